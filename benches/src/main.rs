@@ -1,0 +1,2 @@
+//! Benchmarks beside rival libraries.
+fn main() {}

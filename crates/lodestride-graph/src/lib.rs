@@ -1,0 +1,1 @@
+//! Symbolic graphs in the manner of Theano: build, differentiate, optimise, run.

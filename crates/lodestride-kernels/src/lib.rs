@@ -1,0 +1,1 @@
+//! Numeric kernels over guarded buffers and strided layouts.

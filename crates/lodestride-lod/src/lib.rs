@@ -1,0 +1,1 @@
+//! LoD tensors: nested variable-length sequences in one batch, without padding.

@@ -1,0 +1,1 @@
+//! File formats for arrays and LoD tensors: native binary, npy, npz.

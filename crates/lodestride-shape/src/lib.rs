@@ -1,0 +1,1 @@
+//! Shapes, strides, layouts, indexing, broadcasting and loop nests: integers only.

@@ -1,0 +1,149 @@
+//! The access word: who may touch a buffer's bytes right now, as one atomic number and nothing else.
+//! Workspaces are unknown here; `pin.rs` joins the two.
+//!
+//! Layout of the word: bit 31 a writer is alive, bit 30 somebody waits for the last guard (`WATCHED`), the rest counts
+//! the readers alive. No transition ever waits: a conflict is an answer.
+
+use crate::sync::{AtomicU32, Ordering, total_order};
+
+const WRITER: u32 = 1 << 31;
+const WATCHED: u32 = 1 << 30;
+const READERS: u32 = WATCHED - 1;
+
+/// Which guards are alive on a buffer, as found by a request that was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// One write guard.
+    Writer,
+    /// This many read guards.
+    Readers(u32),
+}
+
+/// The access word of one buffer.
+#[derive(Debug)]
+pub(crate) struct Access {
+    /// Invariant: `WRITER` set implies that the reader count is 0.
+    word: AtomicU32,
+}
+
+impl Access {
+    pub(crate) fn new() -> Self {
+        Access {
+            word: AtomicU32::new(0),
+        }
+    }
+
+    /// Registers a reader unless a writer is alive.
+    #[inline]
+    pub(crate) fn acquire_read(&self) -> Result<(), Holder> {
+        let mut seen = self.word.load(Ordering::Relaxed);
+        loop {
+            if seen & WRITER != 0 || seen & READERS == READERS {
+                return Err(holder(seen));
+            }
+            match self.exchange(seen, seen + 1) {
+                Ok(()) => return Ok(()),
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// Registers the writer unless any guard is alive.
+    #[inline]
+    pub(crate) fn acquire_write(&self) -> Result<(), Holder> {
+        let mut seen = self.word.load(Ordering::Relaxed);
+        loop {
+            if seen & !WATCHED != 0 {
+                return Err(holder(seen));
+            }
+            match self.exchange(seen, seen | WRITER) {
+                Ok(()) => return Ok(()),
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// `SeqCst`, because `pin.rs` needs every pin ordered before the look at the generation that follows it.
+    #[inline]
+    fn exchange(&self, seen: u32, next: u32) -> Result<(), u32> {
+        let outcome =
+            self.word
+                .compare_exchange_weak(seen, next, Ordering::SeqCst, Ordering::Relaxed);
+        total_order();
+        outcome.map(drop)
+    }
+
+    /// Ends one reader; true if it was the last guard and somebody waits for that.
+    #[inline]
+    pub(crate) fn release_read(&self) -> bool {
+        self.word.fetch_sub(1, Ordering::Release) == WATCHED | 1
+    }
+
+    /// Ends the writer; true if somebody waits for that.
+    #[inline]
+    pub(crate) fn release_write(&self) -> bool {
+        self.word.fetch_sub(WRITER, Ordering::Release) == WATCHED | WRITER
+    }
+
+    /// True if a guard is alive; after `false`, everything the guards did has happened before.
+    #[inline]
+    pub(crate) fn is_held(&self) -> bool {
+        total_order();
+        self.word.load(Ordering::SeqCst) & !WATCHED != 0
+    }
+
+    /// Asks the last guard alive to report; false if there is none.
+    pub(crate) fn watch(&self) -> bool {
+        self.word.fetch_or(WATCHED, Ordering::AcqRel) & !WATCHED != 0
+    }
+}
+
+fn holder(word: u32) -> Holder {
+    if word & WRITER != 0 {
+        Holder::Writer
+    } else {
+        Holder::Readers(word & READERS)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readers_share_and_writers_stand_alone() {
+        let access = Access::new();
+        assert_eq!(access.acquire_read(), Ok(()));
+        assert_eq!(access.acquire_read(), Ok(()));
+        assert_eq!(access.acquire_write(), Err(Holder::Readers(2)));
+        assert!(!access.release_read());
+        assert!(!access.release_read());
+        assert_eq!(access.acquire_write(), Ok(()));
+        assert_eq!(access.acquire_write(), Err(Holder::Writer));
+        assert_eq!(access.acquire_read(), Err(Holder::Writer));
+        assert!(access.is_held());
+        assert!(!access.release_write());
+        assert!(!access.is_held());
+    }
+
+    #[test]
+    fn only_the_last_guard_reports_to_a_watcher() {
+        let access = Access::new();
+        assert!(!access.watch(), "nobody to wait for");
+        access.acquire_read().unwrap();
+        access.acquire_read().unwrap();
+        assert!(access.watch());
+        assert!(!access.release_read());
+        assert!(access.release_read());
+        access.acquire_write().unwrap();
+        assert!(access.release_write());
+    }
+
+    #[test]
+    fn a_full_reader_count_is_refused_and_never_wraps() {
+        let access = Access {
+            word: AtomicU32::new(READERS),
+        };
+        assert_eq!(access.acquire_read(), Err(Holder::Readers(READERS)));
+    }
+}

@@ -1,0 +1,289 @@
+//! [`Layout`]: shape, strides and offset together, and the only place that makes them; views are made from it in
+//! `index`, `broadcast`, `reshape`, `permute` and `tad`.
+
+use crate::{Order, Shape, ShapeError, Strides};
+
+/// Where the elements of an array lie in its buffer: shape, strides and the offset of the first element.
+///
+/// Strides and offset count elements, not bytes. A layout never reaches before element 0 of its buffer and all its
+/// numbers fit `isize`; that is checked once, on construction, so the methods that derive views cannot overflow. How far
+/// it reaches is [`Layout::bounds`]; whether that fits a buffer is [`Layout::fits`]. An array without elements reaches
+/// nothing and has offset 0.
+///
+/// ```
+/// use lodestride_shape::{Layout, Order, s};
+///
+/// let matrix = Layout::contiguous([3, 4], Order::C)?;
+/// let column = matrix.index(&s![.., 1])?;
+/// assert_eq!(column.shape().as_slice(), [3]);
+/// assert_eq!((column.strides().as_slice(), column.offset()), ([4].as_slice(), 1));
+/// assert_eq!(column.bounds(), Some((1, 9)));
+/// # Ok::<(), lodestride_shape::ShapeError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Layout {
+    // Invariants: the product of the non-zero sizes fits isize; if there are elements, every index
+    // `offset + sum(i * stride)` lies in 0..=isize::MAX; if there are none, the offset is 0.
+    shape: Shape,
+    strides: Strides,
+    offset: usize,
+}
+
+impl Layout {
+    /// Makes the layout of a gap-free array that starts at element 0.
+    ///
+    /// # Errors
+    /// [`ShapeError::TooLarge`] if the shape has more than `isize::MAX` elements.
+    pub fn contiguous(shape: impl Into<Shape>, order: Order) -> Result<Layout, ShapeError> {
+        let shape = shape.into();
+        let strides = shape.contiguous_strides(order)?;
+        Ok(Layout {
+            shape,
+            strides,
+            offset: 0,
+        })
+    }
+
+    /// Makes the layout of a scalar at element 0.
+    #[must_use]
+    pub fn scalar() -> Layout {
+        Layout {
+            shape: Shape::scalar(),
+            strides: Strides::default(),
+            offset: 0,
+        }
+    }
+
+    /// Makes a layout from its parts; `offset` is the element index of logical `[0, 0, ..]`, strides may be negative or 0.
+    ///
+    /// # Errors
+    /// [`ShapeError::AxisCount`] if there is not one stride per axis, [`ShapeError::TooLarge`] if the elements cannot be
+    /// counted or reached, [`ShapeError::NegativeReach`] if a negative stride leads in front of element 0.
+    ///
+    /// ```
+    /// use lodestride_shape::{Layout, ShapeError};
+    ///
+    /// let reversed = Layout::new([4], [-1], 3)?;
+    /// assert_eq!(reversed.bounds(), Some((0, 3)));
+    /// assert_eq!(Layout::new([4], [-1], 2), Err(ShapeError::NegativeReach { lowest: -1, offset: 2 }));
+    /// # Ok::<(), ShapeError>(())
+    /// ```
+    pub fn new(
+        shape: impl Into<Shape>,
+        strides: impl Into<Strides>,
+        offset: usize,
+    ) -> Result<Layout, ShapeError> {
+        let (shape, strides) = (shape.into(), strides.into());
+        if shape.rank() != strides.len() {
+            return Err(ShapeError::AxisCount {
+                given: strides.len(),
+                rank: shape.rank(),
+            });
+        }
+        if shape.checked_elements()? == 0 {
+            return Ok(Layout::derived(shape, strides, 0));
+        }
+        let (lowest, _) =
+            reach(&shape, &strides, offset).ok_or_else(|| ShapeError::too_large(&shape))?;
+        if lowest < 0 {
+            return Err(ShapeError::NegativeReach { lowest, offset });
+        }
+        Ok(Layout {
+            shape,
+            strides,
+            offset,
+        })
+    }
+
+    /// Makes a layout whose parts come from a checked one; only the offset of an empty result is normalised.
+    pub(crate) fn derived(shape: Shape, strides: Strides, offset: isize) -> Layout {
+        let offset = if shape.has_no_elements() {
+            0
+        } else {
+            offset.unsigned_abs()
+        };
+        Layout {
+            shape,
+            strides,
+            offset,
+        }
+    }
+
+    /// Gives the sizes of the axes.
+    #[must_use]
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Gives the strides in elements, one per axis.
+    #[must_use]
+    pub fn strides(&self) -> &Strides {
+        &self.strides
+    }
+
+    /// Gives the element index of logical `[0, 0, ..]`.
+    #[must_use]
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// Counts the axes.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.shape.rank()
+    }
+
+    /// Counts the logical elements; a broadcast axis counts in full.
+    #[must_use]
+    pub fn elements(&self) -> usize {
+        self.shape.elements()
+    }
+
+    /// Tells whether some axis has size 0.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.shape.has_no_elements()
+    }
+
+    /// Gives the size of one axis, which may count from the end.
+    ///
+    /// # Errors
+    /// [`ShapeError::AxisOutOfRange`].
+    pub fn size(&self, axis: isize) -> Result<usize, ShapeError> {
+        Ok(self.shape[crate::normalize_axis(axis, self.rank())?])
+    }
+
+    /// Tells whether the elements lie gap-free in the given order; axes of size 1 do not matter.
+    ///
+    /// The offset does not matter either. Arrays with at most one element are contiguous in both orders.
+    #[must_use]
+    pub fn is_contiguous(&self, order: Order) -> bool {
+        if self.is_empty() {
+            return true;
+        }
+        let mut step = 1isize;
+        let mut in_step = |axis: usize| {
+            let size = self.shape[axis];
+            if size == 1 {
+                return true;
+            }
+            let fits = self.strides[axis] == step;
+            step = step.wrapping_mul(size.cast_signed());
+            fits
+        };
+        match order {
+            Order::C => (0..self.rank()).rev().all(&mut in_step),
+            Order::F => (0..self.rank()).all(&mut in_step),
+        }
+    }
+
+    /// Gives the order in which the elements lie gap-free, C if both fit; `None` for strided views.
+    #[must_use]
+    pub fn order(&self) -> Option<Order> {
+        [Order::C, Order::F]
+            .into_iter()
+            .find(|&order| self.is_contiguous(order))
+    }
+
+    /// Gives the lowest and the highest element index reached; `None` without elements.
+    #[must_use]
+    pub fn bounds(&self) -> Option<(usize, usize)> {
+        if self.is_empty() {
+            return None;
+        }
+        let (lowest, highest) = reach(&self.shape, &self.strides, self.offset)?;
+        Some((lowest.unsigned_abs(), highest.unsigned_abs()))
+    }
+
+    /// Tells whether a buffer of `buffer_elements` elements holds everything the layout reaches.
+    #[must_use]
+    pub fn fits(&self, buffer_elements: usize) -> bool {
+        self.bounds()
+            .is_none_or(|(_, highest)| highest < buffer_elements)
+    }
+
+    /// Checks that the layout stays inside a buffer of `available` elements.
+    ///
+    /// # Errors
+    /// [`ShapeError::OutOfBuffer`].
+    pub fn check_fits(&self, available: usize) -> Result<(), ShapeError> {
+        match self.bounds() {
+            Some((_, highest)) if highest >= available => {
+                Err(ShapeError::OutOfBuffer { highest, available })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Gives the element index of a position; negative numbers count from the end of their axis.
+    ///
+    /// # Errors
+    /// [`ShapeError::AxisCount`] if there is not one number per axis, [`ShapeError::IndexOutOfRange`].
+    ///
+    /// ```
+    /// use lodestride_shape::{Layout, Order};
+    ///
+    /// let layout = Layout::contiguous([3, 4], Order::C)?;
+    /// assert_eq!(layout.offset_of(&[1, -1])?, 7);
+    /// # Ok::<(), lodestride_shape::ShapeError>(())
+    /// ```
+    pub fn offset_of(&self, position: &[isize]) -> Result<usize, ShapeError> {
+        if position.len() != self.rank() {
+            return Err(ShapeError::AxisCount {
+                given: position.len(),
+                rank: self.rank(),
+            });
+        }
+        let mut offset = self.offset.cast_signed();
+        for (axis, &index) in position.iter().enumerate() {
+            let size = self.shape[axis];
+            let i = crate::axes::wrap(index, size).ok_or(ShapeError::IndexOutOfRange {
+                index,
+                axis,
+                size,
+            })?;
+            offset = offset.wrapping_add(i.cast_signed().wrapping_mul(self.strides[axis]));
+        }
+        Ok(offset.unsigned_abs())
+    }
+
+    /// Moves the whole layout: the element that was at `n` is then at `n + elements`.
+    ///
+    /// # Errors
+    /// [`ShapeError::TooLarge`], [`ShapeError::NegativeReach`] as [`Layout::new`].
+    pub fn shifted(&self, elements: isize) -> Result<Layout, ShapeError> {
+        let offset = self
+            .offset
+            .checked_add_signed(elements)
+            .ok_or(ShapeError::NegativeReach {
+                lowest: self.offset.cast_signed().saturating_add(elements),
+                offset: self.offset,
+            })?;
+        Layout::new(self.shape.clone(), self.strides.clone(), offset)
+    }
+}
+
+impl std::fmt::Debug for Layout {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "Layout {{ shape: {}, strides: {}, offset: {} }}",
+            self.shape, self.strides, self.offset
+        )
+    }
+}
+
+/// The lowest and highest index of a non-empty layout; `None` if one of them does not fit `isize`.
+fn reach(shape: &[usize], strides: &[isize], offset: usize) -> Option<(isize, isize)> {
+    let offset = isize::try_from(offset).ok()?;
+    let (mut lowest, mut highest) = (offset, offset);
+    for (&size, &stride) in shape.iter().zip(strides) {
+        let span = stride.checked_mul(size.checked_sub(1)?.cast_signed())?;
+        if span < 0 {
+            lowest = lowest.checked_add(span)?;
+        } else {
+            highest = highest.checked_add(span)?;
+        }
+    }
+    Some((lowest, highest))
+}

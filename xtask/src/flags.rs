@@ -1,0 +1,63 @@
+//! The command line: every command and flag with the line or two of help that `--help` prints.
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+xflags::xflags! {
+    /// lodestride's tasks. Each one prints the cargo calls it makes.
+    cmd xtask {
+        /// All tests of the workspace: unit, integration and doc tests (cargo-nextest when it is installed, else cargo test).
+        /// Rival libraries of the benchmarks are never built.
+        cmd test {
+            /// Unit and integration tests only, no doc tests.
+            optional --quick
+        }
+
+        /// The main job: speaker recognition on real recordings, ragged batches and a compiled graph inside a workspace.
+        /// Prints its figures and the path of an HTML report. Arguments after `--` go to the program.
+        cmd demo {
+            /// Passed on to the program.
+            repeated args: OsString
+        }
+
+        /// Our kernels beside rival libraries in one run: a table with ratios, a JSON and an HTML file.
+        cmd bench {
+            /// Fewer repetitions and smaller sizes, under two minutes.
+            optional --quick
+            /// Only the workloads whose name contains this text.
+            optional --filter filter: String
+            /// Passed on to the program.
+            repeated args: OsString
+        }
+
+        /// What CI runs: format, clippy, tests, docs, tidy, every crate alone, feature sets, loom, demo; one summary table.
+        cmd ci {
+            /// Only the steps whose name contains this text.
+            optional --only only: String
+        }
+
+        /// The rules of docs/architecture.md that no compiler checks: crate arrows, file heads and sizes, where unsafe code may
+        /// live, names, error payloads, the tests that docs/parity.csv names.
+        cmd tidy {}
+
+        /// What this machine offers and what the library chose: CPU features, kernels, threads and thresholds, BLAS, page size.
+        cmd doctor {
+            /// Build the report with these features of the `lodestride` crate, for example `openblas`.
+            optional --features features: String
+        }
+
+        /// Buffer and array tests under the address and thread sanitizers; needs a nightly toolchain and says so without one.
+        cmd sanitize {
+            /// Only this one: `address` or `thread`.
+            optional --only only: String
+        }
+
+        /// Model-checks the lock-free parts of lodestride-buffer: every interleaving of its atomics, with loom.
+        cmd loom {}
+
+        /// Converts the Japanese Vowels text files of a folder into data/japanese_vowels.npz.
+        cmd data {
+            /// Folder that holds the `.ts` files.
+            required from: PathBuf
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! docs/parity.csv: five columns, no empty cell, no row twice, and every test that a row names exists in the crate it names.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Finding;
+use super::tree::Tree;
+
+const TABLE: &str = "docs/parity.csv";
+const RULE: &str = "parity";
+const HEAD: [&str; 5] = ["system", "area", "behaviour", "ours", "test"];
+const SYSTEMS: [&str; 3] = ["nd4j", "lod", "theano"];
+
+pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    let Some(text) = tree.text(TABLE) else {
+        return vec![Finding::new(
+            TABLE,
+            1,
+            RULE,
+            "the table of behaviours is missing",
+        )];
+    };
+    let tests = test_names(tree);
+    let mut findings = Vec::new();
+    let mut seen = BTreeMap::new();
+    for (number, record) in records(text) {
+        if number == 1 {
+            if record != HEAD {
+                findings.push(Finding::new(
+                    TABLE,
+                    1,
+                    RULE,
+                    format!("the first line is not `{}`", HEAD.join(",")),
+                ));
+            }
+            continue;
+        }
+        let mut report = |advice: String| findings.push(Finding::new(TABLE, number, RULE, advice));
+        let [system, area, behaviour, _, test] = record.as_slice() else {
+            report(format!(
+                "{} columns instead of {}: quote cells that hold a comma",
+                record.len(),
+                HEAD.len()
+            ));
+            continue;
+        };
+        if record.iter().any(|cell| cell.trim().is_empty()) {
+            report("a cell is empty".to_owned());
+        }
+        if !SYSTEMS.contains(&system.as_str()) {
+            report(format!("`{system}` is none of: {}", SYSTEMS.join(", ")));
+        }
+        if let Some(first) = seen.insert((system.clone(), area.clone(), behaviour.clone()), number)
+        {
+            report(format!("the same behaviour stands in line {first}"));
+        }
+        for name in test
+            .split(' ')
+            .filter(|name| *name != "open" && !name.is_empty() && !tests.contains(*name))
+        {
+            report(format!(
+                "no test `{name}`; write `open` or `crate::function`, several separated by spaces"
+            ));
+        }
+    }
+    findings
+}
+
+/// Every test function as `crate::function`; the crate's name is that of its folder.
+fn test_names(tree: &Tree) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for (file, rust) in tree.rust() {
+        let folder = file
+            .path
+            .strip_prefix("crates/")
+            .unwrap_or(&file.path)
+            .split('/')
+            .next()
+            .unwrap_or_default();
+        for at in rust.words("fn").filter(|&at| rust.is_test(at)) {
+            if let Some(name) = rust.name_after(at, "fn") {
+                names.insert(format!("{folder}::{name}"));
+            }
+        }
+    }
+    names
+}
+
+/// The records of a CSV text with the line each starts on; quotes are doubled inside quoted cells.
+fn records(text: &str) -> Vec<(usize, Vec<String>)> {
+    let (mut records, mut record, mut cell) = (Vec::new(), Vec::new(), String::new());
+    let (mut line, mut start, mut in_quotes) = (1, 1, false);
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        match c {
+            '"' if in_quotes && characters.peek() == Some(&'"') => {
+                characters.next();
+                cell.push('"');
+            }
+            '"' => in_quotes = !in_quotes,
+            ',' if !in_quotes => record.push(std::mem::take(&mut cell)),
+            '\n' if !in_quotes => {
+                record.push(std::mem::take(&mut cell));
+                records.push((start, std::mem::take(&mut record)));
+                start = line + 1;
+            }
+            '\r' if !in_quotes => {}
+            _ => cell.push(c),
+        }
+        line += usize::from(c == '\n');
+    }
+    if !cell.is_empty() || !record.is_empty() {
+        record.push(cell);
+        records.push((start, record));
+    }
+    records
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoted_cells_keep_commas_quotes_and_lines() {
+        let found = records("a,\"b,c\",\"d \"\"e\"\"\"\n\"f\ng\",h\ni");
+        let expected = [
+            (1, vec!["a", "b,c", "d \"e\""]),
+            (2, vec!["f\ng", "h"]),
+            (4, vec!["i"]),
+        ];
+        assert_eq!(
+            found,
+            expected.map(|(line, cells)| (line, cells.into_iter().map(str::to_owned).collect()))
+        );
+    }
+
+    #[test]
+    fn rows_and_tests_are_checked() {
+        let table = "system,area,behaviour,ours,test\nnd4j,a,b,c,open\nnd4j,a,b2,c,lodestride-array::t lodestride-array::gone\n\
+                     other,a,b,c,open\nnd4j,a,b,c,open\nnd4j,a,,c,open\nnd4j,a\n";
+        let tree = Tree::of(&[
+            (TABLE, table),
+            (
+                "crates/lodestride-array/src/a.rs",
+                "fn gone() {}\n#[test]\nfn t() {}\n",
+            ),
+        ]);
+        let lines: Vec<_> = check(&tree).into_iter().map(|f| f.line).collect();
+        assert_eq!(lines, [3, 4, 5, 6, 7]);
+    }
+}

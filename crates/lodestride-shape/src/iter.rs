@@ -1,4 +1,4 @@
-//! [`NdIndexIterator`]: every position of a shape, in C or F order.
+//! [`NdIndexIterator`] and [`Offsets`]: every position of a shape, or its element index, in C or F order.
 
 use std::fmt;
 use std::ops::Deref;
@@ -6,7 +6,7 @@ use std::ops::Deref;
 use smallvec::SmallVec;
 
 use crate::shape::write_list;
-use crate::{Order, Shape};
+use crate::{Layout, Order, Shape};
 
 /// One position in an array: one number per axis. Dereferences to `[usize]`.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -106,3 +106,73 @@ impl Iterator for NdIndexIterator {
 
 impl ExactSizeIterator for NdIndexIterator {}
 impl std::iter::FusedIterator for NdIndexIterator {}
+
+/// Yields the element index of every position of a layout; made by [`Layout::offsets`].
+#[derive(Clone, Debug)]
+pub struct Offsets {
+    positions: SmallVec<[(usize, usize, isize); 6]>,
+    next: isize,
+    left: usize,
+}
+
+impl Layout {
+    /// Walks the element indices of all positions in the given logical order, whatever the layout in memory.
+    ///
+    /// For printing, tests and other places where speed does not matter; kernels use [`crate::LoopNest`].
+    ///
+    /// ```
+    /// use lodestride_shape::{Layout, Order};
+    ///
+    /// let transposed = Layout::contiguous([2, 3], Order::C)?.transpose();
+    /// assert_eq!(transposed.offsets(Order::C).collect::<Vec<_>>(), [0, 3, 1, 4, 2, 5]);
+    /// # Ok::<(), lodestride_shape::ShapeError>(())
+    /// ```
+    #[must_use]
+    pub fn offsets(&self, order: Order) -> Offsets {
+        // (position, size, stride), the fastest axis first.
+        let axes = self
+            .shape()
+            .iter()
+            .zip(self.strides())
+            .map(|(&size, &stride)| (0, size, stride));
+        let mut positions: SmallVec<[(usize, usize, isize); 6]> = axes.collect();
+        if order == Order::C {
+            positions.reverse();
+        }
+        Offsets {
+            positions,
+            next: self.offset().cast_signed(),
+            left: self.elements(),
+        }
+    }
+}
+
+impl Iterator for Offsets {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        self.left = self.left.checked_sub(1)?;
+        let offset = self.next;
+        if self.left > 0 {
+            for (position, size, stride) in &mut self.positions {
+                *position += 1;
+                if *position < *size {
+                    self.next = self.next.wrapping_add(*stride);
+                    break;
+                }
+                self.next = self
+                    .next
+                    .wrapping_sub(stride.wrapping_mul((*size - 1).cast_signed()));
+                *position = 0;
+            }
+        }
+        Some(offset.unsigned_abs())
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl ExactSizeIterator for Offsets {}
+impl std::iter::FusedIterator for Offsets {}

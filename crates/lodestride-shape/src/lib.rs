@@ -3,10 +3,12 @@
 
 mod axes;
 mod broadcast;
+mod combine;
 mod error;
 mod index;
 mod iter;
 mod layout;
+mod message;
 mod nest;
 mod order;
 mod overlap;
@@ -18,9 +20,10 @@ mod tad;
 
 pub use axes::{Axes, ResolvedAxes, keep, normalize_axis, normalize_new_axis};
 pub use broadcast::{broadcast_many, broadcast_shapes};
+pub use combine::{check_in_place, concat_shapes, matmul_shape, stack_shapes};
 pub use error::{ReshapeRequest, ShapeError, ShapeOperation, ShapePair};
 pub use index::{Index, Span, all, interval, interval_step, new_axis, point};
-pub use iter::{NdIndexIterator, Position};
+pub use iter::{NdIndexIterator, Offsets, Position};
 pub use layout::Layout;
 pub use nest::{LoopNest, Run, Runs};
 pub use order::Order;

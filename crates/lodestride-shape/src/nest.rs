@@ -341,8 +341,9 @@ impl LoopNest {
         let elements = self.elements;
         // Bounds of the form floor(units * part / parts), without the product that could overflow.
         let bound = move |part: usize| {
-            let whole = units / parts * part + units % parts * part / parts;
-            (whole * unit).min(elements)
+            let shared = (units % parts) as u128 * part as u128 / parts as u128;
+            let whole = units / parts * part + usize::try_from(shared).unwrap_or(usize::MAX);
+            whole.saturating_mul(unit).min(elements)
         };
         (0..parts).map(move |part| bound(part)..bound(part + 1))
     }

@@ -139,14 +139,20 @@ impl Layout {
             .map(|(count, step)| (step.unsigned_abs(), count))
             .collect();
         axes.sort_unstable();
-        // Each step longer than everything the smaller ones reach: the usual case, all positions differ.
-        let mut reach = 0;
-        let nested = axes.iter().all(|&(step, count)| {
-            let beyond = step > reach;
-            reach += step * (count - 1);
-            beyond
-        });
-        if nested {
+        // A step longer than everything the smaller ones reach cannot be made good by them, so its axis takes no part in
+        // any coincidence. In the usual layouts that removes all axes.
+        let reach = |axes: &[(u128, u128)]| {
+            axes.iter()
+                .map(|&(step, count)| step * (count - 1))
+                .sum::<u128>()
+        };
+        while let Some(&(step, _)) = axes.last() {
+            if step <= reach(&axes[..axes.len() - 1]) {
+                break;
+            }
+            axes.pop();
+        }
+        if axes.is_empty() {
             return false;
         }
         if let [(small, small_count), (large, large_count)] = axes[..] {

@@ -9,7 +9,6 @@ pub type Result<T> = std::result::Result<T, LodError>;
 /// Why a LoD was refused or a sequence op could not run, and where it was asked for.
 ///
 /// Match on [`kind`](LodError::kind); the text of `Display` is for people and ends with the caller's source line.
-#[derive(Clone, Debug)]
 pub struct LodError {
     kind: Box<LodErrorKind>,
     at: &'static Location<'static>,
@@ -29,7 +28,20 @@ impl LodError {
 
 impl fmt::Display for LodError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}\n  at {}", self.kind, self.at)
+        // The place stands under the first line, also when the text of a lower crate has several.
+        let text = self.kind.to_string();
+        let (first, rest) = text
+            .split_once('\n')
+            .map_or((text.as_str(), None), |(a, b)| (a, Some(b)));
+        write!(f, "{first}\n  --> {}", self.at)?;
+        rest.map_or(Ok(()), |rest| write!(f, "\n{rest}"))
+    }
+}
+
+impl fmt::Debug for LodError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // `unwrap` and a `main` that returns an error print this form: the readable text serves them best.
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -93,7 +105,7 @@ impl fmt::Display for SequenceArgument {
 }
 
 /// The ways a LoD or a sequence op can be wrong.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LodErrorKind {
     /// A level was asked for that the LoD does not have.

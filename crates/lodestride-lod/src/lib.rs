@@ -6,9 +6,11 @@ mod error;
 mod lengths;
 mod level;
 mod lod;
+mod plan;
 mod restructure;
 
 pub use error::{LodError, LodErrorKind, Result, SequenceArgument};
 pub use lengths::{Lengths, Offsets};
 pub use lod::Lod;
+pub use plan::Join;
 pub use restructure::Selection;

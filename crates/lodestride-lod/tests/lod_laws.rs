@@ -1,4 +1,9 @@
 //! Laws of `Lod` on random nestings with empty sequences everywhere, against plain nested lists.
+#![expect(
+    clippy::unwrap_used,
+    clippy::too_many_lines,
+    reason = "a test fails by panicking, and tables of cases are long"
+)]
 
 use lodestride_lod::{Lengths, Lod, LodErrorKind, Offsets, lengths, offsets};
 use proptest::prelude::*;

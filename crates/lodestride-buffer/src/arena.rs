@@ -1,0 +1,377 @@
+//! A workspace's memory: the bump block, the headers of its arrays, spilled blocks, and blocks that had to be kept for
+//! a guard. When it opens and closes is `scope.rs`; how large it is, `plan.rs`; the recycling protocol itself, `pin.rs`.
+#![expect(
+    unsafe_code,
+    reason = "pointers into the arena's block, and zeroing what they point to"
+)]
+
+use std::panic::Location;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::block::{ALIGNMENT, Block};
+use crate::buffer::{Buffer, Place};
+use crate::cache::{self, Purpose};
+use crate::error::{AccessError, AllocError, FullWorkspace, StaleAccess};
+use crate::pin::{Epoch, Stamp};
+use crate::plan::SpillPolicy;
+use crate::scope;
+use crate::workspace::WorkspaceName;
+
+/// What a workspace and all of its arrays share, from any thread.
+#[derive(Debug)]
+pub(crate) struct Arena {
+    name: WorkspaceName,
+    epoch: Epoch,
+    figures: Figures,
+    record: Mutex<Record>,
+}
+
+/// Figures that the opening thread writes and anyone may read.
+#[derive(Debug, Default)]
+pub(crate) struct Figures {
+    pub(crate) size: AtomicUsize,
+    pub(crate) offset: AtomicUsize,
+    pub(crate) this_cycle: AtomicUsize,
+    pub(crate) last_cycle: AtomicUsize,
+    pub(crate) max_cycle: AtomicUsize,
+    pub(crate) spilled: AtomicUsize,
+    pub(crate) arrays: AtomicUsize,
+    pub(crate) cycles: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Record {
+    opened_at: Option<&'static Location<'static>>,
+    closed_at: Option<&'static Location<'static>>,
+    retired: Vec<Retired>,
+}
+
+/// A block that was pinned when its workspace was closed.
+#[derive(Debug)]
+struct Retired {
+    block: Block,
+    purpose: Purpose,
+    /// The arrays in it that a guard held. Invariant: the block is freed when none of them is held any more; no guard
+    /// can be had on a further one, because the epoch has moved.
+    pins: Vec<Buffer>,
+}
+
+impl Arena {
+    pub(crate) fn new(name: WorkspaceName) -> Arena {
+        Arena {
+            name,
+            epoch: Epoch::new(Stamp::closed(0)),
+            figures: Figures::default(),
+            record: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &WorkspaceName {
+        &self.name
+    }
+
+    #[inline]
+    pub(crate) fn epoch(&self) -> &Epoch {
+        &self.epoch
+    }
+
+    pub(crate) fn figures(&self) -> &Figures {
+        &self.figures
+    }
+
+    pub(crate) fn opened_at(&self) -> Option<&'static Location<'static>> {
+        self.record().opened_at
+    }
+
+    /// Bytes kept for guards that were alive when the workspace was closed.
+    pub(crate) fn pinned_bytes(&self) -> usize {
+        let record = self.record();
+        record.retired.iter().map(|kept| kept.block.bytes()).sum()
+    }
+
+    fn record(&self) -> MutexGuard<'_, Record> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Frees the retired blocks that no guard holds any more.
+    pub(crate) fn sweep(&self) {
+        let mut done = Vec::new();
+        {
+            let mut record = self.record();
+            let mut index = 0;
+            while index < record.retired.len() {
+                let retired = &mut record.retired[index];
+                retired.pins.retain(|array| array.access().is_held());
+                if retired.pins.is_empty() {
+                    done.push(record.retired.swap_remove(index));
+                } else {
+                    index += 1;
+                }
+            }
+        }
+        for Retired { block, purpose, .. } in done {
+            cache::put(block, purpose);
+        }
+    }
+
+    /// The error of an array of this arena whose stamp is not the epoch.
+    pub(crate) fn stale(
+        &self,
+        stamp: Stamp,
+        allocated_at: &'static Location<'static>,
+    ) -> AccessError {
+        let now = self.epoch.get();
+        let (opened_at, closed_at) = {
+            let record = self.record();
+            (record.opened_at, record.closed_at)
+        };
+        let facts = Box::new(StaleAccess {
+            workspace: self.name.clone(),
+            allocated_at,
+            generation: stamp.generation(),
+            current_generation: now.generation(),
+            closed_at,
+            opened_at,
+            open_workspaces: scope::open_workspaces(),
+        });
+        if now.is_open() {
+            AccessError::Outdated(facts)
+        } else {
+            AccessError::Leaked(facts)
+        }
+    }
+}
+
+/// The part of a workspace that belongs to whoever has it open, and to the workspace itself while it is closed.
+#[derive(Debug, Default)]
+pub(crate) struct Ground {
+    /// At least `size` bytes, or `None` if the size is 0 or the block was retired.
+    block: Option<Block>,
+    size: usize,
+    /// Invariant: the block's bytes from here on belong to no array of this generation.
+    offset: usize,
+    /// Headers of this generation's arrays, then headers to be used again. Invariant: each array of this generation in
+    /// the arena or spilled has its header here, so that closing finds every pin.
+    headers: Vec<Buffer>,
+    /// How many of `headers` are of this generation.
+    used: usize,
+    spilled: Vec<Block>,
+}
+
+impl Ground {
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Starts a generation. The ground is empty: `close` saw to that.
+    pub(crate) fn open(&mut self, arena: &Arena, opened_at: &'static Location<'static>) {
+        arena.record().opened_at = Some(opened_at);
+        arena
+            .epoch
+            .set(Stamp::open(arena.epoch.get().generation() + 1));
+    }
+
+    /// An array in the block, or beside it as the spill policy says.
+    #[inline]
+    pub(crate) fn allocate(
+        &mut self,
+        arena: &Arc<Arena>,
+        spill: SpillPolicy,
+        bytes: usize,
+        zero: bool,
+        allocated_at: &'static Location<'static>,
+    ) -> Result<Buffer, AllocError> {
+        let room = bytes
+            .checked_next_multiple_of(ALIGNMENT)
+            .ok_or(AllocError::OutOfMemory { bytes })?;
+        let data = match &self.block {
+            Some(block) if room <= self.size - self.offset => {
+                // SAFETY: `offset + room <= size` is within the block, so the address is inside it or one past its end.
+                unsafe { block.pointer().add(self.offset) }
+            }
+            _ => return self.spill(arena, spill, bytes, zero, allocated_at),
+        };
+        if zero {
+            // SAFETY: the range is inside the block and belongs to no array of this generation; arrays of older ones
+            // cannot be opened since the epoch moved, and a block that was pinned then is not this block.
+            unsafe { data.write_bytes(0, room) };
+        }
+        let array = self.header(arena, data, bytes, allocated_at)?;
+        self.offset += room;
+        arena.figures.offset.store(self.offset, Ordering::Relaxed);
+        self.count(arena, room);
+        Ok(array)
+    }
+
+    #[inline]
+    fn count(&self, arena: &Arena, room: usize) {
+        let this_cycle = &arena.figures.this_cycle;
+        this_cycle.store(this_cycle.load(Ordering::Relaxed) + room, Ordering::Relaxed);
+        arena.figures.arrays.store(self.used, Ordering::Relaxed);
+    }
+
+    #[cold]
+    fn spill(
+        &mut self,
+        arena: &Arc<Arena>,
+        spill: SpillPolicy,
+        bytes: usize,
+        zero: bool,
+        allocated_at: &'static Location<'static>,
+    ) -> Result<Buffer, AllocError> {
+        if spill == SpillPolicy::Fail {
+            return Err(AllocError::WorkspaceFull(Box::new(FullWorkspace {
+                workspace: arena.name.clone(),
+                bytes,
+                free: self.size - self.offset,
+                size: self.size,
+            })));
+        }
+        let out_of_memory = AllocError::OutOfMemory { bytes };
+        let room = bytes.next_multiple_of(ALIGNMENT);
+        let (mut block, zeroed) = cache::take(room, Purpose::Array).ok_or(out_of_memory)?;
+        if zero && !zeroed {
+            block.zero(room);
+        }
+        let array = self.header(arena, block.pointer(), bytes, allocated_at);
+        if array.is_err() {
+            cache::put(block, Purpose::Array);
+            return array;
+        }
+        let spilled = &arena.figures.spilled;
+        spilled.store(spilled.load(Ordering::Relaxed) + room, Ordering::Relaxed);
+        self.spilled.push(block);
+        self.count(arena, room);
+        array
+    }
+
+    /// A header for a new array: one of an array that is dead, or a new one.
+    #[inline]
+    fn header(
+        &mut self,
+        arena: &Arc<Arena>,
+        data: NonNull<u8>,
+        len: usize,
+        allocated_at: &'static Location<'static>,
+    ) -> Result<Buffer, AllocError> {
+        let stamp = arena.epoch.get();
+        let place = Place {
+            data,
+            len,
+            allocated_at,
+        };
+        if let Some(header) = self.headers.get_mut(self.used)
+            && let Some(array) = header.renew(stamp, place)
+        {
+            self.used += 1;
+            return Ok(array);
+        }
+        let array = Buffer::in_arena(arena, stamp, place)?;
+        self.headers.insert(self.used, array.clone());
+        self.used += 1;
+        Ok(array)
+    }
+
+    /// Ends a generation: moves the epoch, then looks at the pins, then recycles what is not pinned.
+    pub(crate) fn close(&mut self, arena: &Arc<Arena>, closed_at: &'static Location<'static>) {
+        let generation = arena.epoch.get().generation();
+        arena.record().closed_at = Some(closed_at);
+        arena.epoch.set(Stamp::closed(generation));
+        let mut held = Vec::new();
+        for index in (0..self.used).rev() {
+            // What `swap_remove` brings here comes from behind `index`: unused, or looked at already.
+            if !self.headers[index].is_unique() {
+                let array = self.headers.swap_remove(index);
+                if array.access().is_held() {
+                    held.push(array);
+                }
+            }
+        }
+        if !held.is_empty() {
+            self.retire(arena, held);
+        }
+        for block in self.spilled.drain(..) {
+            cache::put(block, Purpose::Array);
+        }
+        self.offset = 0;
+        self.used = 0;
+        let figures = &arena.figures;
+        figures.offset.store(0, Ordering::Relaxed);
+        figures.spilled.store(0, Ordering::Relaxed);
+        figures.arrays.store(0, Ordering::Relaxed);
+    }
+
+    /// Gives up the blocks that guards still hold.
+    #[cold]
+    fn retire(&mut self, arena: &Arena, held: Vec<Buffer>) {
+        let mut record = arena.record();
+        // Marked under the lock: a guard that ends from now on sweeps after the block is on the list.
+        let mut pins: Vec<Buffer> = held
+            .into_iter()
+            .filter(|array| array.access().watch())
+            .collect();
+        let arena_block = self.block.take().map(|block| (block, Purpose::Arena));
+        let spilled = self.spilled.drain(..).map(|block| (block, Purpose::Array));
+        let mut kept = Vec::new();
+        for (block, purpose) in arena_block.into_iter().chain(spilled) {
+            let start = block.pointer().as_ptr() as usize;
+            let inside =
+                |array: &mut Buffer| (start..start + block.bytes()).contains(&array.address());
+            let pins: Vec<Buffer> = pins.extract_if(.., inside).collect();
+            if !pins.is_empty() {
+                record.retired.push(Retired {
+                    block,
+                    purpose,
+                    pins,
+                });
+            } else {
+                kept.push((block, purpose));
+            }
+        }
+        for (block, purpose) in kept {
+            match purpose {
+                Purpose::Arena => self.block = Some(block),
+                _ => self.spilled.push(block),
+            }
+        }
+    }
+
+    /// Makes sure of a block of this size, a multiple of [`ALIGNMENT`]; the ground is empty. On failure a block that was
+    /// there serves on.
+    pub(crate) fn resize(&mut self, arena: &Arena, bytes: usize) -> Result<(), AllocError> {
+        debug_assert!(self.used == 0 && self.offset == 0);
+        if bytes == self.size && (self.block.is_some() || bytes == 0) {
+            return Ok(());
+        }
+        let block = match bytes {
+            0 => None,
+            _ => cache::take(bytes, Purpose::Arena).map(|(block, _)| block),
+        };
+        if block.is_some() || bytes == 0 || self.block.is_none() {
+            self.release_block();
+            self.size = if block.is_some() { bytes } else { 0 };
+            self.block = block;
+            arena.figures.size.store(self.size, Ordering::Relaxed);
+        }
+        if self.size == bytes {
+            Ok(())
+        } else {
+            Err(AllocError::OutOfMemory { bytes })
+        }
+    }
+
+    fn release_block(&mut self) {
+        if let Some(block) = self.block.take() {
+            cache::put(block, Purpose::Arena);
+        }
+    }
+}
+
+impl Drop for Ground {
+    fn drop(&mut self) {
+        // Only a closed ground is dropped, so no array of it can be opened and nothing in it is pinned.
+        self.release_block();
+    }
+}

@@ -1,0 +1,135 @@
+//! Raw memory: aligned blocks whose bytes are always initialised, taken from and returned to the system.
+//! Which sizes exist and who keeps freed blocks is decided in `cache.rs`.
+#![expect(
+    unsafe_code,
+    reason = "allocation, deallocation and the initialisation of blocks"
+)]
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ptr::NonNull;
+
+/// Alignment of every block: one cache line, one AVX-512 register.
+pub(crate) const ALIGNMENT: usize = 64;
+/// From this size on a block is aligned to, and advised as, huge pages.
+pub(crate) const HUGE_PAGE: usize = 2 << 20;
+
+/// An owned piece of memory.
+///
+/// Invariants: `pointer` came from the system allocator with `Block::layout(bytes)` and belongs to this value alone;
+/// all `bytes` are initialised whenever the value exists.
+#[derive(Debug)]
+pub(crate) struct Block {
+    pointer: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: a block is owned plain memory; nothing about it is tied to a thread.
+unsafe impl Send for Block {}
+// SAFETY: a shared block gives away its address and its size only.
+unsafe impl Sync for Block {}
+
+impl Block {
+    /// A zeroed block of exactly this many bytes from the system; `None` if the system has no more.
+    ///
+    /// `bytes` is a positive multiple of [`ALIGNMENT`].
+    pub(crate) fn from_system(bytes: usize) -> Option<Block> {
+        debug_assert!(bytes > 0 && bytes.is_multiple_of(ALIGNMENT));
+        let layout = Block::layout(bytes)?;
+        // SAFETY: the layout has a positive size.
+        let pointer = unsafe { alloc_zeroed(layout) };
+        let block = Block {
+            pointer: NonNull::new(pointer)?,
+            bytes,
+        };
+        block.advise_huge_pages();
+        Some(block)
+    }
+
+    fn layout(bytes: usize) -> Option<Layout> {
+        let alignment = if bytes >= HUGE_PAGE {
+            HUGE_PAGE
+        } else {
+            ALIGNMENT
+        };
+        Layout::from_size_align(bytes, alignment).ok()
+    }
+
+    /// Asks for huge pages; a refusal costs speed only.
+    fn advise_huge_pages(&self) {
+        #[cfg(all(target_os = "linux", not(miri)))]
+        if self.bytes >= HUGE_PAGE {
+            let address = self.pointer.as_ptr().cast();
+            // SAFETY: the range is memory this block owns, and the advice does not change its contents.
+            unsafe { libc::madvise(address, self.bytes, libc::MADV_HUGEPAGE) };
+        }
+    }
+
+    #[inline]
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    #[inline]
+    pub(crate) fn pointer(&self) -> NonNull<u8> {
+        self.pointer
+    }
+
+    /// Zeroes the first bytes. `&mut` proves that nobody else looks at them.
+    #[inline]
+    pub(crate) fn zero(&mut self, bytes: usize) {
+        assert!(bytes <= self.bytes);
+        // SAFETY: the range is inside the block, which is owned and exclusively borrowed.
+        unsafe { self.pointer.write_bytes(0, bytes) };
+    }
+
+    /// Gives up ownership without freeing.
+    #[inline]
+    pub(crate) fn into_raw(self) -> (NonNull<u8>, usize) {
+        let block = std::mem::ManuallyDrop::new(self);
+        (block.pointer, block.bytes)
+    }
+
+    /// Takes ownership back.
+    ///
+    /// # Safety
+    /// The arguments came from [`Block::into_raw`], nobody else owns the memory, and all of its bytes are initialised.
+    #[inline]
+    pub(crate) unsafe fn from_raw(pointer: NonNull<u8>, bytes: usize) -> Block {
+        Block { pointer, bytes }
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        if let Some(layout) = Block::layout(self.bytes) {
+            // SAFETY: by the type's invariant the pointer came from this allocator with this layout and is freed once.
+            unsafe { dealloc(self.pointer.as_ptr(), layout) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_aligned_and_zeroed() {
+        for bytes in [64, 128, 4096, HUGE_PAGE - 64, HUGE_PAGE, HUGE_PAGE + 64] {
+            let block = Block::from_system(bytes).unwrap();
+            let address = block.pointer().as_ptr() as usize;
+            assert_eq!(address % ALIGNMENT, 0);
+            assert!(bytes < HUGE_PAGE || address.is_multiple_of(HUGE_PAGE));
+            for at in [0, bytes / 2, bytes - 1] {
+                // SAFETY: inside the block, which is initialised.
+                let place = unsafe { block.pointer().add(at) };
+                // SAFETY: as above.
+                assert_eq!(unsafe { place.read() }, 0);
+            }
+        }
+    }
+
+    #[test]
+    fn an_impossible_size_is_refused() {
+        assert!(Block::from_system(isize::MAX as usize / 64 * 64).is_none());
+    }
+}

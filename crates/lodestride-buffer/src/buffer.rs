@@ -1,0 +1,728 @@
+//! [`Buffer`] and its two guards: the only door to element memory.
+//! Blocks come from `cache.rs` or from a workspace's `arena.rs`; who may enter is decided in `access.rs` and `pin.rs`.
+#![expect(
+    unsafe_code,
+    reason = "the reference-counted handle and the slices that guards hand out"
+)]
+
+use std::any::Any;
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering, fence};
+
+use crate::access::{Access, Holder};
+use crate::arena::Arena;
+use crate::block::{ALIGNMENT, Block};
+use crate::cache::{self, Purpose};
+use crate::dtype::Element;
+use crate::error::{AccessError, AllocError, BusyAccess};
+use crate::pin::{self, Home, Refusal, Stamp};
+use crate::scope;
+use crate::workspace::{Workspace, WorkspaceName};
+
+/// Size of the header, and where the bytes of a small buffer begin in the block they share.
+const HEADER: usize = size_of::<Header>().next_multiple_of(ALIGNMENT);
+/// Buffers up to this size share their block with the header.
+const INLINE: usize = 1024 - HEADER;
+/// A foreign vector of at least this size is adopted; copying a smaller one costs less than keeping it apart.
+const ADOPT: usize = 64 << 10;
+
+/// What all handles of one buffer share. It fills the first `HEADER` bytes of a block from the cache.
+#[repr(C, align(64))]
+struct Header {
+    /// The number of handles. Whoever takes it to 0 frees the buffer.
+    references: AtomicU32,
+    access: Access,
+    /// Invariant: `len` initialised bytes from here on stay allocated as long as `memory` says: for heap, inline and
+    /// foreign memory until the header goes; for arena memory while a pin under the header's stamp is held. They are
+    /// aligned to [`ALIGNMENT`], foreign ones to 8, which every element type is content with. Only guards touch them.
+    data: NonNull<u8>,
+    len: usize,
+    allocated_at: &'static Location<'static>,
+    memory: Memory,
+}
+
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Header>() == 64);
+
+/// Where a buffer's bytes live and who frees them.
+enum Memory {
+    /// Behind the header, in the same block.
+    Inline,
+    /// In a block of their own.
+    Heap(Block),
+    /// In a workspace, valid while its epoch shows this stamp. The arena frees them.
+    Arena { arena: Arc<Arena>, stamp: Stamp },
+    /// With somebody else; dropping the owner frees them.
+    Foreign(Box<dyn Any + Send + Sync>),
+}
+
+/// A handle to a piece of untyped, always initialised, 64-byte aligned memory. Clones share the memory.
+///
+/// The bytes are reached through [`read`](Buffer::read) and [`write`](Buffer::write) and in no other way.
+///
+/// ```
+/// use lodestride_buffer::Buffer;
+/// let buffer = Buffer::zeroed(4 * 3)?;
+/// buffer.write()?.slice_mut::<f32>().copy_from_slice(&[1.0, 2.0, 3.0]);
+/// assert_eq!(buffer.read()?.slice::<f32>(), [1.0, 2.0, 3.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Buffer {
+    /// Invariant: points to a live header; this handle counts as one of its references.
+    header: NonNull<Header>,
+    owns: PhantomData<Header>,
+}
+
+// SAFETY: handles share the header through atomics and immutable fields whose types are Send and Sync (`Block`,
+// `Arc<Arena>`, the boxed owner); the bytes are reached only under the access word, whose acquire and release order
+// accesses from different threads.
+unsafe impl Send for Buffer {}
+// SAFETY: as for Send; every method takes `&self` and goes through the same atomics.
+unsafe impl Sync for Buffer {}
+
+impl Buffer {
+    /// Zeroed memory in the thread's current workspace, else on the heap.
+    ///
+    /// # Errors
+    /// [`AllocError::OutOfMemory`], or [`AllocError::WorkspaceFull`] from a workspace that may not spill.
+    #[inline]
+    #[track_caller]
+    pub fn zeroed(bytes: usize) -> Result<Buffer, AllocError> {
+        let location = Location::caller();
+        match scope::allocate(bytes, true, location) {
+            Some(result) => result,
+            None => heap(bytes, true, location),
+        }
+    }
+
+    /// Memory with unspecified contents, in the thread's current workspace, else on the heap: for results that are
+    /// written completely.
+    ///
+    /// # Errors
+    /// As [`zeroed`](Buffer::zeroed).
+    #[inline]
+    #[track_caller]
+    pub fn recycled(bytes: usize) -> Result<Buffer, AllocError> {
+        let location = Location::caller();
+        match scope::allocate(bytes, false, location) {
+            Some(result) => result,
+            None => heap(bytes, false, location),
+        }
+    }
+
+    /// Zeroed memory on the heap, whatever workspaces are open.
+    ///
+    /// # Errors
+    /// [`AllocError::OutOfMemory`].
+    #[track_caller]
+    pub fn detached_zeroed(bytes: usize) -> Result<Buffer, AllocError> {
+        heap(bytes, true, Location::caller())
+    }
+
+    /// Memory with unspecified contents on the heap, whatever workspaces are open.
+    ///
+    /// # Errors
+    /// [`AllocError::OutOfMemory`].
+    #[track_caller]
+    pub fn detached_recycled(bytes: usize) -> Result<Buffer, AllocError> {
+        heap(bytes, false, Location::caller())
+    }
+
+    /// Zeroed memory in this workspace, which must be open on the calling thread.
+    ///
+    /// # Errors
+    /// [`AllocError::NotOpenHere`], and those of [`zeroed`](Buffer::zeroed).
+    #[track_caller]
+    pub fn zeroed_in(workspace: &Workspace, bytes: usize) -> Result<Buffer, AllocError> {
+        scope::allocate_in(workspace, bytes, true, Location::caller())
+    }
+
+    /// Memory with unspecified contents in this workspace, which must be open on the calling thread.
+    ///
+    /// # Errors
+    /// As [`zeroed_in`](Buffer::zeroed_in).
+    #[track_caller]
+    pub fn recycled_in(workspace: &Workspace, bytes: usize) -> Result<Buffer, AllocError> {
+        scope::allocate_in(workspace, bytes, false, Location::caller())
+    }
+
+    /// The elements of a vector as heap memory: large vectors are adopted, small ones copied.
+    ///
+    /// # Errors
+    /// [`AllocError::OutOfMemory`].
+    #[track_caller]
+    pub fn from_vec<T: Element>(elements: Vec<T>) -> Result<Buffer, AllocError> {
+        let location = Location::caller();
+        let bytes = size_of_val(elements.as_slice());
+        if bytes < ADOPT || !elements.as_ptr().cast::<u64>().is_aligned() {
+            let buffer = heap(bytes, false, location)?;
+            // SAFETY: the source holds `bytes` initialised bytes; the buffer is new, so nobody else touches its bytes.
+            unsafe {
+                buffer
+                    .header()
+                    .data
+                    .copy_from_nonoverlapping(first_byte(&elements), bytes)
+            };
+            return Ok(buffer);
+        }
+        let mut elements = elements;
+        let data = NonNull::from(elements.as_mut_slice()).cast();
+        // Moving the vector into a box does not move its elements, and nobody touches them through the vector again.
+        foreign(data, bytes, Box::new(elements), location)
+    }
+
+    /// Memory that somebody else owns, for example a mapped file; the owner is dropped with the last handle.
+    ///
+    /// The bytes are copied if they are not aligned to 8.
+    ///
+    /// # Errors
+    /// [`AllocError::OutOfMemory`].
+    #[track_caller]
+    pub fn from_owner<O>(owner: O) -> Result<Buffer, AllocError>
+    where
+        O: AsMut<[u8]> + Send + Sync + 'static,
+    {
+        let location = Location::caller();
+        let place: &'static mut O = Box::leak(Box::new(owner));
+        let keeper = Keeper(NonNull::from(&mut *place));
+        // SAFETY: the box was leaked just now, `keeper` takes it back when dropped, and nothing else refers to it. The
+        // borrow lasts until then, so the owner cannot move, free or lend the bytes elsewhere meanwhile.
+        let lent: &'static mut O = unsafe { &mut *keeper.0.as_ptr() };
+        let bytes = lent.as_mut();
+        let (data, len) = (NonNull::from(&mut *bytes).cast::<u8>(), bytes.len());
+        if data.cast::<u64>().is_aligned() {
+            return foreign(data, len, Box::new(keeper), location);
+        }
+        let buffer = heap(len, false, location)?;
+        // SAFETY: both ranges hold `len` bytes, and the new buffer's are nobody else's.
+        unsafe { buffer.header().data.copy_from_nonoverlapping(data, len) };
+        Ok(buffer)
+    }
+
+    #[inline]
+    fn header(&self) -> &Header {
+        // SAFETY: by the field's invariant the header is alive as long as this handle.
+        unsafe { self.header.as_ref() }
+    }
+
+    /// The number of bytes.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.header().len
+    }
+
+    /// True if there are no bytes.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// True if both handles stand for the same memory.
+    #[inline]
+    pub fn same_block(&self, other: &Buffer) -> bool {
+        self.header == other.header
+    }
+
+    /// The address of the first byte, for alignment and overlap decisions.
+    #[inline]
+    pub fn address(&self) -> usize {
+        self.header().data.as_ptr() as usize
+    }
+
+    /// Where the memory was allocated.
+    pub fn allocated_at(&self) -> &'static Location<'static> {
+        self.header().allocated_at
+    }
+
+    /// True if this is the only handle, so that nobody else can see a change.
+    #[inline]
+    pub fn is_unique(&self) -> bool {
+        self.header().references.load(Ordering::Acquire) == 1
+    }
+
+    /// The name of the workspace the memory belongs to; `None` for the heap.
+    pub fn workspace(&self) -> Option<&WorkspaceName> {
+        self.arena().map(|(arena, _)| arena.name())
+    }
+
+    /// The generation of the workspace in which the memory was allocated; `None` for the heap.
+    pub fn generation(&self) -> Option<u64> {
+        self.arena().map(|(_, stamp)| stamp.generation())
+    }
+
+    /// True if the memory belongs to a workspace, open or not.
+    pub fn is_attached(&self) -> bool {
+        self.arena().is_some()
+    }
+
+    /// True if the memory belongs to this workspace, open or not.
+    pub fn is_attached_to(&self, workspace: &Workspace) -> bool {
+        self.arena()
+            .is_some_and(|(arena, _)| Arc::ptr_eq(arena, workspace.arena()))
+    }
+
+    /// True unless the memory's workspace was closed or re-opened: true for the heap, always.
+    pub fn is_in_scope(&self) -> bool {
+        self.arena()
+            .is_none_or(|(arena, stamp)| arena.epoch().get() == stamp)
+    }
+
+    /// The check of a guard without the guard: is the workspace still in the generation of the allocation?
+    ///
+    /// # Errors
+    /// [`AccessError::Leaked`] or [`AccessError::Outdated`].
+    pub fn validate(&self) -> Result<(), AccessError> {
+        if self.is_in_scope() {
+            Ok(())
+        } else {
+            Err(self.stale())
+        }
+    }
+
+    /// Opens the bytes for reading until the guard is dropped. Any number of readers may be alive.
+    ///
+    /// # Errors
+    /// [`AccessError::Leaked`] or [`AccessError::Outdated`] if the workspace moved on, [`AccessError::InUse`] if a write
+    /// guard is alive. Never waits.
+    #[inline]
+    pub fn read(&self) -> Result<ReadGuard<'_>, AccessError> {
+        match pin::pin_read(&self.header().access, self.home()) {
+            Ok(()) => Ok(ReadGuard { buffer: self }),
+            Err(refusal) => Err(self.refused(refusal, false)),
+        }
+    }
+
+    /// Opens the bytes for writing until the guard is dropped, excluding every other guard.
+    ///
+    /// # Errors
+    /// [`AccessError::Leaked`] or [`AccessError::Outdated`] if the workspace moved on, [`AccessError::InUse`] if any
+    /// guard is alive. Never waits.
+    #[inline]
+    pub fn write(&self) -> Result<WriteGuard<'_>, AccessError> {
+        match pin::pin_write(&self.header().access, self.home()) {
+            Ok(()) => Ok(WriteGuard { buffer: self }),
+            Err(refusal) => Err(self.refused(refusal, true)),
+        }
+    }
+
+    #[inline]
+    fn arena(&self) -> Option<(&Arc<Arena>, Stamp)> {
+        match &self.header().memory {
+            Memory::Arena { arena, stamp } => Some((arena, *stamp)),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn home(&self) -> Home<'_> {
+        match &self.header().memory {
+            Memory::Arena { arena, stamp } => Some((arena.epoch(), *stamp)),
+            _ => None,
+        }
+    }
+
+    #[cold]
+    fn refused(&self, refusal: Refusal, writing: bool) -> AccessError {
+        match refusal {
+            Refusal::Stale { watched } => {
+                if watched {
+                    self.last_guard_ended();
+                }
+                self.stale()
+            }
+            // The workspace comes first: a stale array stays stale however many guards there are.
+            Refusal::InUse(_) if !self.is_in_scope() => self.stale(),
+            Refusal::InUse(holder) => self.busy(holder, writing),
+        }
+    }
+
+    #[cold]
+    fn stale(&self) -> AccessError {
+        match self.arena() {
+            Some((arena, stamp)) => arena.stale(stamp, self.allocated_at()),
+            // Heap memory has no stamp to miss; the answer is only there to be total.
+            None => self.busy(Holder::Readers(0), false),
+        }
+    }
+
+    fn busy(&self, holder: Holder, writing: bool) -> AccessError {
+        AccessError::InUse(Box::new(BusyAccess {
+            writing,
+            holder,
+            allocated_at: self.allocated_at(),
+        }))
+    }
+
+    /// The last guard of a stale array was dropped: its workspace may free the block it kept for it.
+    #[cold]
+    fn last_guard_ended(&self) {
+        if let Some((arena, _)) = self.arena() {
+            arena.sweep();
+        }
+    }
+
+    /// The access word, for the arena's look at the pins.
+    pub(crate) fn access(&self) -> &Access {
+        &self.header().access
+    }
+}
+
+/// New heap memory.
+#[inline]
+fn heap(
+    bytes: usize,
+    zero: bool,
+    allocated_at: &'static Location<'static>,
+) -> Result<Buffer, AllocError> {
+    if bytes > INLINE {
+        return large(bytes, zero, allocated_at);
+    }
+    let (mut block, zeroed) =
+        cache::take(HEADER + bytes, Purpose::Array).ok_or(AllocError::OutOfMemory { bytes })?;
+    if zero && !zeroed {
+        block.zero(HEADER + bytes);
+    }
+    // SAFETY: the block holds at least `HEADER` bytes, so the sum is inside it or one past its end.
+    let data = unsafe { block.pointer().add(HEADER) };
+    Ok(Buffer::adopt(
+        block,
+        1,
+        data,
+        bytes,
+        allocated_at,
+        Memory::Inline,
+    ))
+}
+
+fn large(
+    bytes: usize,
+    zero: bool,
+    allocated_at: &'static Location<'static>,
+) -> Result<Buffer, AllocError> {
+    let (mut block, zeroed) =
+        cache::take(bytes, Purpose::Array).ok_or(AllocError::OutOfMemory { bytes })?;
+    if zero && !zeroed {
+        block.zero(bytes);
+    }
+    let data = block.pointer();
+    Buffer::with_header(data, bytes, allocated_at, Memory::Heap(block))
+}
+
+fn foreign(
+    data: NonNull<u8>,
+    bytes: usize,
+    owner: Box<dyn Any + Send + Sync>,
+    allocated_at: &'static Location<'static>,
+) -> Result<Buffer, AllocError> {
+    Buffer::with_header(data, bytes, allocated_at, Memory::Foreign(owner))
+}
+
+fn first_byte<T: Element>(elements: &[T]) -> NonNull<u8> {
+    NonNull::from(elements).cast()
+}
+
+/// Keeps a leaked box and frees it at the end.
+struct Keeper<O>(NonNull<O>);
+
+// SAFETY: the keeper is the owner of an `O`, which is Send.
+unsafe impl<O: Send> Send for Keeper<O> {}
+// SAFETY: a shared keeper gives no access to the `O` at all.
+unsafe impl<O: Sync> Sync for Keeper<O> {}
+
+impl<O> Drop for Keeper<O> {
+    fn drop(&mut self) {
+        // SAFETY: the pointer came from `Box::leak` and is taken back once, here.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
+
+impl Buffer {
+    /// A handle whose header has a block of its own.
+    fn with_header(
+        data: NonNull<u8>,
+        len: usize,
+        allocated_at: &'static Location<'static>,
+        memory: Memory,
+    ) -> Result<Buffer, AllocError> {
+        match cache::take(HEADER, Purpose::Header) {
+            Some((block, _)) => Ok(Buffer::adopt(block, 1, data, len, allocated_at, memory)),
+            None => {
+                if let Memory::Heap(block) = memory {
+                    cache::put(block, Purpose::Array);
+                }
+                Err(AllocError::OutOfMemory { bytes: len })
+            }
+        }
+    }
+
+    /// Writes a header into the front of a block and returns the first handle.
+    #[inline]
+    fn adopt(
+        block: Block,
+        references: u32,
+        data: NonNull<u8>,
+        len: usize,
+        allocated_at: &'static Location<'static>,
+        memory: Memory,
+    ) -> Buffer {
+        debug_assert!(block.bytes() >= HEADER);
+        let (pointer, _) = block.into_raw();
+        let header = pointer.cast::<Header>();
+        let value = Header {
+            references: AtomicU32::new(references),
+            access: Access::new(),
+            data,
+            len,
+            allocated_at,
+            memory,
+        };
+        // SAFETY: the block is aligned to 64, at least `HEADER` bytes long, and ours alone since `into_raw`.
+        unsafe { header.write(value) };
+        Buffer {
+            header,
+            owns: PhantomData,
+        }
+    }
+
+    /// A handle to arena memory, with a header from the cache.
+    pub(crate) fn in_arena(
+        arena: &Arc<Arena>,
+        stamp: Stamp,
+        place: Place,
+    ) -> Result<Buffer, AllocError> {
+        let memory = Memory::Arena {
+            arena: Arc::clone(arena),
+            stamp,
+        };
+        Buffer::with_header(place.data, place.len, place.allocated_at, memory)
+    }
+
+    /// Gives the header of a dead arena array to a new one: this handle keeps its reference, the result is another.
+    /// `None` if the array is not dead.
+    #[inline]
+    pub(crate) fn renew(&mut self, new_stamp: Stamp, place: Place) -> Option<Buffer> {
+        if !self.is_unique() {
+            return None;
+        }
+        // SAFETY: this is the only handle and it is exclusively borrowed, so nobody else refers to the header.
+        let header = unsafe { self.header.as_mut() };
+        let Memory::Arena { stamp, .. } = &mut header.memory else {
+            return None;
+        };
+        *stamp = new_stamp;
+        header.data = place.data;
+        header.len = place.len;
+        header.allocated_at = place.allocated_at;
+        // A dead array has no guards, but it may carry the mark of a watcher that was served.
+        header.access = Access::new();
+        header.references = AtomicU32::new(2);
+        Some(Buffer {
+            header: self.header,
+            owns: PhantomData,
+        })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn count_overflow() -> ! {
+        // As `Arc`: more than two thousand million forgotten handles cannot be told from an attack.
+        std::process::abort()
+    }
+}
+
+/// Where a new arena array lies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) data: NonNull<u8>,
+    pub(crate) len: usize,
+    pub(crate) allocated_at: &'static Location<'static>,
+}
+
+impl Clone for Buffer {
+    #[inline]
+    fn clone(&self) -> Self {
+        let before = self.header().references.fetch_add(1, Ordering::Relaxed);
+        if before > u32::MAX / 2 {
+            Buffer::count_overflow();
+        }
+        Buffer {
+            header: self.header,
+            owns: PhantomData,
+        }
+    }
+}
+
+impl Drop for Buffer {
+    #[inline]
+    fn drop(&mut self) {
+        // A handle that finds itself alone needs no read-modify-write: nobody is left to clone or drop another.
+        if !self.is_unique() {
+            if self.header().references.fetch_sub(1, Ordering::Release) != 1 {
+                return;
+            }
+            fence(Ordering::Acquire);
+        }
+        // SAFETY: this was the last handle, and it is not used again.
+        unsafe { free(self.header) };
+    }
+}
+
+/// Frees a header and what it owns.
+///
+/// # Safety
+/// The header is alive, no handle to it is left, and the caller will not touch it again.
+#[inline]
+unsafe fn free(place: NonNull<Header>) {
+    // SAFETY: the header is alive and never used as such again, so its fields may be moved out.
+    let header = unsafe { place.read() };
+    let pointer = place.cast::<u8>();
+    // The header's padding is not initialised memory; zeros make the block whole again.
+    // SAFETY: the block is at least `HEADER` long and ours alone.
+    unsafe { pointer.write_bytes(0, HEADER) };
+    let (bytes, purpose) = match &header.memory {
+        Memory::Inline => (HEADER + header.len, Purpose::Array),
+        _ => (HEADER, Purpose::Header),
+    };
+    let size = cache::block_size(bytes);
+    // SAFETY: `adopt` took a block of this class apart; its bytes are initialised, the header's since just now.
+    let block = unsafe { Block::from_raw(pointer, size) };
+    cache::put(block, purpose);
+    match header.memory {
+        Memory::Heap(block) => cache::put(block, Purpose::Array),
+        Memory::Foreign(owner) => drop(owner),
+        Memory::Inline | Memory::Arena { .. } => {}
+    }
+}
+
+impl fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Buffer")
+            .field("bytes", &self.len())
+            .field("workspace", &self.workspace().map(WorkspaceName::as_str))
+            .field("generation", &self.generation())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Read access to a buffer's bytes; the memory can neither be written nor recycled while it lives.
+#[must_use = "the bytes are open only while the guard lives"]
+pub struct ReadGuard<'a> {
+    /// Invariant: one reader in the buffer's access word belongs to this guard, taken by `pin_read`.
+    buffer: &'a Buffer,
+}
+
+impl ReadGuard<'_> {
+    /// All bytes.
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        self.slice::<u8>()
+    }
+
+    /// The whole buffer as elements; bytes beyond the last whole element are left out.
+    #[inline]
+    pub fn slice<T: Element>(&self) -> &[T] {
+        let len = self.buffer.len() / size_of::<T>();
+        // SAFETY: by the header's invariant `data` is valid for `len` bytes under this pin, initialised and aligned for
+        // every element type; `Element` accepts any bytes; the reader in the access word keeps writers out.
+        unsafe { std::slice::from_raw_parts(self.as_ptr().cast(), len) }
+    }
+
+    /// The address of the first byte; the bytes may be read through it while the guard lives.
+    #[inline]
+    pub fn as_ptr(&self) -> *const u8 {
+        self.buffer.header().data.as_ptr()
+    }
+
+    /// The buffer this guard opens.
+    pub fn buffer(&self) -> &Buffer {
+        self.buffer
+    }
+}
+
+impl Drop for ReadGuard<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.buffer.header().access.release_read() {
+            self.buffer.last_guard_ended();
+        }
+    }
+}
+
+impl fmt::Debug for ReadGuard<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ReadGuard").field(self.buffer).finish()
+    }
+}
+
+/// Exclusive access to a buffer's bytes; no other guard can be had while it lives.
+#[must_use = "the bytes are open only while the guard lives"]
+pub struct WriteGuard<'a> {
+    /// Invariant: the writer bit of the buffer's access word belongs to this guard, taken by `pin_write`.
+    buffer: &'a Buffer,
+}
+
+impl WriteGuard<'_> {
+    /// All bytes.
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        self.slice::<u8>()
+    }
+
+    /// All bytes, to be written.
+    #[inline]
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        self.slice_mut::<u8>()
+    }
+
+    /// The whole buffer as elements; bytes beyond the last whole element are left out.
+    #[inline]
+    pub fn slice<T: Element>(&self) -> &[T] {
+        let len = self.buffer.len() / size_of::<T>();
+        // SAFETY: as `ReadGuard::slice`; the writer bit keeps everybody else out, and `&self` this guard's own writes.
+        unsafe { std::slice::from_raw_parts(self.as_ptr().cast(), len) }
+    }
+
+    /// The whole buffer as elements, to be written; bytes beyond the last whole element are left out.
+    #[inline]
+    pub fn slice_mut<T: Element>(&mut self) -> &mut [T] {
+        let len = self.buffer.len() / size_of::<T>();
+        // SAFETY: as `slice`, and `&mut self` makes this the only borrow of the only guard.
+        unsafe { std::slice::from_raw_parts_mut(self.as_mut_ptr().cast(), len) }
+    }
+
+    /// The address of the first byte; the bytes may be read through it while the guard lives.
+    #[inline]
+    pub fn as_ptr(&self) -> *const u8 {
+        self.buffer.header().data.as_ptr()
+    }
+
+    /// The address of the first byte; the bytes may be written through it while the guard lives.
+    #[inline]
+    pub fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.buffer.header().data.as_ptr()
+    }
+
+    /// The buffer this guard opens.
+    pub fn buffer(&self) -> &Buffer {
+        self.buffer
+    }
+}
+
+impl Drop for WriteGuard<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.buffer.header().access.release_write() {
+            self.buffer.last_guard_ended();
+        }
+    }
+}
+
+impl fmt::Debug for WriteGuard<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WriteGuard").field(self.buffer).finish()
+    }
+}

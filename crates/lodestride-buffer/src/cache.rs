@@ -1,0 +1,521 @@
+//! Freed blocks wait here for their next use: per thread, then shared by the process, bounded by a limit.
+//! The memory itself is `block.rs`; the public figures are `memory.rs`.
+//!
+//! Blocks come in size classes: steps of 64 bytes up to 1 KiB, then four classes per power of two (so that at most a
+//! fifth of a block is unused), eight from 2 MiB on.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::block::{ALIGNMENT, Block, HUGE_PAGE};
+
+/// Blocks up to this size are in steps of [`ALIGNMENT`].
+const FINE: usize = 1024;
+const FINE_CLASSES: usize = FINE / ALIGNMENT;
+/// Classes a thread keeps for itself: everything below 2 MiB.
+const LOCAL_CLASSES: usize = FINE_CLASSES + 4 * 11;
+const CLASSES: usize = LOCAL_CLASSES + 8 * 43;
+/// A thread keeps at most this many bytes, and this many blocks of one class, before it gives half to the process.
+const LOCAL_BYTES: usize = 8 << 20;
+const LOCAL_BLOCKS: usize = 256;
+
+/// Process-wide bound of the cache in bytes.
+static LIMIT: AtomicUsize = AtomicUsize::new(DEFAULT_LIMIT);
+const DEFAULT_LIMIT: usize = 512 << 20;
+/// Raised by `trim`; a thread that sees a new value empties its own cache.
+static TRIMS: AtomicU64 = AtomicU64::new(0);
+static SHARED: Mutex<Shared> = Mutex::new(Shared {
+    classes: Vec::new(),
+    bytes: 0,
+});
+static THREADS: Mutex<Vec<Arc<Counters>>> = Mutex::new(Vec::new());
+/// Figures of threads that have ended, and of memory handled while a thread was ending.
+static ENDED: Counters = Counters::new();
+
+/// The figures of one thread. Only that thread writes them (a plain load and store), anyone may read.
+#[derive(Debug)]
+pub(crate) struct Counters {
+    pub(crate) array_allocations: AtomicU64,
+    pub(crate) array_bytes_allocated: AtomicU64,
+    pub(crate) array_bytes_freed: AtomicU64,
+    pub(crate) workspace_bytes_allocated: AtomicU64,
+    pub(crate) workspace_bytes_freed: AtomicU64,
+    pub(crate) system_allocations: AtomicU64,
+    pub(crate) system_bytes_allocated: AtomicU64,
+    pub(crate) system_bytes_freed: AtomicU64,
+    pub(crate) cached_bytes: AtomicU64,
+}
+
+impl Counters {
+    const fn new() -> Counters {
+        Counters {
+            array_allocations: AtomicU64::new(0),
+            array_bytes_allocated: AtomicU64::new(0),
+            array_bytes_freed: AtomicU64::new(0),
+            workspace_bytes_allocated: AtomicU64::new(0),
+            workspace_bytes_freed: AtomicU64::new(0),
+            system_allocations: AtomicU64::new(0),
+            system_bytes_allocated: AtomicU64::new(0),
+            system_bytes_freed: AtomicU64::new(0),
+            cached_bytes: AtomicU64::new(0),
+        }
+    }
+
+    fn all(&self) -> [&AtomicU64; 9] {
+        [
+            &self.array_allocations,
+            &self.array_bytes_allocated,
+            &self.array_bytes_freed,
+            &self.workspace_bytes_allocated,
+            &self.workspace_bytes_freed,
+            &self.system_allocations,
+            &self.system_bytes_allocated,
+            &self.system_bytes_freed,
+            &self.cached_bytes,
+        ]
+    }
+}
+
+/// What memory is used for: decides which figures it counts in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// An array outside every workspace's arena, header included where it shares the block.
+    Array,
+    /// A workspace's arena.
+    Arena,
+    /// A header on its own.
+    Header,
+}
+
+#[derive(Debug)]
+struct Local {
+    counters: Option<Arc<Counters>>,
+    classes: [Vec<Block>; LOCAL_CLASSES],
+    bytes: usize,
+    trims: u64,
+}
+
+thread_local! {
+    static LOCAL: RefCell<Local> = const {
+        RefCell::new(Local {
+            counters: None,
+            classes: [const { Vec::new() }; LOCAL_CLASSES],
+            bytes: 0,
+            trims: 0,
+        })
+    };
+}
+
+#[derive(Debug)]
+struct Shared {
+    classes: Vec<Vec<Block>>,
+    bytes: usize,
+}
+
+/// The class a request belongs to and the class's block size; `None` if no block can be that large.
+#[inline]
+fn class_of(bytes: usize) -> Option<(usize, usize)> {
+    if bytes <= FINE {
+        let steps = bytes.div_ceil(ALIGNMENT).max(1);
+        return Some((steps - 1, steps * ALIGNMENT));
+    }
+    coarse_class_of(bytes)
+}
+
+fn coarse_class_of(bytes: usize) -> Option<(usize, usize)> {
+    if bytes > 1 << 62 {
+        return None;
+    }
+    // `bytes` lies in (power, 2 * power], which is cut into `steps` equal parts.
+    let power_log = (bytes - 1).ilog2() as usize;
+    let power = 1_usize << power_log;
+    let (first, base_log, steps) = if power < HUGE_PAGE {
+        (FINE_CLASSES, FINE.ilog2() as usize, 4)
+    } else {
+        (LOCAL_CLASSES, HUGE_PAGE.ilog2() as usize, 8)
+    };
+    let step = power / steps;
+    let part = (bytes - power).div_ceil(step);
+    let class = first + (power_log - base_log) * steps + part - 1;
+    Some((class, power + part * step))
+}
+
+/// The size of the block that serves a request of this many bytes, which was served before.
+#[inline]
+pub(crate) fn block_size(bytes: usize) -> usize {
+    class_of(bytes).map_or(bytes, |(_, size)| size)
+}
+
+/// A block of at least this many bytes, contents unspecified but initialised; the flag says whether it is zeroed.
+#[inline]
+pub(crate) fn take(bytes: usize, purpose: Purpose) -> Option<(Block, bool)> {
+    let (class, size) = class_of(bytes)?;
+    let local = LOCAL.try_with(|local| {
+        let mut local = local.borrow_mut();
+        local.count_taken(size, purpose);
+        if class >= LOCAL_CLASSES {
+            return None;
+        }
+        let block = local.classes[class].pop()?;
+        local.bytes -= size;
+        local.publish();
+        Some(block)
+    });
+    match local {
+        Ok(Some(block)) => Some((block, false)),
+        Ok(None) => take_shared(class, size, purpose),
+        Err(_) => {
+            count_taken_in(&ENDED, size, purpose, AtomicU64::fetch_add);
+            take_shared(class, size, purpose)
+        }
+    }
+}
+
+/// The slow path: a few blocks from the process's cache, else one from the system.
+#[cold]
+fn take_shared(class: usize, size: usize, purpose: Purpose) -> Option<(Block, bool)> {
+    if let Some(block) = shared().take(class, size) {
+        return Some((block, false));
+    }
+    let block = Block::from_system(size).or_else(|| {
+        // The system is out of memory: what the caches hold may be enough.
+        trim();
+        Block::from_system(size)
+    });
+    match block {
+        Some(block) => {
+            with_counters(|counters, add| {
+                add(&counters.system_allocations, 1);
+                add(&counters.system_bytes_allocated, size as u64);
+            });
+            Some((block, true))
+        }
+        None => {
+            count_returned(size, purpose);
+            None
+        }
+    }
+}
+
+/// Returns a block. All of its bytes are initialised.
+#[inline]
+pub(crate) fn put(block: Block, purpose: Purpose) {
+    let size = block.bytes();
+    let Some((class, _)) = class_of(size) else {
+        return;
+    };
+    let mut block = Some(block);
+    // `block` is still there afterwards unless the thread's cache took it.
+    let known = LOCAL.try_with(|local| {
+        let mut local = local.borrow_mut();
+        local.count_returned(size, purpose);
+        if class < LOCAL_CLASSES && local.has_room(class, size) {
+            local.classes[class].extend(block.take());
+            local.bytes += size;
+            local.publish();
+        }
+    });
+    if known.is_err() {
+        count_returned_in(&ENDED, size, purpose, AtomicU64::fetch_add);
+    }
+    if let Some(block) = block {
+        put_shared(class, block);
+    }
+}
+
+/// The slow path: the thread gives half of the class to the process, or everything after a trim.
+#[cold]
+fn put_shared(class: usize, block: Block) {
+    let mut surplus = vec![(class, block)];
+    let _ending = LOCAL.try_with(|local| local.borrow_mut().give_up(class, &mut surplus));
+    let limit = LIMIT.load(Ordering::Relaxed);
+    let mut shared = shared();
+    let mut evicted = Vec::new();
+    for (class, block) in surplus {
+        shared.put(class, block, limit, &mut evicted);
+    }
+    drop(shared);
+    free(evicted);
+}
+
+fn free(blocks: Vec<Block>) {
+    let bytes: usize = blocks.iter().map(Block::bytes).sum();
+    with_counters(|counters, add| add(&counters.system_bytes_freed, bytes as u64));
+}
+
+fn shared() -> MutexGuard<'static, Shared> {
+    SHARED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    fn take(&mut self, class: usize, size: usize) -> Option<Block> {
+        let block = self.classes.get_mut(class)?.pop()?;
+        self.bytes -= size;
+        Some(block)
+    }
+
+    /// Keeps a block; others leave, largest first, when the limit asks for it.
+    fn put(&mut self, class: usize, block: Block, limit: usize, evicted: &mut Vec<Block>) {
+        if block.bytes() > limit {
+            evicted.push(block);
+            return;
+        }
+        if self.classes.is_empty() {
+            self.classes.resize_with(CLASSES, Vec::new);
+        }
+        self.shrink_to(limit - block.bytes(), evicted);
+        self.bytes += block.bytes();
+        self.classes[class].push(block);
+    }
+
+    fn shrink_to(&mut self, limit: usize, evicted: &mut Vec<Block>) {
+        let mut class = self.classes.len();
+        while self.bytes > limit && class > 0 {
+            match self.classes[class - 1].pop() {
+                Some(block) => {
+                    self.bytes -= block.bytes();
+                    evicted.push(block);
+                }
+                None => class -= 1,
+            }
+        }
+    }
+}
+
+impl Local {
+    #[inline]
+    fn has_room(&self, class: usize, size: usize) -> bool {
+        self.classes[class].len() < LOCAL_BLOCKS
+            && self.bytes + size <= LOCAL_BYTES.min(LIMIT.load(Ordering::Relaxed))
+            && self.trims == TRIMS.load(Ordering::Relaxed)
+    }
+
+    fn give_up(&mut self, class: usize, surplus: &mut Vec<(usize, Block)>) {
+        let trims = TRIMS.load(Ordering::Relaxed);
+        if self.trims != trims || self.bytes >= LOCAL_BYTES / 2 {
+            // After a trim, or with the bytes used up by a mix of classes, everything goes.
+            self.trims = trims;
+            for (class, blocks) in self.classes.iter_mut().enumerate() {
+                surplus.extend(blocks.drain(..).map(|block| (class, block)));
+            }
+        } else if let Some(blocks) = self.classes.get_mut(class) {
+            let half = blocks.len() / 2;
+            surplus.extend(blocks.drain(..half).map(|block| (class, block)));
+        }
+        self.bytes = self.classes.iter().flatten().map(Block::bytes).sum();
+        self.publish();
+    }
+
+    #[inline]
+    fn counters(&mut self) -> &Counters {
+        self.counters.get_or_insert_with(register_thread)
+    }
+
+    #[inline]
+    fn publish(&mut self) {
+        let bytes = self.bytes as u64;
+        self.counters().cached_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    #[inline]
+    fn count_taken(&mut self, size: usize, purpose: Purpose) {
+        count_taken_in(self.counters(), size, purpose, add_unshared);
+    }
+
+    #[inline]
+    fn count_returned(&mut self, size: usize, purpose: Purpose) {
+        count_returned_in(self.counters(), size, purpose, add_unshared);
+    }
+}
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        let mut surplus = Vec::new();
+        self.trims = TRIMS.load(Ordering::Relaxed).wrapping_sub(1);
+        self.give_up(0, &mut surplus);
+        let limit = LIMIT.load(Ordering::Relaxed);
+        let mut evicted = Vec::new();
+        let mut shared = shared();
+        for (class, block) in surplus {
+            shared.put(class, block, limit, &mut evicted);
+        }
+        drop(shared);
+        if let Some(counters) = self.counters.take() {
+            let mut threads = THREADS.lock().unwrap_or_else(PoisonError::into_inner);
+            threads.retain(|other| !Arc::ptr_eq(other, &counters));
+            for (ended, own) in ENDED.all().into_iter().zip(counters.all()) {
+                ended.fetch_add(own.load(Ordering::Relaxed), Ordering::Relaxed);
+            }
+        }
+        let bytes: usize = evicted.iter().map(Block::bytes).sum();
+        ENDED
+            .system_bytes_freed
+            .fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+}
+
+#[cold]
+fn register_thread() -> Arc<Counters> {
+    let counters = Arc::new(Counters::new());
+    THREADS
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(Arc::clone(&counters));
+    counters
+}
+
+/// Adds to a figure that only this thread writes.
+#[inline]
+fn add_unshared(counter: &AtomicU64, amount: u64, ordering: Ordering) -> u64 {
+    let before = counter.load(ordering);
+    counter.store(before.wrapping_add(amount), ordering);
+    before
+}
+
+type Add = fn(&AtomicU64, u64, Ordering) -> u64;
+
+#[inline]
+fn count_taken_in(counters: &Counters, size: usize, purpose: Purpose, add: Add) {
+    match purpose {
+        Purpose::Array => {
+            add(&counters.array_allocations, 1, Ordering::Relaxed);
+            add(
+                &counters.array_bytes_allocated,
+                size as u64,
+                Ordering::Relaxed,
+            );
+        }
+        Purpose::Arena => {
+            add(
+                &counters.workspace_bytes_allocated,
+                size as u64,
+                Ordering::Relaxed,
+            );
+        }
+        Purpose::Header => {}
+    }
+}
+
+#[inline]
+fn count_returned_in(counters: &Counters, size: usize, purpose: Purpose, add: Add) {
+    match purpose {
+        Purpose::Array => {
+            add(&counters.array_bytes_freed, size as u64, Ordering::Relaxed);
+        }
+        Purpose::Arena => {
+            add(
+                &counters.workspace_bytes_freed,
+                size as u64,
+                Ordering::Relaxed,
+            );
+        }
+        Purpose::Header => {}
+    }
+}
+
+fn count_returned(size: usize, purpose: Purpose) {
+    if LOCAL
+        .try_with(|local| local.borrow_mut().count_returned(size, purpose))
+        .is_err()
+    {
+        count_returned_in(&ENDED, size, purpose, AtomicU64::fetch_add);
+    }
+}
+
+/// Runs with this thread's figures and the way to add to them; while the thread ends, with the process's.
+fn with_counters(count: impl Fn(&Counters, &dyn Fn(&AtomicU64, u64))) {
+    let own = |counter: &AtomicU64, amount| {
+        add_unshared(counter, amount, Ordering::Relaxed);
+    };
+    let ended = |counter: &AtomicU64, amount| {
+        counter.fetch_add(amount, Ordering::Relaxed);
+    };
+    if LOCAL
+        .try_with(|local| count(local.borrow_mut().counters(), &own))
+        .is_err()
+    {
+        count(&ENDED, &ended);
+    }
+}
+
+/// The sum of every thread's figures, one after the other in the order of [`Counters::all`].
+pub(crate) fn totals() -> Counters {
+    let total = Counters::new();
+    let threads = THREADS.lock().unwrap_or_else(PoisonError::into_inner);
+    for counters in threads.iter().map(|counters| &**counters).chain([&ENDED]) {
+        for (sum, own) in total.all().into_iter().zip(counters.all()) {
+            sum.fetch_add(own.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+    }
+    total
+        .cached_bytes
+        .fetch_add(shared().bytes as u64, Ordering::Relaxed);
+    total
+}
+
+/// Returns every cached block to the system; other threads follow when they next free something.
+pub(crate) fn trim() -> usize {
+    TRIMS.fetch_add(1, Ordering::Relaxed);
+    let mut surplus = Vec::new();
+    let _ending = LOCAL.try_with(|local| local.borrow_mut().give_up(0, &mut surplus));
+    let mut blocks: Vec<Block> = surplus.into_iter().map(|(_, block)| block).collect();
+    shared().shrink_to(0, &mut blocks);
+    let bytes = blocks.iter().map(Block::bytes).sum();
+    free(blocks);
+    bytes
+}
+
+pub(crate) fn limit() -> usize {
+    LIMIT.load(Ordering::Relaxed)
+}
+
+pub(crate) fn set_limit(bytes: usize) {
+    LIMIT.store(bytes, Ordering::Relaxed);
+    let mut evicted = Vec::new();
+    shared().shrink_to(bytes, &mut evicted);
+    free(evicted);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_cover_every_size_in_order_and_waste_little() {
+        let mut sizes: Vec<usize> = (1..5000).collect();
+        for power in 12..61 {
+            let power = 1_usize << power;
+            sizes.extend([
+                power - 1,
+                power,
+                power + 1,
+                power + power / 3,
+                power + power / 2,
+            ]);
+        }
+        sizes.sort_unstable();
+        let mut last = (0, 0);
+        for bytes in sizes {
+            let (class, size) = class_of(bytes).unwrap();
+            assert!(
+                class < CLASSES && size >= bytes,
+                "{bytes}: class {class} of {size}"
+            );
+            assert!(
+                size < bytes + 64 || size * 4 <= bytes * 5 + 256,
+                "{bytes}: {size}"
+            );
+            assert_eq!(size % ALIGNMENT, 0);
+            assert_eq!(
+                class_of(size),
+                Some((class, size)),
+                "a block finds its own class"
+            );
+            assert!((class, size) >= last, "{bytes}");
+            assert_eq!(class < LOCAL_CLASSES, size <= HUGE_PAGE, "{bytes}");
+            last = (class, size);
+        }
+        assert_eq!(class_of(usize::MAX), None);
+    }
+}

@@ -1,0 +1,74 @@
+//! Process-wide figures and controls of array memory.
+//! The cache they describe is `cache.rs`.
+
+use std::sync::atomic::Ordering;
+
+use crate::cache;
+
+/// What array memory the process has and has had. All byte figures count whole blocks, rounding and headers included.
+///
+/// The figures of other threads may be a few operations old; those of the calling thread are exact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryStats {
+    /// Array bytes alive outside workspace arenas.
+    pub heap_bytes_live: u64,
+    /// Array blocks ever handed out outside workspace arenas, cached ones included.
+    pub heap_allocations: u64,
+    /// Bytes of these blocks: grows only, so the difference over a step is what the step allocated outside its
+    /// workspaces.
+    pub heap_bytes_allocated: u64,
+    /// Bytes of workspace arenas alive.
+    pub workspace_bytes: u64,
+    /// Bytes of freed blocks that wait for reuse.
+    pub cache_bytes: u64,
+    /// Blocks ever asked from the system.
+    pub system_allocations: u64,
+    /// Bytes held from the system now: arrays, headers, arenas and cache.
+    pub system_bytes: u64,
+}
+
+/// The figures now.
+///
+/// ```
+/// use lodestride_buffer::{memory, Buffer};
+/// let before = memory::stats();
+/// let buffer = Buffer::zeroed(1 << 16)?;
+/// let during = memory::stats();
+/// assert!(during.heap_bytes_allocated >= before.heap_bytes_allocated + (1 << 16));
+/// # drop(buffer);
+/// # Ok::<(), lodestride_buffer::AllocError>(())
+/// ```
+pub fn stats() -> MemoryStats {
+    let totals = cache::totals();
+    let get = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+    let live = |allocated, freed| get(allocated).saturating_sub(get(freed));
+    MemoryStats {
+        heap_bytes_live: live(&totals.array_bytes_allocated, &totals.array_bytes_freed),
+        heap_allocations: get(&totals.array_allocations),
+        heap_bytes_allocated: get(&totals.array_bytes_allocated),
+        workspace_bytes: live(
+            &totals.workspace_bytes_allocated,
+            &totals.workspace_bytes_freed,
+        ),
+        cache_bytes: get(&totals.cached_bytes),
+        system_allocations: get(&totals.system_allocations),
+        system_bytes: live(&totals.system_bytes_allocated, &totals.system_bytes_freed),
+    }
+}
+
+/// Returns cached blocks to the system and says how many bytes it could return at once.
+///
+/// The shared cache and this thread's are emptied now; other threads empty theirs when they next free memory.
+pub fn trim() -> usize {
+    cache::trim()
+}
+
+/// The bytes that freed blocks may occupy before they go back to the system (512 MiB unless set).
+pub fn cache_limit() -> usize {
+    cache::limit()
+}
+
+/// Sets [`cache_limit`]; 0 turns the cache off. Each thread may keep up to 8 MiB of small blocks beside it.
+pub fn set_cache_limit(bytes: usize) {
+    cache::set_limit(bytes);
+}

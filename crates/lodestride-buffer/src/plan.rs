@@ -1,0 +1,288 @@
+//! How large a workspace is: its configuration and the one formula that sizes come from.
+//! Pure arithmetic; the memory is `arena.rs`.
+//!
+//! **The formula.** A block that must hold `needed` bytes is made
+//! `clamp(needed * (1 + overallocation), min_size, max_size)` bytes large, rounded up to 64. `overallocation` counts as 0
+//! under [`AllocationPolicy::Strict`], and `max_size` wins over `min_size`. `needed` is the initial size, or the bytes of
+//! the cycle that is learned from; each array counts with its size rounded up to 64.
+
+use crate::block::ALIGNMENT;
+
+/// Whether a workspace's block is larger than what was needed so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AllocationPolicy {
+    /// By the factor of [`WorkspaceConfig::overallocation`].
+    #[default]
+    Overallocate,
+    /// No: exact sizes.
+    Strict,
+}
+
+/// When a workspace without an initial size learns its size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LearningPolicy {
+    /// At its first close, from the first cycle.
+    #[default]
+    FirstLoop,
+    /// At the close number [`WorkspaceConfig::cycles_before_init`], from the largest cycle until then; with 0, when
+    /// [`Workspace::initialize`](crate::Workspace::initialize) is called.
+    OverTime,
+    /// Never: the initial size stays.
+    None,
+}
+
+/// What happens to an array for which the workspace has no room.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SpillPolicy {
+    /// It gets a block of its own on the heap, freed when the workspace is closed.
+    #[default]
+    External,
+    /// The same, and at the close the workspace grows to hold its largest cycle.
+    Reallocate,
+    /// The allocation is an error and the workspace stays as it was.
+    Fail,
+}
+
+/// When a workspace's room is free again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ResetPolicy {
+    /// All of it, each time the workspace is closed.
+    #[default]
+    BlockLeft,
+}
+
+/// How a workspace gets, grows and reuses its memory.
+///
+/// ```
+/// use lodestride_buffer::{AllocationPolicy, SpillPolicy, Workspace, WorkspaceConfig};
+/// let config = WorkspaceConfig::new()
+///     .initial_size(10 << 20)
+///     .allocation(AllocationPolicy::Strict)
+///     .spill(SpillPolicy::Fail);
+/// let workspace = Workspace::with_config("LOOP", config);
+/// assert_eq!(workspace.plan().next_size, 10 << 20);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct WorkspaceConfig {
+    /// Bytes the block is made for at the first opening; 0 leaves the size to learning.
+    pub initial_size: usize,
+    /// The block is never smaller.
+    pub min_size: usize,
+    /// The block is never larger; 0 sets no bound.
+    pub max_size: usize,
+    /// The part that [`AllocationPolicy::Overallocate`] adds.
+    pub overallocation: f64,
+    /// Closes before [`LearningPolicy::OverTime`] learns.
+    pub cycles_before_init: u64,
+    /// Exact or generous sizes.
+    pub allocation: AllocationPolicy,
+    /// When the size is learned.
+    pub learning: LearningPolicy,
+    /// What happens when the block is full.
+    pub spill: SpillPolicy,
+    /// When room is free again.
+    pub reset: ResetPolicy,
+}
+
+impl Default for WorkspaceConfig {
+    fn default() -> Self {
+        WorkspaceConfig {
+            initial_size: 0,
+            min_size: 0,
+            max_size: 0,
+            overallocation: 0.3,
+            cycles_before_init: 0,
+            allocation: AllocationPolicy::default(),
+            learning: LearningPolicy::default(),
+            spill: SpillPolicy::default(),
+            reset: ResetPolicy::default(),
+        }
+    }
+}
+
+impl WorkspaceConfig {
+    /// The defaults: no initial size, learned from the first cycle, 30 % over-allocated, spilling to the heap.
+    pub fn new() -> WorkspaceConfig {
+        WorkspaceConfig::default()
+    }
+
+    /// Sets the bytes the block is made for at the first opening.
+    pub fn initial_size(mut self, bytes: usize) -> Self {
+        self.initial_size = bytes;
+        self
+    }
+
+    /// Sets the lower bound of the block's size.
+    pub fn min_size(mut self, bytes: usize) -> Self {
+        self.min_size = bytes;
+        self
+    }
+
+    /// Sets the upper bound of the block's size.
+    pub fn max_size(mut self, bytes: usize) -> Self {
+        self.max_size = bytes;
+        self
+    }
+
+    /// Sets the part that is added to sizes: 0.3 makes blocks 30 % larger than needed. Negative and NaN count as 0.
+    pub fn overallocation(mut self, part: f64) -> Self {
+        self.overallocation = part;
+        self
+    }
+
+    /// Sets the number of closes before [`LearningPolicy::OverTime`] learns.
+    pub fn cycles_before_init(mut self, cycles: u64) -> Self {
+        self.cycles_before_init = cycles;
+        self
+    }
+
+    /// Sets whether sizes are exact.
+    pub fn allocation(mut self, policy: AllocationPolicy) -> Self {
+        self.allocation = policy;
+        self
+    }
+
+    /// Sets when the size is learned.
+    pub fn learning(mut self, policy: LearningPolicy) -> Self {
+        self.learning = policy;
+        self
+    }
+
+    /// Sets what happens when the block is full.
+    pub fn spill(mut self, policy: SpillPolicy) -> Self {
+        self.spill = policy;
+        self
+    }
+
+    /// Sets when room is free again.
+    pub fn reset(mut self, policy: ResetPolicy) -> Self {
+        self.reset = policy;
+        self
+    }
+
+    /// The size of a block that is made for this many bytes: the formula of this module.
+    pub fn size_for(&self, needed: usize) -> usize {
+        let extra = match self.allocation {
+            AllocationPolicy::Strict => 0,
+            // A float to integer cast saturates, and takes NaN and negative values to 0.
+            AllocationPolicy::Overallocate => (needed as f64 * self.overallocation) as usize,
+        };
+        let bounded = needed.saturating_add(extra).max(self.min_size);
+        let bounded = match self.max_size {
+            0 => bounded,
+            bound => bounded.min(bound),
+        };
+        bounded
+            .checked_next_multiple_of(ALIGNMENT)
+            .unwrap_or(usize::MAX & !(ALIGNMENT - 1))
+    }
+
+    /// The size at the first opening.
+    pub(crate) fn first_size(&self) -> usize {
+        match self.initial_size {
+            0 => 0,
+            bytes => self.size_for(bytes),
+        }
+    }
+
+    /// The size after a close; `cycles` counts that close, `max_cycle` includes its cycle.
+    pub(crate) fn size_after_close(&self, size: usize, max_cycle: usize, cycles: u64) -> usize {
+        let learns = match self.learning {
+            LearningPolicy::FirstLoop => size == 0,
+            LearningPolicy::OverTime => {
+                size == 0 && self.cycles_before_init > 0 && cycles >= self.cycles_before_init
+            }
+            LearningPolicy::None => false,
+        };
+        self.next_size(size, max_cycle, learns)
+    }
+
+    /// The size after an explicit request to learn now.
+    pub(crate) fn size_on_request(&self, size: usize, max_cycle: usize) -> usize {
+        self.next_size(size, max_cycle, size == 0)
+    }
+
+    fn next_size(&self, size: usize, max_cycle: usize, learns: bool) -> usize {
+        let grows = size > 0 && self.spill == SpillPolicy::Reallocate && max_cycle > size;
+        if max_cycle > 0 && (learns || grows) {
+            self.size_for(max_cycle).max(size)
+        } else {
+            size
+        }
+    }
+}
+
+/// What a workspace has, has needed and will have: see [`Workspace::plan`](crate::Workspace::plan).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkspacePlan {
+    /// The size of its block now.
+    pub size: usize,
+    /// The bytes of its largest cycle so far, spilled arrays included.
+    pub max_cycle: usize,
+    /// The size after the next opening, or, while open, after the next close as things stand.
+    pub next_size: usize,
+    /// The size the formula gives for the largest cycle: the exact initial size to configure to avoid learning.
+    pub suggested_size: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_formula_rounds_overallocates_and_clamps() {
+        let config = WorkspaceConfig::new();
+        let strict = config.allocation(AllocationPolicy::Strict);
+        let cases = [
+            (strict, 1, 64),
+            (strict, 64, 64),
+            (strict, 65, 128),
+            (config, 6400, 8320),
+            (config.overallocation(1.0), 1024, 2048),
+            (config.overallocation(f64::NAN), 6400, 6400),
+            (config.overallocation(-2.0), 6400, 6400),
+            (strict.min_size(1000), 64, 1024),
+            (strict.max_size(1000), 6400, 1024),
+            (strict.min_size(2000).max_size(1000), 1, 1024),
+            (config.overallocation(1.0).min_size(10 << 20), 400, 10 << 20),
+            (config.overallocation(f64::INFINITY), 64, usize::MAX & !63),
+        ];
+        let failures: Vec<_> = cases
+            .into_iter()
+            .filter(|(config, needed, size)| config.size_for(*needed) != *size)
+            .map(|(config, needed, size)| (needed, size, config.size_for(needed)))
+            .collect();
+        assert_eq!(failures, [], "(needed, expected, found)");
+    }
+
+    #[test]
+    fn growth_follows_the_policies() {
+        let strict = WorkspaceConfig::new().allocation(AllocationPolicy::Strict);
+        let over_time = strict.learning(LearningPolicy::OverTime);
+        let growing = strict.spill(SpillPolicy::Reallocate);
+        // (config, size before, largest cycle, closes, size after)
+        let cases = [
+            (strict, 0, 640, 1, 640),
+            (strict, 640, 6400, 2, 640),
+            (growing, 640, 6400, 2, 6400),
+            (growing.max_size(1024), 640, 6400, 2, 1024),
+            (growing, 6400, 640, 2, 6400),
+            (over_time, 0, 640, 100, 0),
+            (over_time.cycles_before_init(3), 0, 640, 2, 0),
+            (over_time.cycles_before_init(3), 0, 640, 3, 640),
+            (strict.learning(LearningPolicy::None), 0, 640, 1, 0),
+            (strict, 0, 0, 1, 0),
+        ];
+        let failures: Vec<_> = cases
+            .into_iter()
+            .map(|(config, size, max, cycles, expected)| {
+                (expected, config.size_after_close(size, max, cycles))
+            })
+            .enumerate()
+            .filter(|(_, (expected, found))| expected != found)
+            .collect();
+        assert_eq!(failures, []);
+    }
+}

@@ -1,0 +1,437 @@
+//! Which workspace a thread allocates in: its stack of open scopes, and the guards that push and pop it.
+//! The memory of an open workspace belongs to its stack entry, so allocating needs no lock and no atomic exchange.
+
+use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::sync::atomic::Ordering;
+
+use crate::arena::Ground;
+use crate::buffer::Buffer;
+use crate::error::{AllocError, WorkspaceError};
+use crate::workspace::{Workspace, WorkspaceName};
+
+/// One thread's open scopes, outermost first.
+#[derive(Debug)]
+struct Stack {
+    entries: Vec<Entry>,
+    /// Serial number of the newest entry ever; tells guards of popped entries from live ones.
+    serial: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    serial: u64,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// The workspace was opened here.
+    Open(Session),
+    /// The workspace opened by the entry with this index is current again; `borrowed` tells the two reasons apart.
+    Again {
+        index: usize,
+        borrowed: bool,
+        name: WorkspaceName,
+    },
+    /// No workspace is current.
+    Out,
+}
+
+#[derive(Debug)]
+struct Session {
+    workspace: Workspace,
+    ground: Box<Ground>,
+}
+
+/// Value of `CURRENT` while allocations go to the heap.
+const HEAP: usize = usize::MAX;
+
+thread_local! {
+    static STACK: RefCell<Stack> = const {
+        RefCell::new(Stack { entries: Vec::new(), serial: 0 })
+    };
+    /// Index of the stack entry whose workspace is current. Apart from the stack, because it needs no destructor and so
+    /// costs one load for threads that use no workspace.
+    static CURRENT: Cell<usize> = const { Cell::new(HEAP) };
+}
+
+impl Stack {
+    fn push(&mut self, kind: Kind) -> u64 {
+        self.serial += 1;
+        self.entries.push(Entry {
+            serial: self.serial,
+            kind,
+        });
+        self.update_current();
+        self.serial
+    }
+
+    fn update_current(&self) {
+        CURRENT.set(match self.entries.last() {
+            None => HEAP,
+            Some(entry) => match entry.kind {
+                Kind::Open(_) => self.entries.len() - 1,
+                Kind::Again { index, .. } => index,
+                Kind::Out => HEAP,
+            },
+        });
+    }
+
+    fn session(&self, index: usize) -> Option<&Session> {
+        match self.entries.get(index).map(|entry| &entry.kind) {
+            Some(Kind::Open(session)) => Some(session),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn session_mut(&mut self, index: usize) -> Option<&mut Session> {
+        match self.entries.get_mut(index).map(|entry| &mut entry.kind) {
+            Some(Kind::Open(session)) => Some(session),
+            _ => None,
+        }
+    }
+
+    /// The entry that opened this workspace.
+    fn position(&self, workspace: &Workspace) -> Option<usize> {
+        (0..self.entries.len()).find(|index| {
+            self.session(*index)
+                .is_some_and(|session| session.workspace.is_same(workspace))
+        })
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        // A thread that ends with open scopes has forgotten guards; their workspaces must not stay open for ever.
+        CURRENT.set(HEAP);
+        while let Some(entry) = self.entries.pop() {
+            close_entry(entry, Location::caller());
+        }
+    }
+}
+
+impl Entry {
+    fn name(&self) -> Option<WorkspaceName> {
+        match &self.kind {
+            Kind::Open(session) => Some(session.workspace.name().clone()),
+            Kind::Again { name, .. } => Some(name.clone()),
+            Kind::Out => None,
+        }
+    }
+}
+
+impl Session {
+    #[inline]
+    fn allocate(
+        &mut self,
+        bytes: usize,
+        zero: bool,
+        location: &'static Location<'static>,
+    ) -> Result<Buffer, AllocError> {
+        let spill = self.workspace.config().spill;
+        self.ground
+            .allocate(self.workspace.arena(), spill, bytes, zero, location)
+    }
+
+    /// Closes the workspace, learns from the cycle and gives the ground back.
+    fn close(mut self, location: &'static Location<'static>) {
+        let arena = self.workspace.arena();
+        self.ground.close(arena, location);
+        let figures = arena.figures();
+        let cycle = figures.this_cycle.swap(0, Ordering::Relaxed);
+        let max_cycle = cycle.max(figures.max_cycle.load(Ordering::Relaxed));
+        let cycles = figures.cycles.load(Ordering::Relaxed) + 1;
+        figures.last_cycle.store(cycle, Ordering::Relaxed);
+        figures.max_cycle.store(max_cycle, Ordering::Relaxed);
+        figures.cycles.store(cycles, Ordering::Relaxed);
+        let size = self.ground.size();
+        let config = self.workspace.config();
+        let next_size = config.size_after_close(size, max_cycle, cycles);
+        // Without memory for a larger block the workspace goes on with what it has, and spills.
+        let _spills_on = self.ground.resize(arena, next_size);
+        self.workspace.return_ground(self.ground);
+    }
+}
+
+/// An array in the current workspace; `None` if allocations go to the heap.
+#[inline]
+pub(crate) fn allocate(
+    bytes: usize,
+    zero: bool,
+    location: &'static Location<'static>,
+) -> Option<Result<Buffer, AllocError>> {
+    let current = CURRENT.get();
+    if current == HEAP {
+        return None;
+    }
+    STACK.with_borrow_mut(|stack| {
+        let session = stack.session_mut(current)?;
+        Some(session.allocate(bytes, zero, location))
+    })
+}
+
+/// An array in a workspace that this thread has open, current or not.
+pub(crate) fn allocate_in(
+    workspace: &Workspace,
+    bytes: usize,
+    zero: bool,
+    location: &'static Location<'static>,
+) -> Result<Buffer, AllocError> {
+    let allocated = STACK.try_with(|stack| {
+        let mut stack = stack.borrow_mut();
+        let position = stack.position(workspace)?;
+        let session = stack.session_mut(position)?;
+        Some(session.allocate(bytes, zero, location))
+    });
+    allocated
+        .ok()
+        .flatten()
+        .unwrap_or_else(|| Err(not_open_here(workspace)))
+}
+
+fn not_open_here(workspace: &Workspace) -> AllocError {
+    AllocError::NotOpenHere {
+        workspace: workspace.name().clone(),
+    }
+}
+
+/// Opens a workspace, or counts one more scope of it if this thread has it open.
+pub(crate) fn enter(
+    workspace: &Workspace,
+    location: &'static Location<'static>,
+) -> Result<WorkspaceGuard, WorkspaceError> {
+    let again = STACK.with_borrow_mut(|stack| {
+        let index = stack.position(workspace)?;
+        Some(stack.push(Kind::Again {
+            index,
+            borrowed: false,
+            name: workspace.name().clone(),
+        }))
+    });
+    let serial = match again {
+        Some(serial) => serial,
+        None => open(workspace, location)?,
+    };
+    Ok(WorkspaceGuard::new(workspace, serial, location))
+}
+
+fn open(
+    workspace: &Workspace,
+    location: &'static Location<'static>,
+) -> Result<u64, WorkspaceError> {
+    let arena = workspace.arena();
+    let name = || workspace.name().clone();
+    let Some(mut ground) = workspace.take_ground() else {
+        return Err(WorkspaceError::OpenOnAnotherThread {
+            workspace: name(),
+            opened_at: arena.opened_at(),
+        });
+    };
+    let size = match ground.size() {
+        0 => workspace.config().first_size(),
+        size => size,
+    };
+    if let Err(source) = ground.resize(arena, size) {
+        workspace.return_ground(ground);
+        return Err(WorkspaceError::Alloc {
+            workspace: name(),
+            source,
+        });
+    }
+    ground.open(arena, location);
+    let session = Session {
+        workspace: workspace.clone(),
+        ground,
+    };
+    Ok(STACK.with_borrow_mut(|stack| stack.push(Kind::Open(session))))
+}
+
+/// Makes an open workspace current again.
+pub(crate) fn borrow(
+    workspace: &Workspace,
+    location: &'static Location<'static>,
+) -> Result<WorkspaceGuard, WorkspaceError> {
+    let name = || workspace.name().clone();
+    let serial = STACK.with_borrow_mut(|stack| {
+        let Some(position) = stack.position(workspace) else {
+            return Err(WorkspaceError::NotOpen { workspace: name() });
+        };
+        let is_borrowed = |entry: &Entry| {
+            matches!(entry.kind, Kind::Again { index, borrowed: true, .. } if index == position)
+        };
+        if stack.entries.iter().any(is_borrowed) {
+            return Err(WorkspaceError::AlreadyBorrowed { workspace: name() });
+        }
+        Ok(stack.push(Kind::Again {
+            index: position,
+            borrowed: true,
+            name: name(),
+        }))
+    })?;
+    Ok(WorkspaceGuard::new(workspace, serial, location))
+}
+
+/// Runs a function with allocations going to the heap, whatever workspaces are open; restored afterwards, also on panic.
+///
+/// ```
+/// use lodestride_buffer::{scope_out, Buffer, Workspace};
+/// let workspace = Workspace::new("LOOP");
+/// let kept = workspace.scope(|_| scope_out(|| Buffer::zeroed(400)))??;
+/// assert!(!kept.is_attached());
+/// assert!(kept.read().is_ok());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn scope_out<R>(body: impl FnOnce() -> R) -> R {
+    struct Back {
+        serial: u64,
+        location: &'static Location<'static>,
+    }
+    impl Drop for Back {
+        fn drop(&mut self) {
+            leave(self.serial, self.location);
+        }
+    }
+    let _back = Back {
+        serial: STACK.with_borrow_mut(|stack| stack.push(Kind::Out)),
+        location: Location::caller(),
+    };
+    body()
+}
+
+/// The workspace that allocations of this thread go into; `None` for the heap.
+pub fn current_workspace() -> Option<Workspace> {
+    let index = CURRENT.get();
+    let current = STACK.try_with(|stack| {
+        let stack = stack.borrow();
+        stack
+            .session(index)
+            .map(|session| session.workspace.clone())
+    });
+    current.ok().flatten()
+}
+
+/// The names of the workspaces this thread has open, outermost first.
+pub fn open_workspaces() -> Vec<WorkspaceName> {
+    let names = STACK.try_with(|stack| {
+        let stack = stack.borrow();
+        (0..stack.entries.len())
+            .filter_map(|index| stack.session(index))
+            .map(|session| session.workspace.name().clone())
+            .collect()
+    });
+    names.unwrap_or_default()
+}
+
+/// An open scope; closing or dropping it restores what was current before.
+///
+/// Scopes are closed in the reverse order of opening. A scope closed earlier closes those inside it as well:
+/// [`close`](WorkspaceGuard::close) reports that, dropping does not.
+#[must_use = "the workspace is open only while the guard lives"]
+#[derive(Debug)]
+pub struct WorkspaceGuard {
+    workspace: Workspace,
+    serial: u64,
+    opened_at: &'static Location<'static>,
+    /// The stack belongs to a thread, so the guard stays on it.
+    thread: PhantomData<*const ()>,
+}
+
+impl WorkspaceGuard {
+    fn new(workspace: &Workspace, serial: u64, opened_at: &'static Location<'static>) -> Self {
+        WorkspaceGuard {
+            workspace: workspace.clone(),
+            serial,
+            opened_at,
+            thread: PhantomData,
+        }
+    }
+
+    /// The workspace.
+    pub fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    /// Ends the scope.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::OutOfOrder`] if scopes opened later were still open: they are closed as well.
+    /// [`WorkspaceError::AlreadyClosed`] if this scope was closed that way.
+    #[track_caller]
+    pub fn close(self) -> Result<(), WorkspaceError> {
+        self.close_at(Location::caller())
+    }
+
+    /// The drop that follows finds the scope left and does nothing.
+    pub(crate) fn close_at(
+        self,
+        location: &'static Location<'static>,
+    ) -> Result<(), WorkspaceError> {
+        let workspace = || self.workspace.name().clone();
+        match leave(self.serial, location) {
+            Left::InOrder => Ok(()),
+            Left::OutOfOrder { inner } => Err(WorkspaceError::OutOfOrder {
+                workspace: workspace(),
+                inner,
+            }),
+            Left::Before => Err(WorkspaceError::AlreadyClosed {
+                workspace: workspace(),
+            }),
+        }
+    }
+}
+
+impl Drop for WorkspaceGuard {
+    fn drop(&mut self) {
+        // A drop has no source line of its own: the errors of leaked arrays name the line that opened the scope.
+        leave(self.serial, self.opened_at);
+    }
+}
+
+/// How a scope was left.
+enum Left {
+    InOrder,
+    /// With these scopes still open inside it.
+    OutOfOrder {
+        inner: Vec<WorkspaceName>,
+    },
+    /// It had been left already.
+    Before,
+}
+
+/// Pops entries down to the one with this serial number, innermost first.
+fn leave(serial: u64, location: &'static Location<'static>) -> Left {
+    let mut inner = Vec::new();
+    loop {
+        // Closing happens outside the borrow: it may drop the last handle of a workspace.
+        let popped = STACK.try_with(|stack| {
+            let mut stack = stack.borrow_mut();
+            // Newest first, because that is nearly always the one.
+            stack.entries.iter().rfind(|entry| entry.serial == serial)?;
+            let entry = stack.entries.pop()?;
+            stack.update_current();
+            Some(entry)
+        });
+        let Ok(Some(entry)) = popped else {
+            return Left::Before;
+        };
+        if entry.serial == serial {
+            close_entry(entry, location);
+            inner.reverse();
+            return match inner.is_empty() {
+                true => Left::InOrder,
+                false => Left::OutOfOrder { inner },
+            };
+        }
+        inner.extend(entry.name());
+        close_entry(entry, location);
+    }
+}
+
+fn close_entry(entry: Entry, location: &'static Location<'static>) {
+    if let Kind::Open(session) = entry.kind {
+        session.close(location);
+    }
+}

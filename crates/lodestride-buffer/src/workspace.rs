@@ -1,0 +1,325 @@
+//! [`Workspace`]: the handle users hold, its figures and its explicit controls.
+//! Opening and closing is `scope.rs`, memory is `arena.rs`, sizes are `plan.rs`.
+
+use std::fmt;
+use std::ops::Deref;
+use std::panic::Location;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::arena::{Arena, Ground};
+use crate::error::WorkspaceError;
+use crate::plan::{WorkspaceConfig, WorkspacePlan};
+use crate::scope::{self, WorkspaceGuard};
+
+/// A workspace's name: a cheaply cloned string.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct WorkspaceName(Arc<str>);
+
+impl WorkspaceName {
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Deref for WorkspaceName {
+    type Target = str;
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for WorkspaceName {
+    fn from(name: &str) -> Self {
+        WorkspaceName(Arc::from(name))
+    }
+}
+
+impl From<String> for WorkspaceName {
+    fn from(name: String) -> Self {
+        WorkspaceName(Arc::from(name))
+    }
+}
+
+impl PartialEq<str> for WorkspaceName {
+    fn eq(&self, other: &str) -> bool {
+        self.as_str() == other
+    }
+}
+
+impl PartialEq<&str> for WorkspaceName {
+    fn eq(&self, other: &&str) -> bool {
+        self.as_str() == *other
+    }
+}
+
+impl fmt::Debug for WorkspaceName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+impl fmt::Display for WorkspaceName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self)
+    }
+}
+
+/// Memory for the arrays of a loop: what is allocated while it is open on a thread costs a pointer increment, and all of
+/// it is free again at the close.
+///
+/// An array that outlives its scope is safe to hold and an error to use. Handles are cheap to clone and stand for the
+/// same workspace; its memory is freed with the last handle, or by [`destroy`](Workspace::destroy).
+///
+/// ```
+/// use lodestride_buffer::{AccessError, Buffer, Workspace};
+/// let workspace = Workspace::new("LOOP");
+/// let kept = workspace.scope(|_| Buffer::zeroed(400))??;
+/// assert!(matches!(kept.read(), Err(AccessError::Leaked(_))));
+/// assert!(workspace.stats().size >= 400, "learned from the first cycle");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Workspace {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    arena: Arc<Arena>,
+    config: WorkspaceConfig,
+    /// The ground while the workspace is closed; a thread that opens it takes it away, so nobody else can.
+    ground: Mutex<Option<Box<Ground>>>,
+}
+
+/// The figures of a workspace. Bytes count each array rounded up to 64.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WorkspaceStats {
+    /// The size of the block.
+    pub size: usize,
+    /// Bytes of the block in use.
+    pub offset: usize,
+    /// Bytes allocated since the workspace was opened, spilled arrays included.
+    pub this_cycle: usize,
+    /// Bytes allocated in the cycle before.
+    pub last_cycle: usize,
+    /// Bytes allocated in the largest cycle so far.
+    pub max_cycle: usize,
+    /// Bytes of arrays that found no room in the block in this cycle.
+    pub spilled: usize,
+    /// Bytes of blocks of earlier cycles that a guard still holds.
+    pub pinned: usize,
+    /// Arrays allocated since the workspace was opened.
+    pub arrays: usize,
+    /// How often the workspace was opened.
+    pub generation: u64,
+    /// How often the workspace was closed.
+    pub cycles: u64,
+    /// Whether it is open now, on any thread.
+    pub open: bool,
+}
+
+impl Workspace {
+    /// A workspace with the default configuration. No memory is taken before it is opened.
+    pub fn new(name: impl Into<WorkspaceName>) -> Workspace {
+        Workspace::with_config(name, WorkspaceConfig::new())
+    }
+
+    /// A workspace with a configuration of its own. No memory is taken before it is opened.
+    pub fn with_config(name: impl Into<WorkspaceName>, config: WorkspaceConfig) -> Workspace {
+        Workspace {
+            shared: Arc::new(Shared {
+                arena: Arc::new(Arena::new(name.into())),
+                config,
+                ground: Mutex::new(Some(Box::default())),
+            }),
+        }
+    }
+
+    /// The name.
+    pub fn name(&self) -> &WorkspaceName {
+        self.shared.arena.name()
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &WorkspaceConfig {
+        &self.shared.config
+    }
+
+    /// True if both handles stand for the same workspace. Names need not be unique.
+    pub fn is_same(&self, other: &Workspace) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    /// Opens the workspace, runs the function, closes the workspace, also on panic.
+    ///
+    /// Inside its own scope the workspace is only counted: nothing is reset, and it stays open until the outermost scope
+    /// ends.
+    ///
+    /// # Errors
+    /// Those of [`enter`](Workspace::enter); the function has not run then. [`WorkspaceError::OutOfOrder`] and
+    /// [`WorkspaceError::AlreadyClosed`] if guards were mixed up inside.
+    #[track_caller]
+    pub fn scope<R>(&self, body: impl FnOnce(&Workspace) -> R) -> Result<R, WorkspaceError> {
+        let guard = self.enter()?;
+        let result = body(self);
+        guard.close_at(Location::caller())?;
+        Ok(result)
+    }
+
+    /// Opens the workspace on this thread until the guard is closed or dropped: allocations go into it meanwhile.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::OpenOnAnotherThread`]; [`WorkspaceError::Alloc`] if the block cannot be had.
+    #[track_caller]
+    pub fn enter(&self) -> Result<WorkspaceGuard, WorkspaceError> {
+        scope::enter(self, Location::caller())
+    }
+
+    /// Makes an open workspace the current one again, inside a scope opened later, until the guard is closed or dropped.
+    /// Nothing is reset.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::NotOpen`] unless it is open on this thread, [`WorkspaceError::AlreadyBorrowed`] if it is
+    /// borrowed already.
+    #[track_caller]
+    pub fn borrow(&self) -> Result<WorkspaceGuard, WorkspaceError> {
+        scope::borrow(self, Location::caller())
+    }
+
+    /// True if it is open, on any thread.
+    pub fn is_open(&self) -> bool {
+        self.shared.arena.epoch().get().is_open()
+    }
+
+    /// True if allocations of this thread go into it now.
+    pub fn is_current(&self) -> bool {
+        scope::current_workspace().is_some_and(|current| current.is_same(self))
+    }
+
+    /// The figures now. Those of a workspace that another thread has open may be a few operations old.
+    pub fn stats(&self) -> WorkspaceStats {
+        let figures = self.shared.arena.figures();
+        let stamp = self.shared.arena.epoch().get();
+        WorkspaceStats {
+            size: figures.size.load(Ordering::Relaxed),
+            offset: figures.offset.load(Ordering::Relaxed),
+            this_cycle: figures.this_cycle.load(Ordering::Relaxed),
+            last_cycle: figures.last_cycle.load(Ordering::Relaxed),
+            max_cycle: figures.max_cycle.load(Ordering::Relaxed),
+            spilled: figures.spilled.load(Ordering::Relaxed),
+            pinned: self.shared.arena.pinned_bytes(),
+            arrays: figures.arrays.load(Ordering::Relaxed),
+            generation: stamp.generation(),
+            cycles: figures.cycles.load(Ordering::Relaxed),
+            open: stamp.is_open(),
+        }
+    }
+
+    /// What the workspace has, has needed and will have; sizes come from one formula,
+    /// [`WorkspaceConfig::size_for`].
+    pub fn plan(&self) -> WorkspacePlan {
+        let stats = self.stats();
+        let config = self.config();
+        let max_cycle = stats.max_cycle.max(stats.this_cycle);
+        let next_size = if stats.open {
+            config.size_after_close(stats.size, max_cycle, stats.cycles + 1)
+        } else {
+            stats.size.max(config.first_size())
+        };
+        WorkspacePlan {
+            size: stats.size,
+            max_cycle,
+            next_size,
+            suggested_size: config.size_for(max_cycle),
+        }
+    }
+
+    /// Learns the size now, from the largest cycle so far, whatever the learning policy waits for.
+    ///
+    /// A size that is there already changes only under
+    /// [`SpillPolicy::Reallocate`](crate::SpillPolicy::Reallocate), and only grows.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::StillOpen`] unless the workspace is closed; [`WorkspaceError::Alloc`].
+    pub fn initialize(&self) -> Result<(), WorkspaceError> {
+        self.with_closed_ground(|ground, arena, config| {
+            let max_cycle = arena.figures().max_cycle.load(Ordering::Relaxed);
+            let size = config.size_on_request(ground.size(), max_cycle);
+            ground.resize(arena, size)
+        })
+    }
+
+    /// Frees the workspace's memory now and forgets what it learned; it can be opened again and starts afresh.
+    ///
+    /// Blocks that a guard still holds are freed when the guard ends.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::StillOpen`] unless the workspace is closed.
+    pub fn destroy(&self) -> Result<(), WorkspaceError> {
+        self.with_closed_ground(|ground, arena, _| {
+            *ground = Ground::default();
+            let figures = arena.figures();
+            for figure in [
+                &figures.size,
+                &figures.this_cycle,
+                &figures.last_cycle,
+                &figures.max_cycle,
+            ] {
+                figure.store(0, Ordering::Relaxed);
+            }
+            figures.cycles.store(0, Ordering::Relaxed);
+            Ok(())
+        })
+    }
+
+    fn with_closed_ground(
+        &self,
+        body: impl FnOnce(&mut Ground, &Arena, &WorkspaceConfig) -> Result<(), crate::AllocError>,
+    ) -> Result<(), WorkspaceError> {
+        let shared = &self.shared;
+        let mut place = shared.ground.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(ground) = place.as_mut() else {
+            return Err(WorkspaceError::StillOpen {
+                workspace: self.name().clone(),
+                opened_at: shared.arena.opened_at(),
+            });
+        };
+        body(ground, &shared.arena, &shared.config).map_err(|source| WorkspaceError::Alloc {
+            workspace: self.name().clone(),
+            source,
+        })
+    }
+
+    pub(crate) fn arena(&self) -> &Arc<Arena> {
+        &self.shared.arena
+    }
+
+    /// Takes the ground away; `None` if somebody has it.
+    pub(crate) fn take_ground(&self) -> Option<Box<Ground>> {
+        self.shared
+            .ground
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+    }
+
+    pub(crate) fn return_ground(&self, ground: Box<Ground>) {
+        *self
+            .shared
+            .ground
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(ground);
+    }
+}
+
+impl fmt::Debug for Workspace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Workspace")
+            .field("name", self.name())
+            .field("config", self.config())
+            .field("stats", &self.stats())
+            .finish()
+    }
+}

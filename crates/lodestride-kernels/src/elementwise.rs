@@ -1,0 +1,349 @@
+//! The elementwise entry points: one operation over operands of any layout and dtype.
+//!
+//! Checks and dtype rules are here; how memory is walked is `driver.rs`' business.
+
+use crate::driver::{self, Action, Load, Plan, Source, Step};
+use crate::error::{KernelError, Result};
+use crate::isa::Level;
+use crate::op::{self, BinaryOp, UnaryOp};
+use crate::operand::{Input, Operand};
+use crate::table;
+use lodestride_buffer::{Argument, Bool, DType, Element, Scalar, ScalarKind, bf16, f16};
+use lodestride_shape::Shape;
+use smallvec::SmallVec;
+
+/// Writes `op(x)` to `out`, element by element.
+///
+/// `x` is computed in [`UnaryOp::compute_dtype`] and converted to `out`'s dtype. `out` may be `x` itself or share memory
+/// with it: the result is as if `x` had been copied first.
+///
+/// ```
+/// use lodestride_buffer::{Buffer, DType};
+/// use lodestride_kernels::{Operand, UnaryOp, unary};
+/// use lodestride_shape::{Layout, Order};
+///
+/// let x = Buffer::from_vec(vec![1.0f32, 4.0, 9.0])?;
+/// let layout = Layout::contiguous([3], Order::C)?;
+/// let operand = Operand::new(&x, &layout, DType::F32)?;
+/// unary(UnaryOp::Sqrt, operand.into(), operand)?;
+/// assert_eq!(x.read()?.slice::<f32>(), [1.0, 2.0, 3.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`KernelError::UnsupportedDType`] where the operation is not defined for `x`'s dtype, [`KernelError::ShapeMismatch`]
+/// unless `x` has `out`'s shape, [`KernelError::Shape`] where `out` has positions that share an element,
+/// [`KernelError::Access`] where memory may not be touched. Nothing is written then.
+pub fn unary(op: UnaryOp, x: Input<'_>, out: Operand<'_>) -> Result<()> {
+    let name = op.name();
+    let dtype = input_dtype(&x);
+    let unsupported = KernelError::UnsupportedDType { op: name, dtype };
+    let Some(compute) = op.compute_dtype(dtype) else {
+        return Err(unsupported);
+    };
+    let Some(kernel) = op::unary_kernel(op, compute, Level::current()) else {
+        return Err(unsupported);
+    };
+    if let Input::Array(x) = &x
+        && x.dtype() == compute
+        && out.dtype() == kernel.out
+        && driver::dense_unary(name, &kernel, x, &out)?
+    {
+        return Ok(());
+    }
+    let mut sketch = Sketch::new(name, &out)?;
+    let x = sketch.load(Argument::X, &x, compute)?;
+    let result = sketch.step(Action::Unary(kernel, x), kernel.out);
+    sketch.finish(result, &out, kernel.in_place.is_none())
+}
+
+/// Writes `op(x, y)` to `out`, element by element.
+///
+/// Operands are promoted as NumPy does (scalars are weak), computed in [`BinaryOp::compute_dtype`] of that, and converted
+/// to `out`'s dtype. `out` may share memory with `x` and `y`: the result is as if they had been copied first.
+///
+/// ```
+/// use lodestride_buffer::{Buffer, DType, Scalar};
+/// use lodestride_kernels::{BinaryOp, Operand, binary};
+/// use lodestride_shape::{Layout, Order};
+///
+/// let x = Buffer::from_vec(vec![1i32, 2, 3])?;
+/// let layout = Layout::contiguous([3], Order::C)?;
+/// let operand = Operand::new(&x, &layout, DType::I32)?;
+/// binary(BinaryOp::Mul, operand.into(), Scalar::Int(10).into(), operand)?;
+/// assert_eq!(x.read()?.slice::<i32>(), [10, 20, 30]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`unary`], and [`KernelError::ScalarOutOfRange`] where an integer scalar does not fit the array's integer dtype.
+pub fn binary(op: BinaryOp, x: Input<'_>, y: Input<'_>, out: Operand<'_>) -> Result<()> {
+    let name = op.name();
+    let promoted = promoted_dtype(op, &x, &y);
+    let unsupported = KernelError::UnsupportedDType {
+        op: name,
+        dtype: promoted,
+    };
+    let Some(compute) = op.compute_dtype(promoted) else {
+        return Err(unsupported);
+    };
+    let level = Level::current();
+    let Some(kernel) = op::binary_kernel(op, compute, level) else {
+        return Err(unsupported);
+    };
+    if let (Input::Array(x), Input::Array(y)) = (&x, &y)
+        && x.dtype() == compute
+        && y.dtype() == compute
+        && out.dtype() == kernel.out
+        && driver::dense_binary(name, &kernel, x, y, &out)?
+    {
+        return Ok(());
+    }
+    // Only the left operand has an in-place form: where the right one is overwritten, the reversed operation runs.
+    if let (Input::Array(array), Some(reversed)) = (&y, op.reversed())
+        && array.buffer().same_block(out.buffer())
+        && array.layout() == out.layout()
+        && let Some(kernel) = op::binary_kernel(reversed, compute, level)
+    {
+        let mut sketch = Sketch::new(name, &out)?;
+        let y = sketch.load(Argument::Y, &y, compute)?;
+        let x = sketch.load(Argument::X, &x, compute)?;
+        let result = sketch.step(Action::Binary(kernel, y, x), kernel.out);
+        return sketch.finish(result, &out, kernel.zip_in_place.is_none());
+    }
+    let mut sketch = Sketch::new(name, &out)?;
+    let x = sketch.load(Argument::X, &x, compute)?;
+    let y = sketch.load(Argument::Y, &y, compute)?;
+    let result = sketch.step(Action::Binary(kernel, x, y), kernel.out);
+    sketch.finish(result, &out, kernel.zip_scalar.is_none())
+}
+
+/// Writes `a` to `out` where `condition` is true (not zero), `b` elsewhere; both converted to `out`'s dtype by way of
+/// their promoted one.
+///
+/// Errors name `condition` as X, `a` as Y and `b` as "input 2".
+///
+/// # Errors
+/// As [`binary`].
+pub fn select(condition: Input<'_>, a: Input<'_>, b: Input<'_>, out: Operand<'_>) -> Result<()> {
+    let name = "select";
+    let dtype = promote_inputs(&a, &b);
+    let mut sketch = Sketch::new(name, &out)?;
+    let condition = sketch.load(Argument::X, &condition, DType::Bool)?;
+    let a = sketch.load(Argument::Y, &a, dtype)?;
+    let b = sketch.load(Argument::Input(2), &b, dtype)?;
+    let kernel = table::select_kernel(dtype.size(), Level::current());
+    let result = sketch.step(Action::Select(kernel, condition, a, b), dtype);
+    sketch.finish(result, &out, false)
+}
+
+/// Writes `min(max(x, low), high)` to `out`, in the dtype of `x` (bounds are weak); NaN stays NaN.
+///
+/// # Errors
+/// As [`binary`].
+pub fn clip(x: Input<'_>, low: Scalar, high: Scalar, out: Operand<'_>) -> Result<()> {
+    let name = "clip";
+    let kind = if low.kind() > high.kind() {
+        low.kind()
+    } else {
+        high.kind()
+    };
+    let dtype = input_dtype(&x).promote_scalar(kind);
+    let unsupported = KernelError::UnsupportedDType { op: name, dtype };
+    let Some(compute) = BinaryOp::Max.compute_dtype(dtype) else {
+        return Err(unsupported);
+    };
+    let level = Level::current();
+    let (Some(max), Some(min)) = (
+        op::binary_kernel(BinaryOp::Max, compute, level),
+        op::binary_kernel(BinaryOp::Min, compute, level),
+    ) else {
+        return Err(unsupported);
+    };
+    let mut sketch = Sketch::new(name, &out)?;
+    let x = sketch.load(Argument::X, &x, compute)?;
+    let low = sketch.load(Argument::Y, &Input::Scalar(low), compute)?;
+    let high = sketch.load(Argument::Input(2), &Input::Scalar(high), compute)?;
+    let raised = sketch.step(Action::Binary(max, x, low), compute);
+    let result = sketch.step(Action::Binary(min, raised, high), compute);
+    sketch.finish(result, &out, false)
+}
+
+/// Writes `x` to `out`: a copy between any layouts, a cast, or a fill.
+///
+/// Floats become integers by dropping the fraction (saturating, NaN to 0); integers wrap; to `bool` is "not zero".
+///
+/// # Errors
+/// As [`unary`].
+pub fn copy(x: Input<'_>, out: Operand<'_>) -> Result<()> {
+    let name = "assign";
+    let mut sketch = Sketch::new(name, &out)?;
+    let result = match &x {
+        Input::Array(operand) if operand.dtype() != out.dtype() => {
+            let load = sketch.load(Argument::X, &x, operand.dtype())?;
+            sketch.cast(load, operand.dtype(), out.dtype())
+        }
+        _ => sketch.load(Argument::X, &x, out.dtype())?,
+    };
+    sketch.finish_as(result, out.dtype(), &out, false)
+}
+
+/// The dtype of an operand on its own.
+fn input_dtype(input: &Input<'_>) -> DType {
+    match input {
+        Input::Array(operand) => operand.dtype(),
+        Input::Scalar(Scalar::Bool(_)) => DType::Bool,
+        Input::Scalar(Scalar::Int(_)) => DType::I64,
+        Input::Scalar(Scalar::UInt(_)) => DType::U64,
+        Input::Scalar(Scalar::Float(_)) => DType::F64,
+    }
+}
+
+/// The dtype two operands meet in; a scalar is weak beside an array.
+fn promote_inputs(x: &Input<'_>, y: &Input<'_>) -> DType {
+    match (x, y) {
+        (Input::Array(x), Input::Scalar(y)) => x.dtype().promote_scalar(y.kind()),
+        (Input::Scalar(x), Input::Array(y)) => y.dtype().promote_scalar(x.kind()),
+        _ => input_dtype(x).promote(input_dtype(y)),
+    }
+}
+
+/// [`promote_inputs`], but a comparison with a scalar out of the array's range widens: the answer is known and no error.
+fn promoted_dtype(op: BinaryOp, x: &Input<'_>, y: &Input<'_>) -> DType {
+    let dtype = promote_inputs(x, y);
+    let fits = |input: &Input<'_>| match input {
+        Input::Scalar(scalar) => scalar_fits(*scalar, dtype),
+        Input::Array(_) => true,
+    };
+    if op.is_comparison() && !(fits(x) && fits(y)) {
+        input_dtype(x).promote(input_dtype(y))
+    } else {
+        dtype
+    }
+}
+
+/// Whether an integer scalar is in the range of an integer dtype; anything else is rounded, which is no error.
+pub(crate) fn scalar_fits(scalar: Scalar, dtype: DType) -> bool {
+    let value = match scalar {
+        Scalar::Int(value) => i128::from(value),
+        Scalar::UInt(value) => i128::from(value),
+        Scalar::Bool(_) | Scalar::Float(_) => return true,
+    };
+    if !dtype.is_integer() {
+        return true;
+    }
+    let bits = 8 * dtype.size() as u32;
+    let (low, high) = if dtype.is_signed() {
+        (-(1i128 << (bits - 1)), 1i128 << (bits - 1))
+    } else {
+        (0, 1i128 << bits)
+    };
+    (low..high).contains(&value)
+}
+
+/// The bytes of a scalar as an element of `dtype`, from the start of a word.
+pub(crate) fn scalar_word(scalar: Scalar, dtype: DType) -> u64 {
+    fn place<const N: usize>(bytes: [u8; N]) -> u64 {
+        let mut word = [0; 8];
+        word[..N].copy_from_slice(&bytes);
+        u64::from_ne_bytes(word)
+    }
+    macro_rules! bytes {
+        ($($Variant:ident $T:ty),*) => {
+            match dtype {
+                DType::Bool => place([u8::from(bool::from(Bool::from_scalar(scalar)))]),
+                $( DType::$Variant => place(<$T>::from_scalar(scalar).to_ne_bytes()), )*
+            }
+        };
+    }
+    bytes!(U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F16 f16, BF16 bf16, F32 f32, F64 f64)
+}
+
+/// A plan for one operation in the making.
+struct Sketch<'a> {
+    op: &'static str,
+    shape: &'a Shape,
+    loads: SmallVec<[Load<'a>; 3]>,
+    steps: SmallVec<[Step; 5]>,
+}
+
+impl<'a> Sketch<'a> {
+    fn new(op: &'static str, out: &Operand<'a>) -> Result<Sketch<'a>> {
+        out.check_writable(op)?;
+        Ok(Sketch {
+            op,
+            shape: out.shape(),
+            loads: SmallVec::new(),
+            steps: SmallVec::new(),
+        })
+    }
+
+    /// An operand as a value of `dtype`.
+    fn load(&mut self, argument: Argument, input: &Input<'a>, dtype: DType) -> Result<Source> {
+        let load = Source::Load(self.loads.len());
+        match *input {
+            Input::Scalar(scalar) => {
+                if !scalar_fits(scalar, dtype) {
+                    return Err(KernelError::ScalarOutOfRange {
+                        op: self.op,
+                        scalar,
+                        dtype,
+                    });
+                }
+                self.loads
+                    .push(Load::Scalar(scalar_word(scalar, dtype), dtype.size()));
+                Ok(load)
+            }
+            Input::Array(operand) => {
+                operand.check_shape(self.op, argument, self.shape)?;
+                self.loads.push(Load::Array(argument, operand));
+                Ok(self.cast(load, operand.dtype(), dtype))
+            }
+        }
+    }
+
+    fn cast(&mut self, source: Source, from: DType, to: DType) -> Source {
+        if from == to {
+            return source;
+        }
+        self.step(
+            Action::Cast(table::cast_kernel(from, to, Level::current()), source),
+            to,
+        )
+    }
+
+    fn step(&mut self, action: Action, dtype: DType) -> Source {
+        let number = self.steps.len();
+        self.steps.push(Step {
+            action,
+            dtype,
+            tile: number,
+        });
+        Source::Step(number)
+    }
+
+    /// Runs the plan: the value of the last step goes to `out`, converted to its dtype.
+    fn finish(self, result: Source, out: &Operand<'a>, heavy: bool) -> Result<()> {
+        let dtype = self.steps.last().map_or(out.dtype(), |step| step.dtype);
+        self.finish_as(result, dtype, out, heavy)
+    }
+
+    /// [`Sketch::finish`] for a value of a given dtype.
+    fn finish_as(
+        mut self,
+        result: Source,
+        dtype: DType,
+        out: &Operand<'a>,
+        heavy: bool,
+    ) -> Result<()> {
+        let result = self.cast(result, dtype, out.dtype());
+        driver::run(&Plan {
+            op: self.op,
+            loads: &self.loads,
+            steps: &self.steps,
+            tiles: self.steps.len(),
+            stores: &[(result, Argument::Z, *out)],
+            heavy,
+        })
+    }
+}

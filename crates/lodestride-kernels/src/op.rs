@@ -1,0 +1,467 @@
+//! The registry of elementwise operations: one row per operation, from which its enum variant, name, documentation, dtype
+//! rules and kernels follow.
+//!
+//! Adding an operation is one function in `scalar/` and one row here. A row reads: documentation, variant, name, `light`
+//! (memory-bound: has in-place and scalar forms of its own) or `heavy`, the class of dtypes it computes in, what it
+//! returns, and the element function.
+
+use crate::isa::{Arch, Level};
+use crate::scalar::activation::{Activation, Rectify};
+use crate::scalar::arith::{Number, Quotient, Ring};
+use crate::scalar::bitwise::{Bits, Shift};
+use crate::scalar::compare::{Classify, Compare};
+use crate::scalar::erf::Erf;
+use crate::scalar::exp::Exp;
+use crate::scalar::hyperbolic::Hyperbolic;
+use crate::scalar::inverse_trig::InverseTrig;
+use crate::scalar::log::Log;
+use crate::scalar::power::Power;
+use crate::scalar::rounding::Rounding;
+use crate::scalar::trig::Trig;
+use crate::scalar::{Binary, Unary};
+use crate::table::{self, BinaryKernel, UnaryKernel};
+use lodestride_buffer::{Bool, DType};
+use std::fmt;
+
+/// The dtypes an operation computes in; the others are converted or refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// All of them.
+    Any,
+    /// All but `bool`.
+    Number,
+    /// f32 and f64; integers and `bool` are computed in f64.
+    Float,
+    /// Integers and `bool`.
+    Bits,
+    /// Integers.
+    Integer,
+}
+
+impl Class {
+    /// The dtype in which operands of `dtype` are computed; `None` where the class has no meaning for them.
+    fn compute(self, dtype: DType) -> Option<DType> {
+        let wide = match dtype {
+            DType::F16 | DType::BF16 => DType::F32,
+            other => other,
+        };
+        match self {
+            Class::Any => Some(wide),
+            Class::Number => (wide != DType::Bool).then_some(wide),
+            Class::Float => Some(if wide.is_float() { wide } else { DType::F64 }),
+            Class::Bits => (!wide.is_float()).then_some(wide),
+            Class::Integer => (!wide.is_float() && wide != DType::Bool).then_some(wide),
+        }
+    }
+}
+
+/// What an operation returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Returns {
+    /// The dtype of the operands (f64 where integers were computed in f64).
+    Same,
+    /// `bool`.
+    Truth,
+}
+
+impl Returns {
+    fn dtype(self, class: Class, dtype: DType) -> Option<DType> {
+        let compute = class.compute(dtype)?;
+        match self {
+            Returns::Truth => Some(DType::Bool),
+            Returns::Same if dtype.is_float() => Some(dtype),
+            Returns::Same => Some(compute),
+        }
+    }
+}
+
+/// The loops of an operation type, by its weight and class.
+macro_rules! table_entry {
+    (unary light $returns:ident $class:ident $O:ty, $d:expr, $l:expr) => {
+        table_entry!(@class unary light $class $O, $d, $l)
+    };
+    (binary light Same $class:ident $O:ty, $d:expr, $l:expr) => {
+        table_entry!(@class binary light $class $O, $d, $l)
+    };
+    (binary light Truth $class:ident $O:ty, $d:expr, $l:expr) => {
+        table_entry!(@class binary truth $class $O, $d, $l)
+    };
+    ($arity:ident heavy $returns:ident $class:ident $O:ty, $d:expr, $l:expr) => {
+        table_entry!(@class $arity heavy $class $O, $d, $l)
+    };
+    (@class $arity:ident $weight:ident Any $O:ty, $d:expr, $l:expr) => { table::$arity::$weight::any::<$O>($d, $l) };
+    (@class $arity:ident $weight:ident Number $O:ty, $d:expr, $l:expr) => { table::$arity::$weight::number::<$O>($d, $l) };
+    (@class $arity:ident $weight:ident Float $O:ty, $d:expr, $l:expr) => { table::$arity::$weight::float::<$O>($d, $l) };
+    (@class $arity:ident $weight:ident Bits $O:ty, $d:expr, $l:expr) => { table::$arity::$weight::bits::<$O>($d, $l) };
+    (@class $arity:ident $weight:ident Integer $O:ty, $d:expr, $l:expr) => { table::$arity::$weight::integer::<$O>($d, $l) };
+}
+
+/// The element type an operation on `T` gives.
+macro_rules! out_type {
+    (Same $T:ty) => {
+        $T
+    };
+    (Truth $T:ty) => {
+        Bool
+    };
+}
+
+/// What both registries share: the enum, its list, names, documentation and dtype rules.
+macro_rules! op_enum {
+    ($(#[$enum_doc:meta])* $Enum:ident: $(
+        $(#[doc = $doc:literal])+ $Op:ident $name:literal $class:ident $returns:ident
+    )*) => {
+        $(#[$enum_doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum $Enum {
+            $( $(#[doc = $doc])+ $Op, )*
+        }
+
+        impl $Enum {
+            /// Every operation, in the order of the registry.
+            pub const ALL: &[$Enum] = &[$( $Enum::$Op, )*];
+
+            /// The operation's name, as in error messages and file formats.
+            pub const fn name(self) -> &'static str {
+                match self { $( $Enum::$Op => $name, )* }
+            }
+
+            /// The operation of that name.
+            pub fn from_name(name: &str) -> Option<$Enum> {
+                match name { $( $name => Some($Enum::$Op), )* _ => None }
+            }
+
+            /// What the operation does, in a line.
+            pub const fn doc(self) -> &'static str {
+                match self { $( $Enum::$Op => concat!($($doc),+), )* }
+            }
+
+            const fn rules(self) -> (Class, Returns) {
+                match self { $( $Enum::$Op => (Class::$class, Returns::$returns), )* }
+            }
+
+            /// The dtype operands of (promoted) dtype `input` are computed in: halves in f32, integers in f64 where the
+            /// operation is one of the reals. `None` where the operation is not defined for `input`.
+            pub fn compute_dtype(self, input: DType) -> Option<DType> {
+                self.rules().0.compute(input)
+            }
+
+            /// The dtype of the result for operands of (promoted) dtype `input`; `None` where the operation is not
+            /// defined for it.
+            pub fn result_dtype(self, input: DType) -> Option<DType> {
+                let (class, returns) = self.rules();
+                returns.dtype(class, input)
+            }
+        }
+
+        impl fmt::Display for $Enum {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    };
+}
+
+macro_rules! unary_ops {
+    ($(
+        $(#[doc = $doc:literal])+
+        $Op:ident $name:literal $weight:ident $class:ident -> $returns:ident = $Trait:ident::$function:ident
+        $(, hard $is_hard:ident $repair:ident)?;
+    )*) => {
+        op_enum! {
+            /// An operation on one operand, element by element.
+            UnaryOp: $( $(#[doc = $doc])+ $Op $name $class $returns )*
+        }
+
+        /// One empty type per operation, for the loops to be compiled with.
+        mod unary_op {
+            $( #[derive(Clone, Copy, Debug)] pub(crate) struct $Op; )*
+        }
+
+        $(
+            impl<T: $Trait> Unary<T> for unary_op::$Op {
+                type Out = out_type!($returns T);
+
+                #[inline(always)]
+                fn apply<A: Arch>(x: T) -> Self::Out {
+                    $Trait::$function::<A>(x)
+                }
+
+                $(
+                    const HAS_HARD: bool = true;
+
+                    #[inline(always)]
+                    fn is_hard(x: T) -> bool {
+                        x.$is_hard()
+                    }
+
+                    fn repair(x: T) -> Self::Out {
+                        x.$repair()
+                    }
+                )?
+            }
+        )*
+
+        /// The loops of an operation in its compute dtype.
+        pub(crate) fn unary_kernel(op: UnaryOp, dtype: DType, level: Level) -> Option<UnaryKernel> {
+            match op {
+                $( UnaryOp::$Op => table_entry!(unary $weight $returns $class unary_op::$Op, dtype, level), )*
+            }
+        }
+    };
+}
+
+macro_rules! binary_ops {
+    ($(
+        $(#[doc = $doc:literal])+
+        $Op:ident $name:literal $weight:ident $class:ident -> $returns:ident = $Trait:ident::$function:ident;
+    )*) => {
+        op_enum! {
+            /// An operation on two operands, element by element.
+            BinaryOp: $( $(#[doc = $doc])+ $Op $name $class $returns )*
+        }
+
+        /// One empty type per operation, for the loops to be compiled with.
+        mod binary_op {
+            $( #[derive(Clone, Copy, Debug)] pub(crate) struct $Op; )*
+        }
+
+        $(
+            impl<T: $Trait> Binary<T> for binary_op::$Op {
+                type Out = out_type!($returns T);
+
+                #[inline(always)]
+                fn apply<A: Arch>(x: T, y: T) -> Self::Out {
+                    $Trait::$function::<A>(x, y)
+                }
+            }
+        )*
+
+        /// The loops of an operation in its compute dtype.
+        pub(crate) fn binary_kernel(op: BinaryOp, dtype: DType, level: Level) -> Option<BinaryKernel> {
+            match op {
+                $( BinaryOp::$Op => table_entry!(binary $weight $returns $class binary_op::$Op, dtype, level), )*
+            }
+        }
+    };
+}
+
+unary_ops! {
+    /// `-x`; unsigned integers wrap.
+    Neg "neg" light Number -> Same = Number::neg;
+    /// The distance from zero.
+    Abs "abs" light Any -> Same = Ring::abs;
+    /// -1, 0 or 1; NaN of NaN.
+    Sign "sign" light Number -> Same = Number::sign;
+    /// `x * x`.
+    Square "square" light Number -> Same = Number::square;
+    /// `x * x * x`.
+    Cube "cube" light Number -> Same = Number::cube;
+    /// `1 / x`.
+    Reciprocal "reciprocal" light Float -> Same = Quotient::reciprocal;
+    /// `1 - x`.
+    OneMinus "one_minus" light Number -> Same = Number::one_minus;
+    /// The square root.
+    Sqrt "sqrt" light Float -> Same = Power::sqrt;
+    /// `1 / sqrt(x)`.
+    Rsqrt "rsqrt" heavy Float -> Same = Power::rsqrt;
+    /// The cube root.
+    Cbrt "cbrt" heavy Float -> Same = Power::cbrt;
+    /// `e` to the power `x`.
+    Exp "exp" heavy Float -> Same = Exp::exp;
+    /// 2 to the power `x`.
+    Exp2 "exp2" heavy Float -> Same = Exp::exp2;
+    /// `exp(x) - 1`, accurate near zero.
+    Expm1 "expm1" heavy Float -> Same = Exp::expm1;
+    /// The natural logarithm.
+    Log "log" heavy Float -> Same = Log::log;
+    /// The logarithm to base 2.
+    Log2 "log2" heavy Float -> Same = Log::log2;
+    /// The logarithm to base 10.
+    Log10 "log10" heavy Float -> Same = Log::log10;
+    /// `log(1 + x)`, accurate near zero.
+    Log1p "log1p" heavy Float -> Same = Log::log1p;
+    /// The sine of an angle in radians.
+    Sin "sin" heavy Float -> Same = Trig::sin, hard is_far sin_far;
+    /// The cosine of an angle in radians.
+    Cos "cos" heavy Float -> Same = Trig::cos, hard is_far cos_far;
+    /// The tangent of an angle in radians.
+    Tan "tan" heavy Float -> Same = Trig::tan, hard is_far tan_far;
+    /// The angle, from -pi/2 to pi/2, of a sine.
+    Asin "asin" heavy Float -> Same = InverseTrig::asin;
+    /// The angle, from 0 to pi, of a cosine.
+    Acos "acos" heavy Float -> Same = InverseTrig::acos;
+    /// The angle, from -pi/2 to pi/2, of a tangent.
+    Atan "atan" heavy Float -> Same = InverseTrig::atan;
+    /// The hyperbolic sine.
+    Sinh "sinh" heavy Float -> Same = Hyperbolic::sinh;
+    /// The hyperbolic cosine.
+    Cosh "cosh" heavy Float -> Same = Hyperbolic::cosh;
+    /// The hyperbolic tangent.
+    Tanh "tanh" heavy Float -> Same = Hyperbolic::tanh;
+    /// The inverse of `sinh`.
+    Asinh "asinh" heavy Float -> Same = Hyperbolic::asinh;
+    /// The inverse of `cosh`.
+    Acosh "acosh" heavy Float -> Same = Hyperbolic::acosh;
+    /// The inverse of `tanh`.
+    Atanh "atanh" heavy Float -> Same = Hyperbolic::atanh;
+    /// The error function.
+    Erf "erf" heavy Float -> Same = Erf::erf;
+    /// `1 - erf(x)`, accurate where that is small.
+    Erfc "erfc" heavy Float -> Same = Erf::erfc;
+    /// Rounded down.
+    Floor "floor" light Number -> Same = Rounding::floor;
+    /// Rounded up.
+    Ceil "ceil" light Number -> Same = Rounding::ceil;
+    /// Rounded to the nearest whole number, halves to even.
+    Round "round" light Number -> Same = Rounding::round;
+    /// Rounded towards zero.
+    Trunc "trunc" light Number -> Same = Rounding::trunc;
+    /// `1 / (1 + exp(-x))`.
+    Sigmoid "sigmoid" heavy Float -> Same = Activation::sigmoid;
+    /// `log(sigmoid(x))`.
+    LogSigmoid "log_sigmoid" heavy Float -> Same = Activation::log_sigmoid;
+    /// `log(1 + exp(x))`.
+    Softplus "softplus" heavy Float -> Same = Activation::softplus;
+    /// `x / (1 + |x|)`.
+    Softsign "softsign" heavy Float -> Same = Activation::softsign;
+    /// `max(x, 0)`.
+    Relu "relu" light Number -> Same = Rectify::relu;
+    /// `min(max(x, 0), 6)`.
+    Relu6 "relu6" light Number -> Same = Rectify::relu6;
+    /// `x` where positive, else `0.01 x`.
+    LeakyRelu "leaky_relu" heavy Float -> Same = Activation::leaky_relu;
+    /// `x` where positive, else `exp(x) - 1`.
+    Elu "elu" heavy Float -> Same = Activation::elu;
+    /// The scaled `elu` that keeps mean 0 and variance 1.
+    Selu "selu" heavy Float -> Same = Activation::selu;
+    /// `x` times the normal distribution function of `x` (the exact form, by `erf`).
+    Gelu "gelu" heavy Float -> Same = Activation::gelu;
+    /// `x * sigmoid(x)`.
+    Swish "swish" heavy Float -> Same = Activation::swish;
+    /// `x * tanh(softplus(x))`.
+    Mish "mish" heavy Float -> Same = Activation::mish;
+    /// `min(max(0.2 x + 0.5, 0), 1)`.
+    HardSigmoid "hard_sigmoid" heavy Float -> Same = Activation::hard_sigmoid;
+    /// `min(max(x, -1), 1)`.
+    HardTanh "hard_tanh" light Float -> Same = Rectify::hard_tanh;
+    /// `max(tanh(x), 0)`.
+    RectifiedTanh "rectified_tanh" heavy Float -> Same = Activation::rectified_tanh;
+    /// LeCun's rational approximation of `1.7159 tanh(2 x / 3)`.
+    RationalTanh "rational_tanh" heavy Float -> Same = Activation::rational_tanh;
+    /// 1 where `x > 0`, else 0.
+    Step "step" light Number -> Same = Rectify::step;
+    /// True where `x` is not a number.
+    IsNan "is_nan" heavy Any -> Truth = Compare::is_nan;
+    /// True where `x` is plus or minus infinity.
+    IsInf "is_inf" heavy Any -> Truth = Classify::is_inf;
+    /// True where `x` is neither infinite nor NaN.
+    IsFinite "is_finite" heavy Any -> Truth = Classify::is_finite;
+    /// True where `x` is zero or false.
+    Not "not" heavy Any -> Truth = Compare::not;
+    /// Every bit turned; of `bool` the logical "not".
+    BitNot "bit_not" light Bits -> Same = Bits::bit_not;
+}
+
+binary_ops! {
+    /// `x + y`; integers wrap, of `bool` it is "or".
+    Add "add" light Any -> Same = Ring::add;
+    /// `x - y`.
+    Sub "sub" light Number -> Same = Number::sub;
+    /// `x * y`; integers wrap, of `bool` it is "and".
+    Mul "mul" light Any -> Same = Ring::mul;
+    /// `x / y`, the true quotient: of integers it is f64.
+    Div "div" light Float -> Same = Quotient::div;
+    /// `y - x`.
+    RSub "rsub" light Number -> Same = Number::rsub;
+    /// `y / x`.
+    RDiv "rdiv" light Float -> Same = Quotient::rdiv;
+    /// `x / y` rounded down; 0 where an integer `y` is 0.
+    FloorDiv "floor_div" heavy Number -> Same = Number::floor_div;
+    /// What `floor_div` leaves, with the sign of `y`; 0 where an integer `y` is 0.
+    Mod "mod" heavy Number -> Same = Number::modulo;
+    /// What division rounded towards zero leaves, with the sign of `x`; 0 where an integer `y` is 0.
+    FMod "fmod" heavy Number -> Same = Number::fmod;
+    /// What division rounded to the nearest (ties to even) leaves: the remainder of IEEE 754.
+    Remainder "remainder" heavy Float -> Same = Power::ieee_remainder;
+    /// `x` to the power `y`; integers wrap, and negative powers of integers round towards zero.
+    Pow "pow" heavy Number -> Same = Number::pow;
+    /// The larger; NaN where either is NaN.
+    Max "max" light Any -> Same = Ring::max;
+    /// The smaller; NaN where either is NaN.
+    Min "min" light Any -> Same = Ring::min;
+    /// The larger distance from zero.
+    AbsMax "abs_max" heavy Number -> Same = Number::abs_max;
+    /// The smaller distance from zero.
+    AbsMin "abs_min" heavy Number -> Same = Number::abs_min;
+    /// The angle of the point with ordinate `x` and abscissa `y`, from -pi to pi.
+    Atan2 "atan2" heavy Float -> Same = InverseTrig::atan2;
+    /// `sqrt(x * x + y * y)`, without overflow on the way.
+    Hypot "hypot" heavy Float -> Same = Power::hypot;
+    /// `log(exp(x) + exp(y))`, without overflow on the way.
+    LogAddExp "log_add_exp" heavy Float -> Same = Log::log_add_exp;
+    /// `(x - y) * (x - y)`.
+    SquaredDifference "squared_difference" light Number -> Same = Number::squared_difference;
+    /// True where `x == y`; NaN equals nothing.
+    Eq "eq" light Any -> Truth = Compare::eq;
+    /// True where `x != y`.
+    Ne "ne" light Any -> Truth = Compare::ne;
+    /// True where `x < y`.
+    Lt "lt" light Any -> Truth = Compare::lt;
+    /// True where `x <= y`.
+    Le "le" light Any -> Truth = Compare::le;
+    /// True where `x > y`.
+    Gt "gt" light Any -> Truth = Compare::gt;
+    /// True where `x >= y`.
+    Ge "ge" light Any -> Truth = Compare::ge;
+    /// True where both are true (not zero).
+    And "and" light Any -> Truth = Compare::and;
+    /// True where either is true (not zero).
+    Or "or" light Any -> Truth = Compare::or;
+    /// True where exactly one is true (not zero).
+    Xor "xor" light Any -> Truth = Compare::xor;
+    /// The bits both have.
+    BitAnd "bit_and" light Bits -> Same = Bits::bit_and;
+    /// The bits either has.
+    BitOr "bit_or" light Bits -> Same = Bits::bit_or;
+    /// The bits exactly one has.
+    BitXor "bit_xor" light Bits -> Same = Bits::bit_xor;
+    /// The bits of `x` moved up `y` places; 0 where `y` is the width or more.
+    ShiftLeft "shift_left" heavy Integer -> Same = Shift::shift_left;
+    /// The bits of `x` moved down `y` places, keeping the sign.
+    ShiftRight "shift_right" heavy Integer -> Same = Shift::shift_right;
+}
+
+impl BinaryOp {
+    /// The operation with its operands exchanged: `op(x, y) == op.reversed()(y, x)`, where there is one.
+    pub const fn reversed(self) -> Option<BinaryOp> {
+        Some(match self {
+            BinaryOp::Sub => BinaryOp::RSub,
+            BinaryOp::RSub => BinaryOp::Sub,
+            BinaryOp::Div => BinaryOp::RDiv,
+            BinaryOp::RDiv => BinaryOp::Div,
+            BinaryOp::Lt => BinaryOp::Gt,
+            BinaryOp::Le => BinaryOp::Ge,
+            BinaryOp::Gt => BinaryOp::Lt,
+            BinaryOp::Ge => BinaryOp::Le,
+            BinaryOp::FloorDiv
+            | BinaryOp::Mod
+            | BinaryOp::FMod
+            | BinaryOp::Remainder
+            | BinaryOp::Pow
+            | BinaryOp::Atan2
+            | BinaryOp::ShiftLeft
+            | BinaryOp::ShiftRight => return None,
+            commutative => commutative,
+        })
+    }
+
+    /// Whether the result is a truth value of the operands' order or equality.
+    pub const fn is_comparison(self) -> bool {
+        matches!(
+            self,
+            BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge
+        )
+    }
+}

@@ -1,0 +1,284 @@
+//! Addition to absolute difference: arithmetic every number has. Floor division and powers of integers are in
+//! `integer.rs`, of floats in `power.rs`.
+//!
+//! Integers wrap; dividing an integer by zero gives zero. Of `bool`, the sum is "or" and the product "and".
+
+use crate::isa::Arch;
+use crate::scalar::{integer, power};
+use lodestride_buffer::{Bool, Element};
+
+/// Arithmetic that `bool` has, too.
+pub(crate) trait Ring: Element {
+    fn add<A: Arch>(self, y: Self) -> Self;
+    fn mul<A: Arch>(self, y: Self) -> Self;
+    /// The larger; NaN if either is NaN.
+    fn max<A: Arch>(self, y: Self) -> Self;
+    /// The smaller; NaN if either is NaN.
+    fn min<A: Arch>(self, y: Self) -> Self;
+    /// Distance from zero.
+    fn abs<A: Arch>(self) -> Self;
+}
+
+/// Arithmetic of integers and floats.
+pub(crate) trait Number: Ring {
+    const ZERO: Self;
+    const ONE: Self;
+
+    /// A small constant.
+    fn constant(value: i8) -> Self;
+    fn sub<A: Arch>(self, y: Self) -> Self;
+    fn neg<A: Arch>(self) -> Self;
+    /// -1, 0 or 1; NaN for NaN.
+    fn sign<A: Arch>(self) -> Self;
+    /// The quotient rounded down.
+    fn floor_div<A: Arch>(self, y: Self) -> Self;
+    /// What `floor_div` leaves: has the sign of the divisor.
+    fn modulo<A: Arch>(self, y: Self) -> Self;
+    /// What the quotient rounded towards zero leaves: has the sign of the dividend.
+    fn fmod<A: Arch>(self, y: Self) -> Self;
+    fn pow<A: Arch>(self, y: Self) -> Self;
+
+    #[inline(always)]
+    fn rsub<A: Arch>(self, y: Self) -> Self {
+        y.sub::<A>(self)
+    }
+
+    #[inline(always)]
+    fn square<A: Arch>(self) -> Self {
+        self.mul::<A>(self)
+    }
+
+    #[inline(always)]
+    fn cube<A: Arch>(self) -> Self {
+        self.mul::<A>(self).mul::<A>(self)
+    }
+
+    #[inline(always)]
+    fn one_minus<A: Arch>(self) -> Self {
+        Self::ONE.sub::<A>(self)
+    }
+
+    #[inline(always)]
+    fn squared_difference<A: Arch>(self, y: Self) -> Self {
+        self.sub::<A>(y).square::<A>()
+    }
+
+    /// The larger of the two distances from zero.
+    #[inline(always)]
+    fn abs_max<A: Arch>(self, y: Self) -> Self {
+        self.abs::<A>().max::<A>(y.abs::<A>())
+    }
+
+    /// The smaller of the two distances from zero.
+    #[inline(always)]
+    fn abs_min<A: Arch>(self, y: Self) -> Self {
+        self.abs::<A>().min::<A>(y.abs::<A>())
+    }
+}
+
+/// What only floats do with one instruction.
+pub(crate) trait Quotient: Number {
+    fn div<A: Arch>(self, y: Self) -> Self;
+
+    #[inline(always)]
+    fn rdiv<A: Arch>(self, y: Self) -> Self {
+        y.div::<A>(self)
+    }
+
+    #[inline(always)]
+    fn reciprocal<A: Arch>(self) -> Self {
+        Self::ONE.div::<A>(self)
+    }
+}
+
+impl Ring for Bool {
+    #[inline(always)]
+    fn add<A: Arch>(self, y: Self) -> Self {
+        Bool::from(bool::from(self) | bool::from(y))
+    }
+
+    #[inline(always)]
+    fn mul<A: Arch>(self, y: Self) -> Self {
+        Bool::from(bool::from(self) & bool::from(y))
+    }
+
+    #[inline(always)]
+    fn max<A: Arch>(self, y: Self) -> Self {
+        self.add::<A>(y)
+    }
+
+    #[inline(always)]
+    fn min<A: Arch>(self, y: Self) -> Self {
+        self.mul::<A>(y)
+    }
+
+    #[inline(always)]
+    fn abs<A: Arch>(self) -> Self {
+        Bool::from(bool::from(self))
+    }
+}
+
+macro_rules! integers {
+    ($($T:ident $signed:literal)*) => { $(
+        impl Ring for $T {
+            #[inline(always)]
+            fn add<A: Arch>(self, y: Self) -> Self {
+                self.wrapping_add(y)
+            }
+
+            #[inline(always)]
+            fn mul<A: Arch>(self, y: Self) -> Self {
+                self.wrapping_mul(y)
+            }
+
+            #[inline(always)]
+            fn max<A: Arch>(self, y: Self) -> Self {
+                if self > y { self } else { y }
+            }
+
+            #[inline(always)]
+            fn min<A: Arch>(self, y: Self) -> Self {
+                if self < y { self } else { y }
+            }
+
+            #[inline(always)]
+            fn abs<A: Arch>(self) -> Self {
+                if self > <$T>::MIN && self < 0 as $T { self.wrapping_neg() } else { self }
+            }
+        }
+
+        impl Number for $T {
+            const ZERO: Self = 0;
+            const ONE: Self = 1;
+
+            #[inline(always)]
+            fn constant(value: i8) -> Self {
+                value as $T
+            }
+
+            #[inline(always)]
+            fn sub<A: Arch>(self, y: Self) -> Self {
+                self.wrapping_sub(y)
+            }
+
+            #[inline(always)]
+            fn neg<A: Arch>(self) -> Self {
+                self.wrapping_neg()
+            }
+
+            #[inline(always)]
+            fn sign<A: Arch>(self) -> Self {
+                let positive = (self > 0) as $T;
+                if $signed && self < 0 as $T { (0 as $T).wrapping_sub(1) } else { positive }
+            }
+
+            #[inline(always)]
+            fn floor_div<A: Arch>(self, y: Self) -> Self {
+                integer::$T::floor_div(self, y)
+            }
+
+            #[inline(always)]
+            fn modulo<A: Arch>(self, y: Self) -> Self {
+                integer::$T::modulo(self, y)
+            }
+
+            #[inline(always)]
+            fn fmod<A: Arch>(self, y: Self) -> Self {
+                if y == 0 { 0 } else { self.wrapping_rem(y) }
+            }
+
+            #[inline(always)]
+            fn pow<A: Arch>(self, y: Self) -> Self {
+                integer::$T::pow(self, y)
+            }
+        }
+    )* };
+}
+
+integers! { u8 false i8 true u16 false i16 true u32 false i32 true u64 false i64 true }
+
+macro_rules! floats {
+    ($($T:ident)*) => { $(
+        impl Ring for $T {
+            #[inline(always)]
+            fn add<A: Arch>(self, y: Self) -> Self {
+                self + y
+            }
+
+            #[inline(always)]
+            fn mul<A: Arch>(self, y: Self) -> Self {
+                self * y
+            }
+
+            #[inline(always)]
+            fn max<A: Arch>(self, y: Self) -> Self {
+                if self > y || self != self { self } else { y }
+            }
+
+            #[inline(always)]
+            fn min<A: Arch>(self, y: Self) -> Self {
+                if self < y || self != self { self } else { y }
+            }
+
+            #[inline(always)]
+            fn abs<A: Arch>(self) -> Self {
+                <$T>::abs(self)
+            }
+        }
+
+        impl Number for $T {
+            const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
+
+            #[inline(always)]
+            fn constant(value: i8) -> Self {
+                Self::from(value)
+            }
+
+            #[inline(always)]
+            fn sub<A: Arch>(self, y: Self) -> Self {
+                self - y
+            }
+
+            #[inline(always)]
+            fn neg<A: Arch>(self) -> Self {
+                -self
+            }
+
+            #[inline(always)]
+            fn sign<A: Arch>(self) -> Self {
+                let one = (1.0 as $T).copysign(self);
+                if self == 0.0 || self != self { self } else { one }
+            }
+
+            #[inline(always)]
+            fn floor_div<A: Arch>(self, y: Self) -> Self {
+                power::$T::floor_div(self, y)
+            }
+
+            #[inline(always)]
+            fn modulo<A: Arch>(self, y: Self) -> Self {
+                power::$T::modulo(self, y)
+            }
+
+            #[inline(always)]
+            fn fmod<A: Arch>(self, y: Self) -> Self {
+                self % y
+            }
+
+            #[inline(always)]
+            fn pow<A: Arch>(self, y: Self) -> Self {
+                power::$T::pow::<A>(self, y)
+            }
+        }
+
+        impl Quotient for $T {
+            #[inline(always)]
+            fn div<A: Arch>(self, y: Self) -> Self {
+                self / y
+            }
+        }
+    )* };
+}
+
+floats! { f32 f64 }

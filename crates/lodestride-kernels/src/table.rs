@@ -1,0 +1,359 @@
+//! `(operation, dtype, form) -> function`: the only place where a dtype known at run time meets a type known to the
+//! compiler. A kernel knows nothing of shapes; the driver decides which form fits.
+#![expect(
+    unsafe_code,
+    reason = "erased kernels rebuild slices from the pointers the driver hands them"
+)]
+
+use crate::inner;
+use crate::isa::{Arch, Kernel, Level, RawKernel};
+use crate::scalar::cast::Cast;
+use crate::scalar::{Binary, Unary};
+use half::{bf16, f16};
+use lodestride_buffer::{Bool, DType, Element};
+use std::marker::PhantomData;
+use std::slice;
+
+/// The loops of an operation on one operand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UnaryKernel {
+    /// The dtype of the result.
+    pub(crate) out: DType,
+    /// `dst = op(a)`, nothing shared.
+    pub(crate) map: RawKernel,
+    /// `dst = op(dst)`.
+    pub(crate) in_place: Option<RawKernel>,
+}
+
+/// The loops of an operation on two operands. A form that is `None` is replaced by [`BinaryKernel::zip`] over tiles.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BinaryKernel {
+    /// The dtype of the result.
+    pub(crate) out: DType,
+    /// `dst = op(a, b)`, nothing shared with `dst`.
+    pub(crate) zip: RawKernel,
+    /// `dst = op(dst, b)`.
+    pub(crate) zip_in_place: Option<RawKernel>,
+    /// `dst = op(a, *b)`: `b` is one element.
+    pub(crate) zip_scalar: Option<RawKernel>,
+    /// `dst = op(dst, *b)`: `b` is one element.
+    pub(crate) zip_scalar_in_place: Option<RawKernel>,
+    /// `dst = op(*a, b)`: `a` is one element.
+    pub(crate) scalar_zip: Option<RawKernel>,
+}
+
+/// The slice an erased source pointer stands for.
+///
+/// # Safety
+/// `pointer` is aligned and valid for reads of `n` elements of `T` for the lifetime the caller picks, and nothing writes
+/// them meanwhile. Every pattern of bytes is a `T` (contract of `Element`).
+#[inline(always)]
+unsafe fn source<'a, T: Element>(pointer: *const u8, n: usize) -> &'a [T] {
+    // SAFETY: the caller's contract is that of `from_raw_parts`.
+    unsafe { slice::from_raw_parts(pointer.cast(), n) }
+}
+
+/// The slice an erased destination pointer stands for.
+///
+/// # Safety
+/// As [`source`], for reads and writes, and nothing else touches the elements meanwhile.
+#[inline(always)]
+unsafe fn target<'a, T: Element>(pointer: *mut u8, n: usize) -> &'a mut [T] {
+    // SAFETY: the caller's contract is that of `from_raw_parts_mut`.
+    unsafe { slice::from_raw_parts_mut(pointer.cast(), n) }
+}
+
+/// The one element an erased scalar pointer stands for.
+///
+/// # Safety
+/// `pointer` is aligned and valid for a read of a `T`.
+#[inline(always)]
+unsafe fn single<T: Element>(pointer: *const u8) -> T {
+    // SAFETY: the caller's contract is that of `read`.
+    unsafe { pointer.cast::<T>().read() }
+}
+
+/// Declares an erased kernel: the views it makes of its pointers and the loop it runs over them.
+macro_rules! erased {
+    ($(
+        $(#[$doc:meta])*
+        $Name:ident<$($P:ident),+> where ($($bound:tt)+) ($n:ident, $d:ident, $a:ident, $b:ident, $c:ident) {
+            $( $view:ident = $make:ident::<$V:ty>($pointer:expr $(, $len:ident)?); )*
+            => $call:expr
+        }
+    )*) => { $(
+        $(#[$doc])*
+        struct $Name<$($P),+>(PhantomData<($($P,)+)>);
+
+        impl<$($P),+> Kernel for $Name<$($P),+> where $($bound)+ {
+            #[inline(always)]
+            unsafe fn run<A: Arch>($n: usize, $d: *mut u8, $a: *const u8, $b: *const u8, $c: *const u8) {
+                // SAFETY: the contract of `Kernel::run` gives alignment, extent and disjointness for the types named.
+                $( let $view = unsafe { $make::<$V>($pointer $(, $len)?) }; )*
+                $call
+            }
+        }
+    )* };
+}
+
+erased! {
+    /// `dst = O(a)`.
+    Map<O, T> where (O: Unary<T>, T: Element) (n, d, a, _b, _c) {
+        dst = target::<O::Out>(d, n);
+        x = source::<T>(a, n);
+        => inner::map::<O, T, A>(dst, x)
+    }
+    /// `dst = O(dst)`.
+    MapInPlace<O, T> where (O: Unary<T, Out = T>, T: Element) (n, d, _a, _b, _c) {
+        dst = target::<T>(d, n);
+        => inner::map_in_place::<O, T, A>(dst)
+    }
+    /// `dst = O(a, b)`.
+    Zip<O, T> where (O: Binary<T>, T: Element) (n, d, a, b, _c) {
+        dst = target::<O::Out>(d, n);
+        x = source::<T>(a, n);
+        y = source::<T>(b, n);
+        => inner::zip::<O, T, A>(dst, x, y)
+    }
+    /// `dst = O(dst, b)`.
+    ZipInPlace<O, T> where (O: Binary<T, Out = T>, T: Element) (n, d, _a, b, _c) {
+        dst = target::<T>(d, n);
+        y = source::<T>(b, n);
+        => inner::zip_in_place::<O, T, A>(dst, y)
+    }
+    /// `dst = O(a, *b)`.
+    ZipScalar<O, T> where (O: Binary<T>, T: Element) (n, d, a, b, _c) {
+        dst = target::<O::Out>(d, n);
+        x = source::<T>(a, n);
+        y = single::<T>(b);
+        => inner::zip_scalar::<O, T, A>(dst, x, y)
+    }
+    /// `dst = O(dst, *b)`.
+    ZipScalarInPlace<O, T> where (O: Binary<T, Out = T>, T: Element) (n, d, _a, b, _c) {
+        dst = target::<T>(d, n);
+        y = single::<T>(b);
+        => inner::zip_scalar_in_place::<O, T, A>(dst, y)
+    }
+    /// `dst = O(*a, b)`.
+    ScalarZip<O, T> where (O: Binary<T>, T: Element) (n, d, a, b, _c) {
+        dst = target::<O::Out>(d, n);
+        x = single::<T>(a);
+        y = source::<T>(b, n);
+        => inner::scalar_zip::<O, T, A>(dst, x, y)
+    }
+    /// `dst = a ? b : c`.
+    Select<T> where (T: Element) (n, d, a, b, c) {
+        dst = target::<T>(d, n);
+        cond = source::<u8>(a, n);
+        x = source::<T>(b, n);
+        y = source::<T>(c, n);
+        => inner::select::<T>(dst, cond, x, y)
+    }
+    /// `dst = a` in another type.
+    Convert<S, D> where (S: Cast<D>, D: Element) (n, d, a, _b, _c) {
+        dst = target::<D>(d, n);
+        x = source::<S>(a, n);
+        => inner::cast::<S, D>(dst, x)
+    }
+    /// `dst = *a`.
+    Fill<T> where (T: Element) (n, d, a, _b, _c) {
+        dst = target::<T>(d, n);
+        x = single::<T>(a);
+        => inner::fill::<T>(dst, x)
+    }
+}
+
+/// An operation whose result has the dtype of its operand, so that it can run in place.
+pub(crate) trait SameUnary<T: Element>: Unary<T, Out = T> {}
+impl<T: Element, O: Unary<T, Out = T>> SameUnary<T> for O {}
+
+/// An operation whose result has the dtype of its operands, so that it can run in place.
+pub(crate) trait SameBinary<T: Element>: Binary<T, Out = T> {}
+impl<T: Element, O: Binary<T, Out = T>> SameBinary<T> for O {}
+
+/// One function per dtype class, which makes the loops of operation `O` for a dtype of the class.
+macro_rules! classes {
+    ($Bound:ident, $make:ident, $Kernel:ident) => {
+        classes! { @any any $Bound $make $Kernel
+            Bool Bool, U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F32 f32, F64 f64 }
+        classes! { @any number $Bound $make $Kernel
+            U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F32 f32, F64 f64 }
+        classes! { @any float $Bound $make $Kernel F32 f32, F64 f64 }
+        classes! { @any bits $Bound $make $Kernel
+            Bool Bool, U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64 }
+        classes! { @any integer $Bound $make $Kernel
+            U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64 }
+    };
+    (@any $class:ident $Bound:ident $make:ident $Kernel:ident $($Variant:ident $T:ty),*) => {
+        #[allow(dead_code, reason = "not every combination of weight and class has an operation")]
+        pub(crate) fn $class<O: $($Bound<$T> +)* 'static>(dtype: DType, level: Level) -> Option<$Kernel> {
+            match dtype {
+                $( DType::$Variant => Some($make::<O, $T>(level)), )*
+                _ => None,
+            }
+        }
+    };
+}
+
+/// Operations on one operand.
+pub(crate) mod unary {
+    use super::*;
+
+    /// Memory-bound operations: every form.
+    pub(crate) mod light {
+        use super::*;
+
+        fn make<O: SameUnary<T>, T: Element>(level: Level) -> UnaryKernel {
+            UnaryKernel {
+                out: T::DTYPE,
+                map: level.kernel::<Map<O, T>>(),
+                in_place: Some(level.kernel::<MapInPlace<O, T>>()),
+            }
+        }
+
+        classes!(SameUnary, make, UnaryKernel);
+    }
+
+    /// Operations whose work hides a copy through a tile, or whose result has another type.
+    pub(crate) mod heavy {
+        use super::*;
+
+        fn make<O: Unary<T>, T: Element>(level: Level) -> UnaryKernel {
+            UnaryKernel {
+                out: <O::Out as Element>::DTYPE,
+                map: level.kernel::<Map<O, T>>(),
+                in_place: None,
+            }
+        }
+
+        classes!(Unary, make, UnaryKernel);
+    }
+}
+
+/// Operations on two operands.
+pub(crate) mod binary {
+    use super::*;
+
+    /// Memory-bound operations: every form.
+    pub(crate) mod light {
+        use super::*;
+
+        fn make<O: SameBinary<T>, T: Element>(level: Level) -> BinaryKernel {
+            BinaryKernel {
+                out: T::DTYPE,
+                zip: level.kernel::<Zip<O, T>>(),
+                zip_in_place: Some(level.kernel::<ZipInPlace<O, T>>()),
+                zip_scalar: Some(level.kernel::<ZipScalar<O, T>>()),
+                zip_scalar_in_place: Some(level.kernel::<ZipScalarInPlace<O, T>>()),
+                scalar_zip: Some(level.kernel::<ScalarZip<O, T>>()),
+            }
+        }
+
+        classes!(SameBinary, make, BinaryKernel);
+    }
+
+    /// Memory-bound operations with a truth value as result: nothing to do in place.
+    pub(crate) mod truth {
+        use super::*;
+
+        fn make<O: Binary<T, Out = Bool>, T: Element>(level: Level) -> BinaryKernel {
+            BinaryKernel {
+                out: DType::Bool,
+                zip: level.kernel::<Zip<O, T>>(),
+                zip_in_place: None,
+                zip_scalar: Some(level.kernel::<ZipScalar<O, T>>()),
+                zip_scalar_in_place: None,
+                scalar_zip: None,
+            }
+        }
+
+        /// An operation that gives a truth value.
+        pub(crate) trait TruthBinary<T: Element>: Binary<T, Out = Bool> {}
+        impl<T: Element, O: Binary<T, Out = Bool>> TruthBinary<T> for O {}
+
+        classes!(TruthBinary, make, BinaryKernel);
+    }
+
+    /// Operations whose work hides a copy through a tile.
+    pub(crate) mod heavy {
+        use super::*;
+
+        fn make<O: Binary<T>, T: Element>(level: Level) -> BinaryKernel {
+            BinaryKernel {
+                out: <O::Out as Element>::DTYPE,
+                zip: level.kernel::<Zip<O, T>>(),
+                zip_in_place: None,
+                zip_scalar: None,
+                zip_scalar_in_place: None,
+                scalar_zip: None,
+            }
+        }
+
+        classes!(Binary, make, BinaryKernel);
+    }
+}
+
+/// `dst = cond ? a : b` over elements of a size; `cond` is of dtype bool.
+pub(crate) fn select_kernel(size: usize, level: Level) -> RawKernel {
+    match size {
+        1 => level.kernel::<Select<u8>>(),
+        2 => level.kernel::<Select<u16>>(),
+        4 => level.kernel::<Select<u32>>(),
+        _ => level.kernel::<Select<u64>>(),
+    }
+}
+
+/// `dst = *a` over elements of a size.
+pub(crate) fn fill_kernel(size: usize, level: Level) -> RawKernel {
+    match size {
+        1 => level.kernel::<Fill<u8>>(),
+        2 => level.kernel::<Fill<u16>>(),
+        4 => level.kernel::<Fill<u32>>(),
+        _ => level.kernel::<Fill<u64>>(),
+    }
+}
+
+/// `dst = a` from one dtype to another; also the copy of a dtype to itself (which makes `bool` bytes 0 or 1).
+pub(crate) fn cast_kernel(from: DType, to: DType, level: Level) -> RawKernel {
+    macro_rules! rows {
+        ($($S:ident $s:ty),*) => {
+            match from { $( DType::$S => to_kernel::<$s>(to, level), )* }
+        };
+    }
+    rows!(Bool Bool, U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F16 f16, BF16 bf16, F32 f32, F64 f64)
+}
+
+/// A type that converts to every other.
+trait CastAny:
+    Cast<Bool>
+    + Cast<u8>
+    + Cast<i8>
+    + Cast<u16>
+    + Cast<i16>
+    + Cast<u32>
+    + Cast<i32>
+    + Cast<u64>
+    + Cast<i64>
+    + Cast<f16>
+    + Cast<bf16>
+    + Cast<f32>
+    + Cast<f64>
+{
+}
+
+macro_rules! cast_any {
+    ($($T:ty),*) => { $( impl CastAny for $T {} )* };
+}
+
+cast_any!(
+    Bool, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64
+);
+
+fn to_kernel<S: CastAny>(to: DType, level: Level) -> RawKernel {
+    macro_rules! columns {
+        ($($D:ident $d:ty),*) => {
+            match to { $( DType::$D => level.kernel::<Convert<S, $d>>(), )* }
+        };
+    }
+    columns!(Bool Bool, U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F16 f16, BF16 bf16, F32 f32, F64 f64)
+}

@@ -1,0 +1,69 @@
+//! How many threads an operation may use, and from which size on.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// 0 until set: as many as the pool has.
+static LIMIT: AtomicUsize = AtomicUsize::new(0);
+
+/// Bytes an operation bound by memory must move before a second thread pays.
+const LIGHT_BYTES: usize = 1 << 20;
+
+/// Bytes an operation bound by arithmetic must move before a second thread pays.
+const HEAVY_BYTES: usize = 1 << 17;
+
+/// Limits the threads of a single operation from now on, in the whole process; 1 keeps everything on the calling thread,
+/// 0 lifts the limit. Results do not depend on it.
+pub fn set_threads(count: usize) {
+    LIMIT.store(count, Ordering::Relaxed);
+}
+
+/// The number of threads a single operation may use: the rayon pool's, unless limited by [`set_threads`]; 1 without the
+/// `rayon` feature.
+pub fn threads() -> usize {
+    let limit = LIMIT.load(Ordering::Relaxed);
+    if limit == 1 || !cfg!(feature = "rayon") {
+        return 1;
+    }
+    let pool = pool_threads();
+    if limit == 0 { pool } else { limit.min(pool) }
+}
+
+#[cfg(feature = "rayon")]
+fn pool_threads() -> usize {
+    rayon::current_num_threads()
+}
+
+#[cfg(not(feature = "rayon"))]
+fn pool_threads() -> usize {
+    1
+}
+
+/// Into how many parts to divide an operation that moves `bytes` bytes.
+#[inline]
+pub(crate) fn parts(bytes: usize, heavy: bool) -> usize {
+    let enough = if heavy { HEAVY_BYTES } else { LIGHT_BYTES };
+    if bytes < enough {
+        1
+    } else {
+        threads().min(bytes / (enough / 2))
+    }
+}
+
+/// Runs `work` for every part, in parallel where there are several.
+#[inline]
+pub(crate) fn for_each_part<R: Send>(
+    parts: impl ExactSizeIterator<Item = R> + Send,
+    work: impl Fn(R) + Sync,
+) {
+    #[cfg(feature = "rayon")]
+    if parts.len() > 1 {
+        rayon::scope(|scope| {
+            for part in parts {
+                let work = &work;
+                scope.spawn(move |_| work(part));
+            }
+        });
+        return;
+    }
+    parts.for_each(work);
+}

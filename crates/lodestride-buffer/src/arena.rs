@@ -33,12 +33,38 @@ pub(crate) struct Arena {
 pub(crate) struct Figures {
     pub(crate) size: AtomicUsize,
     pub(crate) offset: AtomicUsize,
-    pub(crate) this_cycle: AtomicUsize,
     pub(crate) last_cycle: AtomicUsize,
     pub(crate) max_cycle: AtomicUsize,
     pub(crate) spilled: AtomicUsize,
     pub(crate) arrays: AtomicUsize,
     pub(crate) cycles: AtomicU64,
+}
+
+impl Figures {
+    /// Bytes allocated since the workspace was opened.
+    pub(crate) fn this_cycle(&self) -> usize {
+        self.offset.load(Ordering::Relaxed) + self.spilled.load(Ordering::Relaxed)
+    }
+
+    fn end_cycle(&self) {
+        let cycle = self.this_cycle();
+        let max_cycle = cycle.max(self.max_cycle.load(Ordering::Relaxed));
+        let cycles = self.cycles.load(Ordering::Relaxed) + 1;
+        self.last_cycle.store(cycle, Ordering::Relaxed);
+        self.max_cycle.store(max_cycle, Ordering::Relaxed);
+        self.cycles.store(cycles, Ordering::Relaxed);
+        self.offset.store(0, Ordering::Relaxed);
+        self.spilled.store(0, Ordering::Relaxed);
+        self.arrays.store(0, Ordering::Relaxed);
+    }
+
+    /// Forgets what was learned; the workspace is closed.
+    pub(crate) fn forget(&self) {
+        for figure in [&self.size, &self.last_cycle, &self.max_cycle] {
+            figure.store(0, Ordering::Relaxed);
+        }
+        self.cycles.store(0, Ordering::Relaxed);
+    }
 }
 
 #[derive(Debug, Default)]
@@ -116,13 +142,16 @@ impl Arena {
         }
     }
 
-    /// The error of an array of this arena whose stamp is not the epoch.
+    /// The error of an array of this arena whose stamp is not the epoch; `None` if it is.
     pub(crate) fn stale(
         &self,
         stamp: Stamp,
         allocated_at: &'static Location<'static>,
-    ) -> AccessError {
+    ) -> Option<AccessError> {
         let now = self.epoch.get();
+        if now == stamp {
+            return None;
+        }
         let (opened_at, closed_at) = {
             let record = self.record();
             (record.opened_at, record.closed_at)
@@ -136,11 +165,11 @@ impl Arena {
             opened_at,
             open_workspaces: scope::open_workspaces(),
         });
-        if now.is_open() {
+        Some(if now.is_open() {
             AccessError::Outdated(facts)
         } else {
             AccessError::Leaked(facts)
-        }
+        })
     }
 }
 
@@ -155,7 +184,7 @@ pub(crate) struct Ground {
     /// Headers of this generation's arrays, then headers to be used again. Invariant: each array of this generation in
     /// the arena or spilled has its header here, so that closing finds every pin.
     headers: Vec<Buffer>,
-    /// How many of `headers` are of this generation.
+    /// How many of `headers` are of this generation. Those behind are dead: this is their only handle.
     used: usize,
     spilled: Vec<Block>,
 }
@@ -173,26 +202,24 @@ impl Ground {
             .set(Stamp::open(arena.epoch.get().generation() + 1));
     }
 
-    /// An array in the block, or beside it as the spill policy says.
+    /// An array in the block; `None` if it has no room there, or no header could be had.
+    ///
+    /// An `Option` of one pointer, because it stays in a register; errors are the business of `allocate`.
     #[inline]
-    pub(crate) fn allocate(
+    pub(crate) fn bump(
         &mut self,
         arena: &Arc<Arena>,
-        spill: SpillPolicy,
         bytes: usize,
         zero: bool,
         allocated_at: &'static Location<'static>,
-    ) -> Result<Buffer, AllocError> {
-        let room = bytes
-            .checked_next_multiple_of(ALIGNMENT)
-            .ok_or(AllocError::OutOfMemory { bytes })?;
-        let data = match &self.block {
-            Some(block) if room <= self.size - self.offset => {
-                // SAFETY: `offset + room <= size` is within the block, so the address is inside it or one past its end.
-                unsafe { block.pointer().add(self.offset) }
-            }
-            _ => return self.spill(arena, spill, bytes, zero, allocated_at),
-        };
+    ) -> Option<Buffer> {
+        let room = bytes.checked_next_multiple_of(ALIGNMENT)?;
+        if room > self.size - self.offset {
+            return None;
+        }
+        let block = self.block.as_ref()?;
+        // SAFETY: `offset + room <= size`, so the address is inside the block or one past its end.
+        let data = unsafe { block.pointer().add(self.offset) };
         if zero {
             // SAFETY: the range is inside the block and belongs to no array of this generation; arrays of older ones
             // cannot be opened since the epoch moved, and a block that was pinned then is not this block.
@@ -201,15 +228,22 @@ impl Ground {
         let array = self.header(arena, data, bytes, allocated_at)?;
         self.offset += room;
         arena.figures.offset.store(self.offset, Ordering::Relaxed);
-        self.count(arena, room);
-        Ok(array)
+        Some(array)
     }
 
-    #[inline]
-    fn count(&self, arena: &Arena, room: usize) {
-        let this_cycle = &arena.figures.this_cycle;
-        this_cycle.store(this_cycle.load(Ordering::Relaxed) + room, Ordering::Relaxed);
-        arena.figures.arrays.store(self.used, Ordering::Relaxed);
+    /// An array in the block, or beside it as the spill policy says.
+    pub(crate) fn allocate(
+        &mut self,
+        arena: &Arc<Arena>,
+        spill: SpillPolicy,
+        bytes: usize,
+        zero: bool,
+        allocated_at: &'static Location<'static>,
+    ) -> Result<Buffer, AllocError> {
+        match self.bump(arena, bytes, zero, allocated_at) {
+            Some(array) => Ok(array),
+            None => self.spill(arena, spill, bytes, zero, allocated_at),
+        }
     }
 
     #[cold]
@@ -230,21 +264,23 @@ impl Ground {
             })));
         }
         let out_of_memory = AllocError::OutOfMemory { bytes };
-        let room = bytes.next_multiple_of(ALIGNMENT);
-        let (mut block, zeroed) = cache::take(room, Purpose::Array).ok_or(out_of_memory)?;
+        let Some(room) = bytes.checked_next_multiple_of(ALIGNMENT) else {
+            return Err(out_of_memory);
+        };
+        let Some((mut block, zeroed)) = cache::take(room, Purpose::Array) else {
+            return Err(out_of_memory);
+        };
         if zero && !zeroed {
             block.zero(room);
         }
-        let array = self.header(arena, block.pointer(), bytes, allocated_at);
-        if array.is_err() {
+        let Some(array) = self.header(arena, block.pointer(), bytes, allocated_at) else {
             cache::put(block, Purpose::Array);
-            return array;
-        }
+            return Err(out_of_memory);
+        };
         let spilled = &arena.figures.spilled;
         spilled.store(spilled.load(Ordering::Relaxed) + room, Ordering::Relaxed);
         self.spilled.push(block);
-        self.count(arena, room);
-        array
+        Ok(array)
     }
 
     /// A header for a new array: one of an array that is dead, or a new one.
@@ -255,23 +291,27 @@ impl Ground {
         data: NonNull<u8>,
         len: usize,
         allocated_at: &'static Location<'static>,
-    ) -> Result<Buffer, AllocError> {
+    ) -> Option<Buffer> {
         let stamp = arena.epoch.get();
         let place = Place {
             data,
             len,
             allocated_at,
         };
-        if let Some(header) = self.headers.get_mut(self.used)
-            && let Some(array) = header.renew(stamp, place)
-        {
-            self.used += 1;
-            return Ok(array);
-        }
-        let array = Buffer::in_arena(arena, stamp, place)?;
-        self.headers.insert(self.used, array.clone());
+        let array = match self.headers.get_mut(self.used) {
+            Some(header) => header.renew(stamp, place)?,
+            None => self.new_header(arena, stamp, place)?,
+        };
         self.used += 1;
-        Ok(array)
+        arena.figures.arrays.store(self.used, Ordering::Relaxed);
+        Some(array)
+    }
+
+    #[cold]
+    fn new_header(&mut self, arena: &Arc<Arena>, stamp: Stamp, place: Place) -> Option<Buffer> {
+        let array = Buffer::in_arena(arena, stamp, place).ok()?;
+        self.headers.push(array.clone());
+        Some(array)
     }
 
     /// Ends a generation: moves the epoch, then looks at the pins, then recycles what is not pinned.
@@ -297,10 +337,7 @@ impl Ground {
         }
         self.offset = 0;
         self.used = 0;
-        let figures = &arena.figures;
-        figures.offset.store(0, Ordering::Relaxed);
-        figures.spilled.store(0, Ordering::Relaxed);
-        figures.arrays.store(0, Ordering::Relaxed);
+        arena.figures.end_cycle();
     }
 
     /// Gives up the blocks that guards still hold.

@@ -6,7 +6,10 @@
 )]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::any::Any;
 use std::ptr::NonNull;
+
+use crate::dtype::Element;
 
 /// Alignment of every block: one cache line, one AVX-512 register.
 pub(crate) const ALIGNMENT: usize = 64;
@@ -105,6 +108,100 @@ impl Drop for Block {
             // SAFETY: by the type's invariant the pointer came from this allocator with this layout and is freed once.
             unsafe { dealloc(self.pointer.as_ptr(), layout) };
         }
+    }
+}
+
+/// Bytes that somebody else owns.
+///
+/// Invariants: `data` points to `len` initialised bytes, aligned to [`LENT_ALIGNMENT`], that stay where they are and are
+/// touched by nobody but this value's user until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Lent {
+    data: NonNull<u8>,
+    len: usize,
+    /// Frees the bytes when dropped.
+    _owner: Box<dyn Any + Send + Sync>,
+}
+
+/// What every element type is content with.
+const LENT_ALIGNMENT: usize = 8;
+
+// SAFETY: the bytes are owned plain memory, and the owner is Send.
+unsafe impl Send for Lent {}
+// SAFETY: a shared value gives away the address only, and the owner is Sync.
+unsafe impl Sync for Lent {}
+
+impl Lent {
+    /// The elements of a vector; given back if they are not aligned well enough.
+    pub(crate) fn from_vec<T: Element>(mut elements: Vec<T>) -> Result<Lent, Vec<T>> {
+        let data = NonNull::from(elements.as_mut_slice()).cast::<u8>();
+        if !is_aligned(data) {
+            return Err(elements);
+        }
+        Ok(Lent {
+            data,
+            len: size_of_val(elements.as_slice()),
+            // Moving a vector does not move its elements, and nobody reaches them through it again.
+            _owner: Box::new(elements),
+        })
+    }
+
+    /// The bytes of an owner; given back if they are not aligned well enough.
+    pub(crate) fn from_owner<O>(owner: O) -> Result<Lent, O>
+    where
+        O: AsMut<[u8]> + Send + Sync + 'static,
+    {
+        let keeper = Keeper(NonNull::from(Box::leak(Box::new(owner))));
+        // SAFETY: the box was leaked just now and `keeper`, which alone refers to it, takes it back when it is dropped.
+        // The borrow counts as lasting until then, so the owner may not move, free or lend out the bytes meanwhile.
+        let owner: &'static mut O = unsafe { &mut *keeper.0.as_ptr() };
+        let bytes = owner.as_mut();
+        let len = bytes.len();
+        let data = NonNull::from(bytes).cast::<u8>();
+        if !is_aligned(data) {
+            return Err(keeper.give_back());
+        }
+        Ok(Lent {
+            data,
+            len,
+            _owner: Box::new(keeper),
+        })
+    }
+
+    pub(crate) fn data(&self) -> NonNull<u8> {
+        self.data
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+}
+
+fn is_aligned(data: NonNull<u8>) -> bool {
+    (data.as_ptr() as usize).is_multiple_of(LENT_ALIGNMENT)
+}
+
+/// Owns a leaked box.
+#[derive(Debug)]
+struct Keeper<O>(NonNull<O>);
+
+// SAFETY: the keeper is the owner of an `O`, which is Send.
+unsafe impl<O: Send> Send for Keeper<O> {}
+// SAFETY: a shared keeper gives no access to the `O` at all.
+unsafe impl<O: Sync> Sync for Keeper<O> {}
+
+impl<O> Keeper<O> {
+    fn give_back(self) -> O {
+        let keeper = std::mem::ManuallyDrop::new(self);
+        // SAFETY: the pointer came from `Box::leak`; it is taken back once, because the keeper is not dropped.
+        *unsafe { Box::from_raw(keeper.0.as_ptr()) }
+    }
+}
+
+impl<O> Drop for Keeper<O> {
+    fn drop(&mut self) {
+        // SAFETY: the pointer came from `Box::leak` and is taken back once, here.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 }
 

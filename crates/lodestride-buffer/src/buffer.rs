@@ -5,7 +5,6 @@
     reason = "the reference-counted handle and the slices that guards hand out"
 )]
 
-use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -13,23 +12,18 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
-use crate::access::{Access, Holder};
+use crate::access::Access;
 use crate::arena::Arena;
-use crate::block::{ALIGNMENT, Block};
+use crate::block::{ALIGNMENT, Block, Lent};
 use crate::cache::{self, Purpose};
 use crate::dtype::Element;
-use crate::error::{AccessError, AllocError, BusyAccess};
-use crate::pin::{self, Home, Refusal, Stamp};
-use crate::scope;
-use crate::workspace::{Workspace, WorkspaceName};
+use crate::error::{AccessError, AllocError};
+use crate::pin::{self, Home, Stamp};
 
 /// Size of the header, and where the bytes of a small buffer begin in the block they share.
 const HEADER: usize = size_of::<Header>().next_multiple_of(ALIGNMENT);
 /// Buffers up to this size share their block with the header.
 const INLINE: usize = 1024 - HEADER;
-/// A foreign vector of at least this size is adopted; copying a smaller one costs less than keeping it apart.
-const ADOPT: usize = 64 << 10;
-
 /// What all handles of one buffer share. It fills the first `HEADER` bytes of a block from the cache.
 #[repr(C, align(64))]
 struct Header {
@@ -57,7 +51,7 @@ enum Memory {
     /// In a workspace, valid while its epoch shows this stamp. The arena frees them.
     Arena { arena: Arc<Arena>, stamp: Stamp },
     /// With somebody else; dropping the owner frees them.
-    Foreign(Box<dyn Any + Send + Sync>),
+    Foreign(Box<Lent>),
 }
 
 /// A handle to a piece of untyped, always initialised, 64-byte aligned memory. Clones share the memory.
@@ -85,124 +79,6 @@ unsafe impl Send for Buffer {}
 unsafe impl Sync for Buffer {}
 
 impl Buffer {
-    /// Zeroed memory in the thread's current workspace, else on the heap.
-    ///
-    /// # Errors
-    /// [`AllocError::OutOfMemory`], or [`AllocError::WorkspaceFull`] from a workspace that may not spill.
-    #[inline]
-    #[track_caller]
-    pub fn zeroed(bytes: usize) -> Result<Buffer, AllocError> {
-        let location = Location::caller();
-        match scope::allocate(bytes, true, location) {
-            Some(result) => result,
-            None => heap(bytes, true, location),
-        }
-    }
-
-    /// Memory with unspecified contents, in the thread's current workspace, else on the heap: for results that are
-    /// written completely.
-    ///
-    /// # Errors
-    /// As [`zeroed`](Buffer::zeroed).
-    #[inline]
-    #[track_caller]
-    pub fn recycled(bytes: usize) -> Result<Buffer, AllocError> {
-        let location = Location::caller();
-        match scope::allocate(bytes, false, location) {
-            Some(result) => result,
-            None => heap(bytes, false, location),
-        }
-    }
-
-    /// Zeroed memory on the heap, whatever workspaces are open.
-    ///
-    /// # Errors
-    /// [`AllocError::OutOfMemory`].
-    #[track_caller]
-    pub fn detached_zeroed(bytes: usize) -> Result<Buffer, AllocError> {
-        heap(bytes, true, Location::caller())
-    }
-
-    /// Memory with unspecified contents on the heap, whatever workspaces are open.
-    ///
-    /// # Errors
-    /// [`AllocError::OutOfMemory`].
-    #[track_caller]
-    pub fn detached_recycled(bytes: usize) -> Result<Buffer, AllocError> {
-        heap(bytes, false, Location::caller())
-    }
-
-    /// Zeroed memory in this workspace, which must be open on the calling thread.
-    ///
-    /// # Errors
-    /// [`AllocError::NotOpenHere`], and those of [`zeroed`](Buffer::zeroed).
-    #[track_caller]
-    pub fn zeroed_in(workspace: &Workspace, bytes: usize) -> Result<Buffer, AllocError> {
-        scope::allocate_in(workspace, bytes, true, Location::caller())
-    }
-
-    /// Memory with unspecified contents in this workspace, which must be open on the calling thread.
-    ///
-    /// # Errors
-    /// As [`zeroed_in`](Buffer::zeroed_in).
-    #[track_caller]
-    pub fn recycled_in(workspace: &Workspace, bytes: usize) -> Result<Buffer, AllocError> {
-        scope::allocate_in(workspace, bytes, false, Location::caller())
-    }
-
-    /// The elements of a vector as heap memory: large vectors are adopted, small ones copied.
-    ///
-    /// # Errors
-    /// [`AllocError::OutOfMemory`].
-    #[track_caller]
-    pub fn from_vec<T: Element>(elements: Vec<T>) -> Result<Buffer, AllocError> {
-        let location = Location::caller();
-        let bytes = size_of_val(elements.as_slice());
-        if bytes < ADOPT || !elements.as_ptr().cast::<u64>().is_aligned() {
-            let buffer = heap(bytes, false, location)?;
-            // SAFETY: the source holds `bytes` initialised bytes; the buffer is new, so nobody else touches its bytes.
-            unsafe {
-                buffer
-                    .header()
-                    .data
-                    .copy_from_nonoverlapping(first_byte(&elements), bytes)
-            };
-            return Ok(buffer);
-        }
-        let mut elements = elements;
-        let data = NonNull::from(elements.as_mut_slice()).cast();
-        // Moving the vector into a box does not move its elements, and nobody touches them through the vector again.
-        foreign(data, bytes, Box::new(elements), location)
-    }
-
-    /// Memory that somebody else owns, for example a mapped file; the owner is dropped with the last handle.
-    ///
-    /// The bytes are copied if they are not aligned to 8.
-    ///
-    /// # Errors
-    /// [`AllocError::OutOfMemory`].
-    #[track_caller]
-    pub fn from_owner<O>(owner: O) -> Result<Buffer, AllocError>
-    where
-        O: AsMut<[u8]> + Send + Sync + 'static,
-    {
-        let location = Location::caller();
-        let place: &'static mut O = Box::leak(Box::new(owner));
-        let keeper = Keeper(NonNull::from(&mut *place));
-        // SAFETY: the box was leaked just now, `keeper` takes it back when dropped, and nothing else refers to it. The
-        // borrow lasts until then, so the owner cannot move, free or lend the bytes elsewhere meanwhile.
-        let lent: &'static mut O = unsafe { &mut *keeper.0.as_ptr() };
-        let bytes = lent.as_mut();
-        let (data, len) = (NonNull::from(&mut *bytes).cast::<u8>(), bytes.len());
-        if data.cast::<u64>().is_aligned() {
-            return foreign(data, len, Box::new(keeper), location);
-        }
-        let buffer = heap(len, false, location)?;
-        // SAFETY: both ranges hold `len` bytes, and the new buffer's are nobody else's.
-        unsafe { buffer.header().data.copy_from_nonoverlapping(data, len) };
-        Ok(buffer)
-    }
-
     #[inline]
     fn header(&self) -> &Header {
         // SAFETY: by the field's invariant the header is alive as long as this handle.
@@ -244,45 +120,6 @@ impl Buffer {
         self.header().references.load(Ordering::Acquire) == 1
     }
 
-    /// The name of the workspace the memory belongs to; `None` for the heap.
-    pub fn workspace(&self) -> Option<&WorkspaceName> {
-        self.arena().map(|(arena, _)| arena.name())
-    }
-
-    /// The generation of the workspace in which the memory was allocated; `None` for the heap.
-    pub fn generation(&self) -> Option<u64> {
-        self.arena().map(|(_, stamp)| stamp.generation())
-    }
-
-    /// True if the memory belongs to a workspace, open or not.
-    pub fn is_attached(&self) -> bool {
-        self.arena().is_some()
-    }
-
-    /// True if the memory belongs to this workspace, open or not.
-    pub fn is_attached_to(&self, workspace: &Workspace) -> bool {
-        self.arena()
-            .is_some_and(|(arena, _)| Arc::ptr_eq(arena, workspace.arena()))
-    }
-
-    /// True unless the memory's workspace was closed or re-opened: true for the heap, always.
-    pub fn is_in_scope(&self) -> bool {
-        self.arena()
-            .is_none_or(|(arena, stamp)| arena.epoch().get() == stamp)
-    }
-
-    /// The check of a guard without the guard: is the workspace still in the generation of the allocation?
-    ///
-    /// # Errors
-    /// [`AccessError::Leaked`] or [`AccessError::Outdated`].
-    pub fn validate(&self) -> Result<(), AccessError> {
-        if self.is_in_scope() {
-            Ok(())
-        } else {
-            Err(self.stale())
-        }
-    }
-
     /// Opens the bytes for reading until the guard is dropped. Any number of readers may be alive.
     ///
     /// # Errors
@@ -309,8 +146,9 @@ impl Buffer {
         }
     }
 
+    /// The arena the memory belongs to and the stamp it was made under; `None` for the heap.
     #[inline]
-    fn arena(&self) -> Option<(&Arc<Arena>, Stamp)> {
+    pub(crate) fn arena(&self) -> Option<(&Arc<Arena>, Stamp)> {
         match &self.header().memory {
             Memory::Arena { arena, stamp } => Some((arena, *stamp)),
             _ => None,
@@ -319,50 +157,7 @@ impl Buffer {
 
     #[inline]
     fn home(&self) -> Home<'_> {
-        match &self.header().memory {
-            Memory::Arena { arena, stamp } => Some((arena.epoch(), *stamp)),
-            _ => None,
-        }
-    }
-
-    #[cold]
-    fn refused(&self, refusal: Refusal, writing: bool) -> AccessError {
-        match refusal {
-            Refusal::Stale { watched } => {
-                if watched {
-                    self.last_guard_ended();
-                }
-                self.stale()
-            }
-            // The workspace comes first: a stale array stays stale however many guards there are.
-            Refusal::InUse(_) if !self.is_in_scope() => self.stale(),
-            Refusal::InUse(holder) => self.busy(holder, writing),
-        }
-    }
-
-    #[cold]
-    fn stale(&self) -> AccessError {
-        match self.arena() {
-            Some((arena, stamp)) => arena.stale(stamp, self.allocated_at()),
-            // Heap memory has no stamp to miss; the answer is only there to be total.
-            None => self.busy(Holder::Readers(0), false),
-        }
-    }
-
-    fn busy(&self, holder: Holder, writing: bool) -> AccessError {
-        AccessError::InUse(Box::new(BusyAccess {
-            writing,
-            holder,
-            allocated_at: self.allocated_at(),
-        }))
-    }
-
-    /// The last guard of a stale array was dropped: its workspace may free the block it kept for it.
-    #[cold]
-    fn last_guard_ended(&self) {
-        if let Some((arena, _)) = self.arena() {
-            arena.sweep();
-        }
+        self.arena().map(|(arena, stamp)| (arena.epoch(), stamp))
     }
 
     /// The access word, for the arena's look at the pins.
@@ -373,7 +168,7 @@ impl Buffer {
 
 /// New heap memory.
 #[inline]
-fn heap(
+pub(crate) fn heap(
     bytes: usize,
     zero: bool,
     allocated_at: &'static Location<'static>,
@@ -410,34 +205,6 @@ fn large(
     }
     let data = block.pointer();
     Buffer::with_header(data, bytes, allocated_at, Memory::Heap(block))
-}
-
-fn foreign(
-    data: NonNull<u8>,
-    bytes: usize,
-    owner: Box<dyn Any + Send + Sync>,
-    allocated_at: &'static Location<'static>,
-) -> Result<Buffer, AllocError> {
-    Buffer::with_header(data, bytes, allocated_at, Memory::Foreign(owner))
-}
-
-fn first_byte<T: Element>(elements: &[T]) -> NonNull<u8> {
-    NonNull::from(elements).cast()
-}
-
-/// Keeps a leaked box and frees it at the end.
-struct Keeper<O>(NonNull<O>);
-
-// SAFETY: the keeper is the owner of an `O`, which is Send.
-unsafe impl<O: Send> Send for Keeper<O> {}
-// SAFETY: a shared keeper gives no access to the `O` at all.
-unsafe impl<O: Sync> Sync for Keeper<O> {}
-
-impl<O> Drop for Keeper<O> {
-    fn drop(&mut self) {
-        // SAFETY: the pointer came from `Box::leak` and is taken back once, here.
-        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
-    }
 }
 
 impl Buffer {
@@ -486,6 +253,15 @@ impl Buffer {
             header,
             owns: PhantomData,
         }
+    }
+
+    /// A handle to memory that somebody else owns.
+    pub(crate) fn from_lent(
+        lent: Lent,
+        allocated_at: &'static Location<'static>,
+    ) -> Result<Buffer, AllocError> {
+        let (data, len) = (lent.data(), lent.len());
+        Buffer::with_header(data, len, allocated_at, Memory::Foreign(Box::new(lent)))
     }
 
     /// A handle to arena memory, with a header from the cache.
@@ -595,16 +371,6 @@ unsafe fn free(place: NonNull<Header>) {
         Memory::Heap(block) => cache::put(block, Purpose::Array),
         Memory::Foreign(owner) => drop(owner),
         Memory::Inline | Memory::Arena { .. } => {}
-    }
-}
-
-impl fmt::Debug for Buffer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Buffer")
-            .field("bytes", &self.len())
-            .field("workspace", &self.workspace().map(WorkspaceName::as_str))
-            .field("generation", &self.generation())
-            .finish_non_exhaustive()
     }
 }
 

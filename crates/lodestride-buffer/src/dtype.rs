@@ -10,9 +10,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
-use half::{bf16, f16};
-
-use crate::scalar::{Scalar, ScalarKind};
+use crate::scalar::{Cast, Scalar, ScalarKind};
 
 /// Calls a macro with the one list of dtypes: `for_each_dtype!(my_macro!(extra tokens))` expands to
 /// `my_macro! { (extra tokens) [(Bool, Bool, "bool"), (U8, u8, "u8"), ..] }`, each entry a variant of
@@ -52,59 +50,20 @@ macro_rules! for_each_dtype {
 #[macro_export]
 macro_rules! with_dtype {
     ($dtype:expr, $T:ident => $body:expr) => {
+        $crate::for_each_dtype!($crate::match_dtype!($dtype, $T => $body))
+    };
+}
+
+/// The match behind [`with_dtype!`](crate::with_dtype).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! match_dtype {
+    (($dtype:expr, $T:ident => $body:expr) [$(($variant:ident, $type:ty, $name:literal),)*]) => {
         match $dtype {
-            $crate::DType::Bool => {
-                type $T = $crate::Bool;
+            $($crate::DType::$variant => {
+                type $T = $type;
                 $body
-            }
-            $crate::DType::U8 => {
-                type $T = u8;
-                $body
-            }
-            $crate::DType::I8 => {
-                type $T = i8;
-                $body
-            }
-            $crate::DType::U16 => {
-                type $T = u16;
-                $body
-            }
-            $crate::DType::I16 => {
-                type $T = i16;
-                $body
-            }
-            $crate::DType::U32 => {
-                type $T = u32;
-                $body
-            }
-            $crate::DType::I32 => {
-                type $T = i32;
-                $body
-            }
-            $crate::DType::U64 => {
-                type $T = u64;
-                $body
-            }
-            $crate::DType::I64 => {
-                type $T = i64;
-                $body
-            }
-            $crate::DType::F16 => {
-                type $T = $crate::f16;
-                $body
-            }
-            $crate::DType::BF16 => {
-                type $T = $crate::bf16;
-                $body
-            }
-            $crate::DType::F32 => {
-                type $T = f32;
-                $body
-            }
-            $crate::DType::F64 => {
-                type $T = f64;
-                $body
-            }
+            })*
         }
     };
 }
@@ -256,64 +215,6 @@ impl std::hash::Hash for Bool {
         self.get().hash(state);
     }
 }
-
-/// The two conversions behind [`Element`]; private so that the list above stays the only implementation.
-trait Cast: Sized {
-    fn cast_from(scalar: Scalar) -> Self;
-    fn cast_to(self) -> Scalar;
-}
-
-impl Cast for Bool {
-    #[inline]
-    fn cast_from(scalar: Scalar) -> Self {
-        Bool::from(scalar.as_bool())
-    }
-    #[inline]
-    fn cast_to(self) -> Scalar {
-        Scalar::Bool(self.get())
-    }
-}
-
-macro_rules! cast_integers {
-    ($($type:ty => $variant:ident $wide:ty),*) => {$(
-        impl Cast for $type {
-            #[inline]
-            fn cast_from(scalar: Scalar) -> Self {
-                match scalar {
-                    Scalar::Bool(value) => value as $type,
-                    // Integers wrap, as C and NumPy do.
-                    Scalar::Int(value) => value as $type,
-                    Scalar::UInt(value) => value as $type,
-                    // C leaves a float outside the range undefined; Rust's saturation is the defined choice.
-                    Scalar::Float(value) => value as $type,
-                }
-            }
-            #[inline]
-            fn cast_to(self) -> Scalar {
-                Scalar::$variant(<$wide>::from(self))
-            }
-        }
-    )*};
-}
-cast_integers!(u8 => Int i64, i8 => Int i64, u16 => Int i64, i16 => Int i64, u32 => Int i64, i32 => Int i64,
-    i64 => Int i64, u64 => UInt u64);
-
-macro_rules! cast_floats {
-    ($($type:ty, $from:expr, $to:expr);*) => {$(
-        impl Cast for $type {
-            #[inline]
-            fn cast_from(scalar: Scalar) -> Self {
-                $from(scalar.as_f64())
-            }
-            #[inline]
-            fn cast_to(self) -> Scalar {
-                Scalar::Float($to(self))
-            }
-        }
-    )*};
-}
-cast_floats!(f16, f16::from_f64, f16::to_f64; bf16, bf16::from_f64, bf16::to_f64;
-    f32, |x| x as f32, f64::from; f64, |x| x, |x| x);
 
 for_each_dtype!(define_dtype!());
 
@@ -503,5 +404,110 @@ impl FromStr for DType {
             .into_iter()
             .find(|dtype| dtype.name() == name)
             .ok_or(UnknownDType)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DType::{Bool, *};
+    use super::*;
+    use half::{bf16, f16};
+
+    /// NumPy 2's `np.result_type`, rows and columns in the order of `DType::ALL`; the bf16 row follows ml_dtypes.
+    #[rustfmt::skip]
+    const TABLE: [[DType; 13]; 13] = [
+        [Bool, U8,  I8,  U16, I16, U32, I32, U64, I64, F16, BF16, F32, F64],
+        [U8,   U8,  I16, U16, I16, U32, I32, U64, I64, F16, BF16, F32, F64],
+        [I8,   I16, I8,  I32, I16, I64, I32, F64, I64, F16, BF16, F32, F64],
+        [U16,  U16, I32, U16, I32, U32, I32, U64, I64, F32, F32,  F32, F64],
+        [I16,  I16, I16, I32, I16, I64, I32, F64, I64, F32, F32,  F32, F64],
+        [U32,  U32, I64, U32, I64, U32, I64, U64, I64, F64, F64,  F64, F64],
+        [I32,  I32, I32, I32, I32, I64, I32, F64, I64, F64, F64,  F64, F64],
+        [U64,  U64, F64, U64, F64, U64, F64, U64, F64, F64, F64,  F64, F64],
+        [I64,  I64, I64, I64, I64, I64, I64, F64, I64, F64, F64,  F64, F64],
+        [F16,  F16, F16, F32, F32, F64, F64, F64, F64, F16, F32,  F32, F64],
+        [BF16, BF16,BF16,F32, F32, F64, F64, F64, F64, F32, BF16, F32, F64],
+        [F32,  F32, F32, F32, F32, F64, F64, F64, F64, F32, F32,  F32, F64],
+        [F64;  13],
+    ];
+
+    #[test]
+    fn promotion_is_numpy_2s_table() {
+        let mut failures = Vec::new();
+        for (a, row) in DType::ALL.into_iter().zip(TABLE) {
+            for (b, expected) in DType::ALL.into_iter().zip(row) {
+                if a.promote(b) != expected {
+                    failures.push((a, b, expected, a.promote(b)));
+                }
+            }
+        }
+        assert_eq!(failures, [], "(a, b, expected, found)");
+    }
+
+    #[test]
+    fn weak_scalars_raise_the_kind_and_never_the_width() {
+        for dtype in DType::ALL {
+            for kind in [ScalarKind::Bool, ScalarKind::Int, ScalarKind::Float] {
+                let expected = match kind {
+                    _ if kind <= dtype.kind() => dtype,
+                    ScalarKind::Float => F64,
+                    _ => I64,
+                };
+                assert_eq!(
+                    dtype.promote_scalar(kind),
+                    expected,
+                    "{dtype} with {kind:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn names_sizes_and_types_agree() {
+        for dtype in DType::ALL {
+            assert_eq!(dtype.name().parse(), Ok(dtype));
+            assert_eq!(dtype.to_string(), dtype.name());
+            let (size, named) = with_dtype!(dtype, T => (size_of::<T>(), T::DTYPE));
+            assert_eq!((size, named), (dtype.size(), dtype));
+        }
+        assert_eq!("float".parse::<DType>(), Err(UnknownDType));
+        assert!(UnknownDType.to_string().ends_with(" f16 bf16 f32 f64"));
+    }
+
+    #[test]
+    fn casts_wrap_integers_and_saturate_floats() {
+        assert_eq!(Scalar::Int(300).cast::<u8>(), 44);
+        assert_eq!(Scalar::Int(-1).cast::<u64>(), u64::MAX);
+        assert_eq!(Scalar::Float(-3.7).cast::<i8>(), -3);
+        assert_eq!(Scalar::Float(1e30).cast::<i32>(), i32::MAX);
+        assert_eq!(Scalar::Float(f64::NAN).cast::<i64>(), 0);
+        assert_eq!(
+            Scalar::Float(f64::NAN).cast::<super::Bool>(),
+            super::Bool::TRUE
+        );
+        assert_eq!(Scalar::Bool(true).cast::<f16>(), f16::ONE);
+        assert_eq!(
+            Scalar::UInt(u64::MAX).cast::<f32>(),
+            18_446_744_073_709_551_616.0
+        );
+        assert_eq!(Scalar::from(bf16::from_f32(1.5)), Scalar::Float(1.5));
+        assert_eq!(Scalar::from(usize::MAX), Scalar::UInt(u64::MAX));
+        assert_eq!(Scalar::from(7_usize), Scalar::Int(7));
+    }
+
+    #[test]
+    fn any_byte_is_a_bool() {
+        let two = super::Bool(2);
+        assert_eq!(two, super::Bool::TRUE);
+        assert!(two > super::Bool::FALSE && two.get());
+        assert_eq!(format!("{two:?} {two}"), "true true");
+    }
+
+    #[test]
+    fn the_scoped_default_is_restored_after_a_panic() {
+        let before = DType::default();
+        let panic = std::panic::catch_unwind(|| with_default_dtype(BF16, || panic!("on purpose")));
+        assert!(panic.is_err());
+        assert_eq!(DType::default(), before);
     }
 }

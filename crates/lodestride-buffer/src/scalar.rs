@@ -173,3 +173,61 @@ impl HostType for bool {
         element.get()
     }
 }
+
+/// The two conversions behind [`Element`], as NumPy's `astype` makes them.
+pub(crate) trait Cast: Sized {
+    fn cast_from(scalar: Scalar) -> Self;
+    fn cast_to(self) -> Scalar;
+}
+
+impl Cast for Bool {
+    #[inline]
+    fn cast_from(scalar: Scalar) -> Self {
+        Bool::from(scalar.as_bool())
+    }
+    #[inline]
+    fn cast_to(self) -> Scalar {
+        Scalar::Bool(self.get())
+    }
+}
+
+macro_rules! cast_integers {
+    ($($type:ty => $variant:ident $wide:ty),*) => {$(
+        impl Cast for $type {
+            #[inline]
+            fn cast_from(scalar: Scalar) -> Self {
+                match scalar {
+                    Scalar::Bool(value) => value as $type,
+                    // Integers wrap, as C and NumPy do.
+                    Scalar::Int(value) => value as $type,
+                    Scalar::UInt(value) => value as $type,
+                    // C leaves a float outside the range undefined; Rust's saturation is the defined choice.
+                    Scalar::Float(value) => value as $type,
+                }
+            }
+            #[inline]
+            fn cast_to(self) -> Scalar {
+                Scalar::$variant(<$wide>::from(self))
+            }
+        }
+    )*};
+}
+cast_integers!(u8 => Int i64, i8 => Int i64, u16 => Int i64, i16 => Int i64, u32 => Int i64, i32 => Int i64,
+    i64 => Int i64, u64 => UInt u64);
+
+macro_rules! cast_floats {
+    ($($type:ty, $from:expr, $to:expr);*) => {$(
+        impl Cast for $type {
+            #[inline]
+            fn cast_from(scalar: Scalar) -> Self {
+                $from(scalar.as_f64())
+            }
+            #[inline]
+            fn cast_to(self) -> Scalar {
+                Scalar::Float($to(self))
+            }
+        }
+    )*};
+}
+cast_floats!(f16, f16::from_f64, f16::to_f64; bf16, bf16::from_f64, bf16::to_f64;
+    f32, |x| x as f32, f64::from; f64, |x| x, |x| x);

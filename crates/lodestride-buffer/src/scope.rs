@@ -4,7 +4,6 @@
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::panic::Location;
-use std::sync::atomic::Ordering;
 
 use crate::arena::Ground;
 use crate::buffer::Buffer;
@@ -124,7 +123,6 @@ impl Entry {
 }
 
 impl Session {
-    #[inline]
     fn allocate(
         &mut self,
         bytes: usize,
@@ -140,24 +138,34 @@ impl Session {
     fn close(mut self, location: &'static Location<'static>) {
         let arena = self.workspace.arena();
         self.ground.close(arena, location);
-        let figures = arena.figures();
-        let cycle = figures.this_cycle.swap(0, Ordering::Relaxed);
-        let max_cycle = cycle.max(figures.max_cycle.load(Ordering::Relaxed));
-        let cycles = figures.cycles.load(Ordering::Relaxed) + 1;
-        figures.last_cycle.store(cycle, Ordering::Relaxed);
-        figures.max_cycle.store(max_cycle, Ordering::Relaxed);
-        figures.cycles.store(cycles, Ordering::Relaxed);
         let size = self.ground.size();
+        let stats = self.workspace.stats();
         let config = self.workspace.config();
-        let next_size = config.size_after_close(size, max_cycle, cycles);
+        let next_size = config.size_after_close(size, stats.max_cycle, stats.cycles);
         // Without memory for a larger block the workspace goes on with what it has, and spills.
         let _spills_on = self.ground.resize(arena, next_size);
         self.workspace.return_ground(self.ground);
     }
 }
 
-/// An array in the current workspace; `None` if allocations go to the heap.
+/// An array in the current workspace's block; `None` if allocations go to the heap or the block has no room.
 #[inline]
+pub(crate) fn bump(
+    bytes: usize,
+    zero: bool,
+    location: &'static Location<'static>,
+) -> Option<Buffer> {
+    let current = CURRENT.get();
+    if current == HEAP {
+        return None;
+    }
+    STACK.with_borrow_mut(|stack| {
+        let Session { workspace, ground } = stack.session_mut(current)?;
+        ground.bump(workspace.arena(), bytes, zero, location)
+    })
+}
+
+/// An array in the current workspace, in its block or spilled; `None` if allocations go to the heap.
 pub(crate) fn allocate(
     bytes: usize,
     zero: bool,
@@ -171,6 +179,12 @@ pub(crate) fn allocate(
         let session = stack.session_mut(current)?;
         Some(session.allocate(bytes, zero, location))
     })
+}
+
+/// True if allocations of this thread go to the heap.
+#[inline]
+pub(crate) fn is_heap_current() -> bool {
+    CURRENT.get() == HEAP
 }
 
 /// An array in a workspace that this thread has open, current or not.

@@ -205,7 +205,7 @@ impl Workspace {
         WorkspaceStats {
             size: figures.size.load(Ordering::Relaxed),
             offset: figures.offset.load(Ordering::Relaxed),
-            this_cycle: figures.this_cycle.load(Ordering::Relaxed),
+            this_cycle: figures.this_cycle(),
             last_cycle: figures.last_cycle.load(Ordering::Relaxed),
             max_cycle: figures.max_cycle.load(Ordering::Relaxed),
             spilled: figures.spilled.load(Ordering::Relaxed),
@@ -260,16 +260,7 @@ impl Workspace {
     pub fn destroy(&self) -> Result<(), WorkspaceError> {
         self.with_closed_ground(|ground, arena, _| {
             *ground = Ground::default();
-            let figures = arena.figures();
-            for figure in [
-                &figures.size,
-                &figures.this_cycle,
-                &figures.last_cycle,
-                &figures.max_cycle,
-            ] {
-                figure.store(0, Ordering::Relaxed);
-            }
-            figures.cycles.store(0, Ordering::Relaxed);
+            arena.figures().forget();
             Ok(())
         })
     }

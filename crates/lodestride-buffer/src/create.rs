@@ -1,0 +1,147 @@
+//! Where a new buffer goes: the current workspace, a named one, or the heap.
+//! The buffers themselves are made by `buffer.rs` and `arena.rs`.
+
+use std::panic::Location;
+
+use crate::block::Lent;
+use crate::buffer::{Buffer, heap};
+use crate::dtype::Element;
+use crate::error::AllocError;
+use crate::scope;
+use crate::workspace::Workspace;
+
+/// A vector of at least this size is adopted; copying a smaller one costs less than keeping it apart.
+const ADOPT: usize = 64 << 10;
+
+impl Buffer {
+    /// Zeroed memory in the thread's current workspace, else on the heap.
+    ///
+    /// # Errors
+    /// [`AllocError::OutOfMemory`], or [`AllocError::WorkspaceFull`] from a workspace that may not spill.
+    #[inline]
+    #[track_caller]
+    pub fn zeroed(bytes: usize) -> Result<Buffer, AllocError> {
+        allocate(bytes, true, Location::caller())
+    }
+
+    /// Memory with unspecified contents, in the thread's current workspace, else on the heap: for results that are
+    /// written completely.
+    ///
+    /// # Errors
+    /// As [`zeroed`](Buffer::zeroed).
+    #[inline]
+    #[track_caller]
+    pub fn recycled(bytes: usize) -> Result<Buffer, AllocError> {
+        allocate(bytes, false, Location::caller())
+    }
+
+    /// Zeroed memory on the heap, whatever workspaces are open.
+    ///
+    /// # Errors
+    /// [`AllocError::OutOfMemory`].
+    #[inline]
+    #[track_caller]
+    pub fn detached_zeroed(bytes: usize) -> Result<Buffer, AllocError> {
+        heap(bytes, true, Location::caller())
+    }
+
+    /// Memory with unspecified contents on the heap, whatever workspaces are open.
+    ///
+    /// # Errors
+    /// [`AllocError::OutOfMemory`].
+    #[inline]
+    #[track_caller]
+    pub fn detached_recycled(bytes: usize) -> Result<Buffer, AllocError> {
+        heap(bytes, false, Location::caller())
+    }
+
+    /// Zeroed memory in this workspace, which must be open on the calling thread.
+    ///
+    /// # Errors
+    /// [`AllocError::NotOpenHere`], and those of [`zeroed`](Buffer::zeroed).
+    #[track_caller]
+    pub fn zeroed_in(workspace: &Workspace, bytes: usize) -> Result<Buffer, AllocError> {
+        scope::allocate_in(workspace, bytes, true, Location::caller())
+    }
+
+    /// Memory with unspecified contents in this workspace, which must be open on the calling thread.
+    ///
+    /// # Errors
+    /// As [`zeroed_in`](Buffer::zeroed_in).
+    #[track_caller]
+    pub fn recycled_in(workspace: &Workspace, bytes: usize) -> Result<Buffer, AllocError> {
+        scope::allocate_in(workspace, bytes, false, Location::caller())
+    }
+}
+
+impl Buffer {
+    /// The elements of a vector as heap memory: large vectors are adopted, small ones copied.
+    ///
+    /// # Errors
+    /// [`AllocError::OutOfMemory`].
+    ///
+    /// ```
+    /// use lodestride_buffer::Buffer;
+    /// let buffer = Buffer::from_vec(vec![1_i32, 2, 3])?;
+    /// assert_eq!(buffer.read()?.slice::<i32>(), [1, 2, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    pub fn from_vec<T: Element>(elements: Vec<T>) -> Result<Buffer, AllocError> {
+        let location = Location::caller();
+        if size_of_val(elements.as_slice()) < ADOPT {
+            return copy_of(&elements, location);
+        }
+        match Lent::from_vec(elements) {
+            Ok(lent) => Buffer::from_lent(lent, location),
+            Err(elements) => copy_of(&elements, location),
+        }
+    }
+
+    /// Memory that somebody else owns, for example a mapped file; the owner is dropped with the last handle.
+    ///
+    /// The bytes are copied, and the owner dropped at once, if they are not aligned to 8.
+    ///
+    /// # Errors
+    /// [`AllocError::OutOfMemory`].
+    #[track_caller]
+    pub fn from_owner<O>(owner: O) -> Result<Buffer, AllocError>
+    where
+        O: AsMut<[u8]> + Send + Sync + 'static,
+    {
+        let location = Location::caller();
+        match Lent::from_owner(owner) {
+            Ok(lent) => Buffer::from_lent(lent, location),
+            Err(mut owner) => copy_of(owner.as_mut(), location),
+        }
+    }
+}
+
+fn copy_of<T: Element>(
+    elements: &[T],
+    location: &'static Location<'static>,
+) -> Result<Buffer, AllocError> {
+    let buffer = heap(size_of_val(elements), false, location)?;
+    // Nobody else knows the buffer yet, so the guard is granted.
+    if let Ok(mut guard) = buffer.write() {
+        guard.slice_mut().copy_from_slice(elements);
+    }
+    Ok(buffer)
+}
+
+#[inline]
+fn allocate(
+    bytes: usize,
+    zero: bool,
+    location: &'static Location<'static>,
+) -> Result<Buffer, AllocError> {
+    if let Some(buffer) = scope::bump(bytes, zero, location) {
+        return Ok(buffer);
+    }
+    if !scope::is_heap_current()
+        && let Some(result) = scope::allocate(bytes, zero, location)
+    {
+        return result;
+    }
+    heap(bytes, zero, location)
+}

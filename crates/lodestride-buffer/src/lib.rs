@@ -28,5 +28,5 @@ pub use plan::{
     AllocationPolicy, LearningPolicy, ResetPolicy, SpillPolicy, WorkspaceConfig, WorkspacePlan,
 };
 pub use scalar::{HostType, Scalar, ScalarKind};
-pub use scope::{WorkspaceGuard, current_workspace, open_workspaces, scope_out};
+pub use scope::{WorkspaceGuard, current_workspace, open_workspaces, parent_workspace, scope_out};
 pub use workspace::{Workspace, WorkspaceName, WorkspaceStats};

@@ -327,6 +327,21 @@ pub fn current_workspace() -> Option<Workspace> {
     current.ok().flatten()
 }
 
+/// The workspace that was current when the current one was opened; `None` where that was the heap, or nothing is open.
+pub fn parent_workspace() -> Option<Workspace> {
+    let before = CURRENT.get().checked_sub(1)?;
+    let parent = STACK.try_with(|stack| {
+        let stack = stack.borrow();
+        let index = match stack.entries.get(before)?.kind {
+            Kind::Open(_) => before,
+            Kind::Again { index, .. } => index,
+            Kind::Out => return None,
+        };
+        stack.session(index).map(|session| session.workspace.clone())
+    });
+    parent.ok().flatten()
+}
+
 /// The names of the workspaces this thread has open, outermost first.
 pub fn open_workspaces() -> Vec<WorkspaceName> {
     let names = STACK.try_with(|stack| {

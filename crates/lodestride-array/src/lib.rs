@@ -1,1 +1,95 @@
-//! NdArray: strided n-dimensional arrays with a run-time dtype, views that share memory, in-place ops.
+//! `NdArray`: strided n-dimensional arrays with a run-time dtype, views that share memory, and in-place ops.
+//!
+//! ```
+//! use lodestride_array::{NdArray, Result, s};
+//!
+//! fn main() -> Result<()> {
+//!     let a = NdArray::arange(0, 6, 1)?.reshape([2, 3])?;
+//!     a.row(0)?.addi(10.0)?; // a row is a view: this changes `a`
+//!     let b = &a * 2.0 - &a.transpose().dup()?.transpose();
+//!     println!("{b:?}");
+//!     assert_eq!(b.get(&s![.., 0])?.to_vec::<f32>()?, [10.0, 3.0]);
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Where to look
+//!
+//! | Subject | Methods |
+//! |---|---|
+//! | Making | [`zeros`](NdArray::zeros), [`from`](NdArray#impl-From%3CV%3E-for-NdArray), [`from_vec`](NdArray::from_vec), [`arange`](NdArray::arange), [`linspace`](NdArray::linspace), [`eye`](NdArray::eye) |
+//! | Parts, as views | [`get`](NdArray::get), [`row`](NdArray::row), [`slice`](NdArray::slice), [`tensor_along_dimension`](NdArray::tensor_along_dimension) |
+//! | Other shapes | [`reshape`](NdArray::reshape), [`transpose`](NdArray::transpose), [`permute`](NdArray::permute), [`broadcast_to`](NdArray::broadcast_to) |
+//! | Elements | [`get_f64`](NdArray::get_f64), [`set`](NdArray::set), [`put`](NdArray::put), [`assign`](NdArray::assign), [`to_vec`](NdArray::to_vec) |
+//! | Arithmetic | [`add`](NdArray::add) and the others: `add` returns, `addi` changes in place, `add_into` fills; operators |
+//! | Own loops | [`view`](NdArray::view), [`view_mut`](NdArray::view_mut) |
+//! | Workspaces | [`detach`](NdArray::detach), [`leverage_to`](NdArray::leverage_to) |
+//!
+//! # Rules
+//!
+//! * **A clone is an alias, a `dup` is a copy.** Indexing, transposing and reshaping make views: writing through any of
+//!   them is seen by all. In-place methods take `&self` for that reason.
+//! * **In place, only the right side broadcasts.** Anything else is an error and nothing is written. Overlapping
+//!   operands behave as if the right side had been copied first.
+//! * **Dtypes promote as in NumPy 2.** Plain numbers are weak: `i32 array + 1` is i32, `f32 array * 2.0` is f32,
+//!   `i32 array + 0.5` is f64. Arrays promote to the smallest dtype that holds both (`i32` with `f32` is f64, `f16` with
+//!   `bf16` is f32). In place, the result must be of the array's kind or a lower one.
+//! * **Rank is true.** Scalars have rank 0, a point index drops its axis, a reduction drops its axes unless they are
+//!   [`keep`]-ed.
+//! * **Errors are values** with both shapes, the operands and your source line; operators panic with the same text.
+//!
+//! ```text
+//! add: shapes [3, 4] and [3, 5] do not broadcast: axis 1 is 4 vs 5
+//!   --> src/main.rs:12:9
+//!   lhs: f32 [3, 4] C
+//!   rhs: f32 [3, 5] C view
+//!   help: sizes must be equal or 1, counted from the last axis; `expand_dims` or `reshape` one side
+//! ```
+#![forbid(unsafe_code)]
+
+mod arg;
+mod arithmetic;
+mod array;
+mod bitwise;
+mod combine;
+mod compare;
+mod compute;
+mod convert;
+mod create;
+mod display;
+mod error;
+// GATE mod gather;
+mod get_put;
+// GATE mod linalg;
+// GATE mod masks;
+mod math;
+mod nested;
+mod operators;
+// GATE mod random;
+// GATE mod reduce;
+mod transfer;
+mod typed;
+mod vectors;
+mod view;
+mod walk;
+
+pub use lodestride_buffer::{
+    AccessError, AllocationPolicy, Argument, Bool, Buffer, DType, Element, HostType,
+    LearningPolicy, ResetPolicy, Scalar, ScalarKind, SpillPolicy, Workspace, WorkspaceConfig,
+    WorkspaceError, WorkspaceGuard, WorkspaceName, bf16, current_workspace, f16, memory,
+    open_workspaces, scope_out, with_default_dtype, with_dtype,
+};
+pub use lodestride_kernels as kernels;
+pub use lodestride_shape::{
+    Axes, Index, Layout, NdIndexIterator, Order, Shape, ShapeError, Strides, all, broadcast_shapes,
+    interval, interval_step, keep, new_axis, normalize_axis, point, s,
+};
+
+pub use crate::arg::{Arg, IndexList};
+pub use crate::array::NdArray;
+pub use crate::combine::PadWidths;
+pub use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, Result};
+pub use crate::nested::{Fixed, Nested, Rectangular};
+// GATE pub use crate::random::{Rng, set_seed};
+pub use crate::typed::{ArrayView, ArrayViewMut, Window, WindowMut};
+pub use crate::walk::Elements;

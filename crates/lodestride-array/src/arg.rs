@@ -1,0 +1,133 @@
+//! What an op takes on its right side, [`Arg`], and what names an element, [`IndexList`].
+
+use half::{bf16, f16};
+use lodestride_buffer::Scalar;
+use smallvec::SmallVec;
+
+use crate::NdArray;
+
+/// The right operand of an op: an array or a plain number.
+///
+/// Numbers are *weak*: they take the dtype of the array unless they are of a higher kind (bool < integer < float), as
+/// in NumPy 2. Methods take `impl Into<Arg>`, so `a.add(&b)`, `a.add(1)` and `a.add(0.5)` all work.
+///
+/// ```
+/// use lodestride_array::{DType, NdArray};
+///
+/// let a = NdArray::from([1i32, 2, 3]);
+/// assert_eq!(a.add(1)?.dtype(), DType::I32);
+/// assert_eq!(a.add(0.5)?.dtype(), DType::F64);
+/// # Ok::<(), lodestride_array::ArrayError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub enum Arg<'a> {
+    /// An array; it broadcasts against the left operand.
+    Array(&'a NdArray),
+    /// A number, used for every element.
+    Scalar(Scalar),
+}
+
+impl<'a> From<&'a NdArray> for Arg<'a> {
+    fn from(array: &'a NdArray) -> Self {
+        Self::Array(array)
+    }
+}
+
+impl<'a> From<&&'a NdArray> for Arg<'a> {
+    fn from(array: &&'a NdArray) -> Self {
+        Self::Array(array)
+    }
+}
+
+impl From<Scalar> for Arg<'_> {
+    fn from(scalar: Scalar) -> Self {
+        Self::Scalar(scalar)
+    }
+}
+
+/// `From` for the plain number types.
+macro_rules! scalar_args {
+    ($($number:ty),*) => {$(
+        impl From<$number> for Arg<'_> {
+            fn from(number: $number) -> Self {
+                Self::Scalar(Scalar::from(number))
+            }
+        }
+    )*};
+}
+
+scalar_args!(
+    bool, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64
+);
+
+impl From<usize> for Arg<'_> {
+    fn from(number: usize) -> Self {
+        Self::Scalar(Scalar::from(number as u64))
+    }
+}
+
+/// A short list of integers: the index of an element, the sizes of a reshape, the axes of a permutation.
+///
+/// Arrays, slices and vectors of `i32`, `isize`, `usize` or `i64`, and references to them, so that literals and
+/// computed values both go without a cast. Negative numbers count from the end where that makes sense.
+pub trait IndexList: sealed::Sealed {
+    /// The numbers.
+    fn indices(&self) -> SmallVec<[isize; 6]>;
+}
+
+mod sealed {
+    /// Keeps the list of implementors in this crate.
+    pub trait Sealed {}
+}
+
+/// One integer as an index; values beyond `isize` saturate and are then refused as out of range.
+trait Number: Copy {
+    fn to_isize(self) -> isize;
+}
+
+/// `Number` and `IndexList` for one integer type.
+macro_rules! index_lists {
+    ($($number:ty),*) => {$(
+        impl Number for $number {
+            fn to_isize(self) -> isize {
+                isize::try_from(self).unwrap_or(isize::MAX)
+            }
+        }
+        impl sealed::Sealed for [$number] {}
+        impl IndexList for [$number] {
+            fn indices(&self) -> SmallVec<[isize; 6]> {
+                self.iter().map(|&number| number.to_isize()).collect()
+            }
+        }
+        impl<const N: usize> sealed::Sealed for [$number; N] {}
+        impl<const N: usize> IndexList for [$number; N] {
+            fn indices(&self) -> SmallVec<[isize; 6]> {
+                self.as_slice().indices()
+            }
+        }
+        impl sealed::Sealed for Vec<$number> {}
+        impl IndexList for Vec<$number> {
+            fn indices(&self) -> SmallVec<[isize; 6]> {
+                self.as_slice().indices()
+            }
+        }
+    )*};
+}
+
+index_lists!(i32, isize, usize, i64);
+
+impl<L: IndexList + ?Sized> sealed::Sealed for &L {}
+
+impl<L: IndexList + ?Sized> IndexList for &L {
+    fn indices(&self) -> SmallVec<[isize; 6]> {
+        (**self).indices()
+    }
+}
+
+impl sealed::Sealed for lodestride_shape::Shape {}
+
+impl IndexList for lodestride_shape::Shape {
+    fn indices(&self) -> SmallVec<[isize; 6]> {
+        self[..].indices()
+    }
+}

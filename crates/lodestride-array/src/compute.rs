@@ -1,0 +1,383 @@
+//! The one path of every elementwise op: dtypes, broadcasting, output, kernel.
+//!
+//! The public methods (`arithmetic`, `compare`, `math`) are one line each on top of these.
+
+use lodestride_buffer::{DType, Scalar};
+use lodestride_kernels::{self as kernels, BinaryOp, Input, Operand, UnaryOp};
+use lodestride_shape::{Layout, Order, Shape, broadcast_shapes};
+
+use crate::NdArray;
+use crate::arg::Arg;
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, OrFail, Result};
+
+/// The dtype two operands are computed in: NumPy's promotion, in which plain numbers are weak.
+pub(crate) fn promoted(lhs: DType, rhs: &Arg<'_>) -> DType {
+    match rhs {
+        Arg::Array(rhs) => lhs.promote(rhs.dtype()),
+        Arg::Scalar(rhs) => lhs.promote_scalar(rhs.kind()),
+    }
+}
+
+/// Whether results of one dtype may be stored in an array of another without losing more than precision: NumPy's
+/// "same kind" rule, bool < unsigned < signed < float.
+fn may_store(from: DType, to: DType) -> bool {
+    let kind = |dtype: DType| match dtype {
+        DType::Bool => 0,
+        dtype if dtype.is_float() => 3,
+        dtype if dtype.is_signed() => 2,
+        _ => 1,
+    };
+    kind(from) <= kind(to)
+}
+
+#[track_caller]
+fn result_dtype(op: &'static str, input: DType, result: Option<DType>) -> Result<DType> {
+    match result {
+        Some(result) => Ok(result),
+        None => Err(ArrayError::new(ArrayErrorKind::UnsupportedDType {
+            op,
+            dtype: input,
+        })),
+    }
+}
+
+impl NdArray {
+    #[track_caller]
+    pub(crate) fn unary(&self, op: UnaryOp) -> Result<NdArray> {
+        let dtype = result_dtype(op.name(), self.dtype(), op.result_dtype(self.dtype()))?;
+        let order = self.order().unwrap_or(Order::C);
+        let out = NdArray::recycled_ordered(op.name(), dtype, self.shape().clone(), order)?;
+        kernels::unary(op, self.operand().into(), out.operand()).or_fail(op.name())?;
+        Ok(out)
+    }
+
+    #[track_caller]
+    pub(crate) fn unary_in_place(&self, op: UnaryOp, name: &'static str) -> Result<&Self> {
+        let dtype = result_dtype(name, self.dtype(), op.result_dtype(self.dtype()))?;
+        self.expect_storable(name, dtype)?;
+        kernels::unary(op, self.operand().into(), self.operand()).or_fail(name)?;
+        Ok(self)
+    }
+
+    #[track_caller]
+    pub(crate) fn unary_into(&self, op: UnaryOp, name: &'static str, out: &NdArray) -> Result<()> {
+        let dtype = result_dtype(name, self.dtype(), op.result_dtype(self.dtype()))?;
+        out.expect_output(name, self.shape(), dtype)?;
+        kernels::unary(op, self.operand().into(), out.operand()).or_fail(name)
+    }
+
+    #[track_caller]
+    pub(crate) fn binary(&self, op: BinaryOp, rhs: Arg<'_>) -> Result<NdArray> {
+        let input = promoted(self.dtype(), &rhs);
+        let dtype = result_dtype(op.name(), input, op.result_dtype(input))?;
+        match rhs {
+            Arg::Array(rhs) if rhs.shape() != self.shape() => {
+                let shape = self.broadcast_with(op.name(), rhs)?;
+                let out = NdArray::recycled_ordered(op.name(), dtype, shape, Order::C)?;
+                self.run_broadcast(op, rhs, &out)?;
+                Ok(out)
+            }
+            Arg::Array(rhs) => {
+                let order = if self.order() == rhs.order() {
+                    self.order()
+                } else {
+                    None
+                };
+                self.binary_same_shape(op, Input::from(rhs.operand()), dtype, order)
+            }
+            Arg::Scalar(rhs) => self.binary_same_shape(op, Input::from(rhs), dtype, self.order()),
+        }
+    }
+
+    #[track_caller]
+    fn binary_same_shape(
+        &self,
+        op: BinaryOp,
+        rhs: Input<'_>,
+        dtype: DType,
+        order: Option<Order>,
+    ) -> Result<NdArray> {
+        let order = order.unwrap_or(Order::C);
+        let out = NdArray::recycled_ordered(op.name(), dtype, self.shape().clone(), order)?;
+        kernels::binary(op, self.operand().into(), rhs, out.operand()).or_fail(op.name())?;
+        Ok(out)
+    }
+
+    #[track_caller]
+    pub(crate) fn binary_in_place(
+        &self,
+        op: BinaryOp,
+        name: &'static str,
+        rhs: Arg<'_>,
+    ) -> Result<&Self> {
+        let input = promoted(self.dtype(), &rhs);
+        self.expect_storable(name, result_dtype(name, input, op.result_dtype(input))?)?;
+        match rhs {
+            Arg::Array(rhs) if rhs.shape() != self.shape() => {
+                let rhs = rhs.broadcast_into(name, self)?;
+                kernels::binary(
+                    op,
+                    self.operand().into(),
+                    rhs.operand().into(),
+                    self.operand(),
+                )
+                .or_fail(name)?;
+            }
+            Arg::Array(rhs) => {
+                kernels::binary(
+                    op,
+                    self.operand().into(),
+                    rhs.operand().into(),
+                    self.operand(),
+                )
+                .or_fail(name)?;
+            }
+            Arg::Scalar(rhs) => {
+                kernels::binary(op, self.operand().into(), rhs.into(), self.operand())
+                    .or_fail(name)?;
+            }
+        }
+        Ok(self)
+    }
+
+    #[track_caller]
+    pub(crate) fn binary_into(
+        &self,
+        op: BinaryOp,
+        name: &'static str,
+        rhs: Arg<'_>,
+        out: &NdArray,
+    ) -> Result<()> {
+        let input = promoted(self.dtype(), &rhs);
+        let dtype = result_dtype(name, input, op.result_dtype(input))?;
+        match rhs {
+            Arg::Array(rhs) if rhs.shape() != self.shape() => {
+                let shape = self.broadcast_with(name, rhs)?;
+                out.expect_output(name, &shape, dtype)?;
+                self.run_broadcast(op, rhs, out)
+            }
+            Arg::Array(rhs) => {
+                out.expect_output(name, self.shape(), dtype)?;
+                kernels::binary(
+                    op,
+                    self.operand().into(),
+                    rhs.operand().into(),
+                    out.operand(),
+                )
+                .or_fail(name)
+            }
+            Arg::Scalar(rhs) => {
+                out.expect_output(name, self.shape(), dtype)?;
+                kernels::binary(op, self.operand().into(), rhs.into(), out.operand()).or_fail(name)
+            }
+        }
+    }
+
+    /// The op with both sides stretched to the output's shape, which they are known to reach.
+    #[track_caller]
+    fn run_broadcast(&self, op: BinaryOp, rhs: &NdArray, out: &NdArray) -> Result<()> {
+        let lhs = self.layout().broadcast_to(out.shape()).or_fail(op.name())?;
+        let stretched = rhs.layout().broadcast_to(out.shape()).or_fail(op.name())?;
+        let (x, y) = (self.operand_as(&lhs), rhs.operand_as(&stretched));
+        kernels::binary(op, x.into(), y.into(), out.operand()).or_fail(op.name())
+    }
+
+    /// The operand of this array's elements under a layout made from its own.
+    pub(crate) fn operand_as<'a>(&'a self, layout: &'a Layout) -> Operand<'a> {
+        Operand::new(self.buffer(), layout, self.dtype())
+            .expect("a layout made from a checked one stays within the buffer")
+    }
+
+    /// The shape this array and another broadcast to.
+    #[track_caller]
+    pub(crate) fn broadcast_with(&self, op: &'static str, rhs: &NdArray) -> Result<Shape> {
+        match broadcast_shapes(self.shape(), rhs.shape()) {
+            Ok(shape) => Ok(shape),
+            Err(_) => {
+                let (lhs, rhs) = (ArraySummary::of(self), ArraySummary::of(rhs));
+                Err(ArrayError::new(ArrayErrorKind::Broadcast { op, lhs, rhs }))
+            }
+        }
+    }
+
+    /// This array stretched to the shape of one that is changed in place.
+    #[track_caller]
+    pub(crate) fn broadcast_into(&self, op: &'static str, target: &NdArray) -> Result<NdArray> {
+        match self.layout().broadcast_to(target.shape()) {
+            Ok(layout) => Ok(self.with_layout(layout)),
+            Err(_) => {
+                let (target, rhs) = (ArraySummary::of(target), ArraySummary::of(self));
+                Err(ArrayError::new(ArrayErrorKind::InPlaceShape {
+                    op,
+                    target,
+                    rhs,
+                }))
+            }
+        }
+    }
+
+    /// Checks that results of a dtype may be written over this array's elements.
+    #[track_caller]
+    pub(crate) fn expect_storable(&self, op: &'static str, result: DType) -> Result<()> {
+        if !may_store(result, self.dtype()) {
+            let target = ArraySummary::of(self);
+            return Err(ArrayError::new(ArrayErrorKind::Cast {
+                op,
+                from: result,
+                target,
+            }));
+        }
+        self.expect_writable(op)
+    }
+
+    /// Checks that this array can take a result of the given shape and dtype.
+    #[track_caller]
+    pub(crate) fn expect_output(
+        &self,
+        op: &'static str,
+        shape: &Shape,
+        dtype: DType,
+    ) -> Result<()> {
+        if self.shape() != shape {
+            let (expected, out) = (shape.clone(), ArraySummary::of(self));
+            return Err(ArrayError::new(ArrayErrorKind::OutputShape {
+                op,
+                expected,
+                out,
+            }));
+        }
+        self.expect_storable(op, dtype)
+    }
+
+    /// The elements of `a` where this mask is true, those of `b` elsewhere; all three broadcast.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Broadcast`] when the shapes do not broadcast.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::from([-1.0f32, 2.0, -3.0]);
+    /// let positive = a.greater(0.0)?.select(&a, 0.0)?;
+    /// assert_eq!(positive.to_vec::<f32>()?, [0.0, 2.0, 0.0]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "where")]
+    #[track_caller]
+    pub fn select<'a, 'b>(&self, a: impl Into<Arg<'a>>, b: impl Into<Arg<'b>>) -> Result<NdArray> {
+        let (a, b) = (a.into(), b.into());
+        let dtype = match (&a, &b) {
+            (Arg::Array(a), b) => promoted(a.dtype(), b),
+            (Arg::Scalar(_), Arg::Array(b)) => promoted(b.dtype(), &a),
+            (Arg::Scalar(a), Arg::Scalar(b)) => weak_dtype(*a).promote_scalar(b.kind()),
+        };
+        let mut shape = self.shape().clone();
+        for arg in [&a, &b] {
+            if let Arg::Array(array) = arg {
+                let stretched = self.with_shape_only(&shape);
+                shape = stretched
+                    .unwrap_or_else(|| self.clone())
+                    .broadcast_with("select", array)?;
+            }
+        }
+        let out = NdArray::recycled_ordered("select", dtype, shape, Order::C)?;
+        let mask = self.broadcast_into("select", &out)?;
+        let (a, b) = (
+            a.broadcast_into("select", &out)?,
+            b.broadcast_into("select", &out)?,
+        );
+        kernels::select(mask.operand().into(), a.input(), b.input(), out.operand())
+            .or_fail("select")?;
+        Ok(out)
+    }
+
+    /// This array stretched to a shape, if it reaches it.
+    fn with_shape_only(&self, shape: &Shape) -> Option<NdArray> {
+        self.layout()
+            .broadcast_to(shape)
+            .ok()
+            .map(|layout| self.with_layout(layout))
+    }
+
+    /// The elements limited to the range from `low` to `high`; NaN stays NaN.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::UnsupportedDType`] for bool arrays.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::from([-5i32, 0, 5]).clip(-1, 2)?;
+    /// assert_eq!(a.to_vec::<i32>()?, [-1, 0, 2]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "clipByValue")]
+    #[track_caller]
+    pub fn clip(&self, low: impl Into<Scalar>, high: impl Into<Scalar>) -> Result<NdArray> {
+        let (low, high) = (low.into(), high.into());
+        let dtype = self
+            .dtype()
+            .promote_scalar(low.kind())
+            .promote_scalar(high.kind());
+        let out = NdArray::recycled_ordered(
+            "clip",
+            dtype,
+            self.shape().clone(),
+            self.order().unwrap_or(Order::C),
+        )?;
+        kernels::clip(self.operand().into(), low, high, out.operand()).or_fail("clip")?;
+        Ok(out)
+    }
+
+    /// [`clip`](Self::clip) in place.
+    ///
+    /// # Errors
+    /// As [`clip`](Self::clip); [`ArrayErrorKind::Cast`] for float limits of an integer array.
+    #[track_caller]
+    pub fn clipi(&self, low: impl Into<Scalar>, high: impl Into<Scalar>) -> Result<&Self> {
+        let (low, high) = (low.into(), high.into());
+        self.expect_storable(
+            "clipi",
+            self.dtype()
+                .promote_scalar(low.kind())
+                .promote_scalar(high.kind()),
+        )?;
+        kernels::clip(self.operand().into(), low, high, self.operand()).or_fail("clipi")?;
+        Ok(self)
+    }
+}
+
+/// The dtype of an array made of a plain number alone.
+fn weak_dtype(number: Scalar) -> DType {
+    match number {
+        Scalar::Bool(_) => DType::Bool,
+        Scalar::Int(_) => DType::I64,
+        Scalar::UInt(_) => DType::U64,
+        Scalar::Float(_) => DType::default(),
+    }
+}
+
+/// An operand that has the output's shape: a stretched view, or a number.
+pub(crate) enum Stretched {
+    Array(NdArray),
+    Scalar(Scalar),
+}
+
+impl Stretched {
+    pub(crate) fn input(&self) -> Input<'_> {
+        match self {
+            Self::Array(array) => array.operand().into(),
+            Self::Scalar(number) => (*number).into(),
+        }
+    }
+}
+
+impl Arg<'_> {
+    #[track_caller]
+    pub(crate) fn broadcast_into(&self, op: &'static str, target: &NdArray) -> Result<Stretched> {
+        match self {
+            Arg::Array(array) => array.broadcast_into(op, target).map(Stretched::Array),
+            Arg::Scalar(number) => Ok(Stretched::Scalar(*number)),
+        }
+    }
+}

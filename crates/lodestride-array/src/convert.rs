@@ -1,0 +1,205 @@
+//! Copies and conversions: `dup`, `cast`, `assign`, and the way out to vectors.
+
+use lodestride_buffer::{DType, HostType};
+use lodestride_kernels as kernels;
+use lodestride_shape::Order;
+
+use crate::NdArray;
+use crate::arg::Arg;
+use crate::error::{InOp, OrFail, Result};
+use crate::walk::{Elements, Runs};
+
+impl NdArray {
+    /// A copy with memory of its own, in the order of this array (C when it is strided).
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::ones([2, 2])?;
+    /// let copy = a.transpose().dup()?;
+    /// a.assign(0.0)?;
+    /// assert_eq!(copy.sum_number()?, 4.0);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "copy")]
+    #[track_caller]
+    pub fn dup(&self) -> Result<NdArray> {
+        self.dup_order(self.order().unwrap_or(Order::C))
+    }
+
+    /// A copy with memory of its own, in the given order.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
+    #[track_caller]
+    pub fn dup_order(&self, order: Order) -> Result<NdArray> {
+        self.converted("dup", self.dtype(), order)
+    }
+
+    /// A copy in another dtype, or an alias of this array when it has that dtype already.
+    ///
+    /// Floats are truncated towards zero, integers wrap, as in NumPy's `astype`.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
+    ///
+    /// ```
+    /// use lodestride_array::{DType, NdArray};
+    ///
+    /// let a = NdArray::from([1.5f64, -2.5]).cast(DType::I32)?;
+    /// assert_eq!(a.to_vec::<i32>()?, [1, -2]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "castTo")]
+    #[doc(alias = "astype")]
+    #[track_caller]
+    pub fn cast(&self, dtype: DType) -> Result<NdArray> {
+        if dtype == self.dtype() {
+            return Ok(self.clone());
+        }
+        self.converted("cast", dtype, self.order().unwrap_or(Order::C))
+    }
+
+    #[track_caller]
+    fn converted(&self, op: &'static str, dtype: DType, order: Order) -> Result<NdArray> {
+        let copy = NdArray::recycled_ordered(op, dtype, self.shape().clone(), order)?;
+        kernels::copy(self.operand().into(), copy.operand()).or_fail(op)?;
+        Ok(copy)
+    }
+
+    /// Sets every element to the value of a number or of the matching element of an array, which may broadcast.
+    ///
+    /// The values are converted to this array's dtype.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::InPlaceShape`](crate::ArrayErrorKind::InPlaceShape) when the values do not broadcast into this
+    /// shape, [`ArrayErrorKind::OverlappingTarget`](crate::ArrayErrorKind::OverlappingTarget) for a broadcast view.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::zeros([2, 3])?;
+    /// a.assign(&NdArray::from([1.0f32, 2.0, 3.0]))?;
+    /// assert_eq!(a.to_vec::<f32>()?, [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "fill")]
+    #[track_caller]
+    pub fn assign<'a>(&self, values: impl Into<Arg<'a>>) -> Result<&Self> {
+        self.assign_arg("assign", values.into())?;
+        Ok(self)
+    }
+
+    #[track_caller]
+    pub(crate) fn assign_arg(&self, op: &'static str, values: Arg<'_>) -> Result<()> {
+        self.expect_writable(op)?;
+        match values {
+            Arg::Scalar(value) => kernels::copy(value.into(), self.operand()).or_fail(op),
+            Arg::Array(values) if values.shape() == self.shape() => {
+                kernels::copy(values.operand().into(), self.operand()).or_fail(op)
+            }
+            Arg::Array(values) => {
+                let values = values.broadcast_into(op, self)?;
+                kernels::copy(values.operand().into(), self.operand()).or_fail(op)
+            }
+        }
+    }
+
+    /// All elements in C order.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::DTypeMismatch`](crate::ArrayErrorKind::DTypeMismatch) when `T` is not the array's element type;
+    /// [`cast`](Self::cast) first to convert.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::from([[1i64, 2], [3, 4]]);
+    /// assert_eq!(a.transpose().to_vec::<i64>()?, [1, 3, 2, 4]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "toDoubleVector")]
+    #[track_caller]
+    pub fn to_vec<T: HostType>(&self) -> Result<Vec<T>> {
+        self.expect_dtype::<T::Element>("to_vec")?;
+        let guard = self.buffer().read().in_op("to_vec", self)?;
+        Ok(Elements::new(guard.slice::<T::Element>(), self.layout())
+            .map(|&element| T::from_element(element))
+            .collect())
+    }
+
+    /// All elements in C order, converted to f64.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Access`](crate::ArrayErrorKind::Access) when the memory is stale or being written.
+    #[track_caller]
+    pub fn to_f64_vec(&self) -> Result<Vec<f64>> {
+        self.cast(DType::F64)?.to_vec::<f64>()
+    }
+
+    /// All elements in C order, as the bytes they have in memory (the machine's byte order).
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Access`](crate::ArrayErrorKind::Access) when the memory is stale or being written.
+    #[track_caller]
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let guard = self.buffer().read().in_op("to_bytes", self)?;
+        let (bytes, size) = (guard.bytes(), self.dtype().size());
+        let mut into = Vec::with_capacity(self.len() * size);
+        let runs = Runs::new(self.layout());
+        let (len, stride) = (runs.len(), runs.stride());
+        for start in runs {
+            if stride == 1 {
+                into.extend_from_slice(&bytes[start * size..(start + len) * size]);
+            } else {
+                let places =
+                    (0..len as isize).map(|i| start.wrapping_add_signed(i * stride) * size);
+                places.for_each(|place| into.extend_from_slice(&bytes[place..place + size]));
+            }
+        }
+        Ok(into)
+    }
+
+    /// All elements of all arrays in one vector, each array walked in the given order, whatever its layout.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Empty`](crate::ArrayErrorKind::Empty) when there is no array.
+    ///
+    /// ```
+    /// use lodestride_array::{NdArray, Order};
+    ///
+    /// let a = NdArray::from([[1.0f32, 2.0], [3.0, 4.0]]);
+    /// let flat = NdArray::to_flattened(Order::F, &[&a, &a])?;
+    /// assert_eq!(flat.to_vec::<f32>()?, [1.0, 3.0, 2.0, 4.0, 1.0, 3.0, 2.0, 4.0]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "toFlattened")]
+    #[track_caller]
+    pub fn to_flattened(order: Order, arrays: &[&NdArray]) -> Result<NdArray> {
+        let dtype = crate::combine::common_dtype("to_flattened", arrays)?;
+        let total: usize = arrays.iter().map(|array| array.len()).sum();
+        let flat = NdArray::recycled_ordered("to_flattened", dtype, [total].into(), Order::C)?;
+        let mut start = 0;
+        for array in arrays {
+            let end = start + array.len();
+            // In F order the reversed axes are walked in C order.
+            let walked = if order == Order::F {
+                array.transpose()
+            } else {
+                (*array).clone()
+            };
+            let part = flat
+                .layout()
+                .narrow(0, start..end)
+                .in_op("to_flattened", &flat)?;
+            let sizes: Vec<isize> = walked.shape().iter().map(|&size| size as isize).collect();
+            let part = flat.with_layout(part).reshape(&sizes[..])?;
+            kernels::copy(walked.operand().into(), part.operand()).or_fail("to_flattened")?;
+            start = end;
+        }
+        Ok(flat)
+    }
+}

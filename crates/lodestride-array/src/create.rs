@@ -1,0 +1,425 @@
+//! Making arrays: filled, counted, from vectors, diagonal ones. Random ones are in `random`.
+//!
+//! Memory comes from the thread's current workspace when one is open, else from the heap; `from_vec` keeps the
+//! vector's own memory.
+
+use lodestride_buffer::{Buffer, DType, Element, HostType, Scalar, with_dtype};
+use lodestride_shape::{Layout, Order, Shape};
+
+use crate::NdArray;
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, OrFail, Result};
+
+impl NdArray {
+    /// An array of zeros of the default dtype (f32 unless changed, see [`DType::default`]).
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Allocation`] when memory runs out.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let tens = NdArray::zeros([3, 5])?;
+    /// tens.addi(10.0)?;
+    /// assert_eq!(tens.get_f64([2, 4])?, 10.0);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn zeros(shape: impl Into<Shape>) -> Result<Self> {
+        Self::zeros_of(DType::default(), shape)
+    }
+
+    /// An array of zeros of the given dtype.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Allocation`] when memory runs out.
+    #[track_caller]
+    pub fn zeros_of(dtype: DType, shape: impl Into<Shape>) -> Result<Self> {
+        let (shape, layout) = contiguous("zeros", shape.into(), Order::C)?;
+        match Buffer::zeroed(layout.elements() * dtype.size()) {
+            Ok(buffer) => Ok(Self::whole(buffer, layout, dtype)),
+            Err(source) => Err(ArrayError::new(ArrayErrorKind::Allocation {
+                op: "zeros",
+                shape,
+                dtype,
+                source,
+            })),
+        }
+    }
+
+    /// An array of ones of the default dtype.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Allocation`] when memory runs out.
+    #[track_caller]
+    pub fn ones(shape: impl Into<Shape>) -> Result<Self> {
+        Self::full_of(DType::default(), shape, 1.0)
+    }
+
+    /// An array of ones of the given dtype.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Allocation`] when memory runs out.
+    #[track_caller]
+    pub fn ones_of(dtype: DType, shape: impl Into<Shape>) -> Result<Self> {
+        Self::full_of(dtype, shape, 1.0)
+    }
+
+    /// An array of the default dtype with one value everywhere.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Allocation`] when memory runs out.
+    #[doc(alias = "valueArrayOf")]
+    #[track_caller]
+    pub fn full(shape: impl Into<Shape>, value: impl Into<Scalar>) -> Result<Self> {
+        Self::full_of(DType::default(), shape, value)
+    }
+
+    /// An array of the given dtype with one value everywhere.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Allocation`] when memory runs out.
+    #[track_caller]
+    pub fn full_of(
+        dtype: DType,
+        shape: impl Into<Shape>,
+        value: impl Into<Scalar>,
+    ) -> Result<Self> {
+        let (array, value) = (
+            Self::recycled_ordered("full", dtype, shape.into(), Order::C)?,
+            value.into(),
+        );
+        with_dtype!(dtype, T => array.fill_elements("full", |slice: &mut [T]| slice.fill(value.cast::<T>())))?;
+        Ok(array)
+    }
+
+    /// An array of zeros with the shape and dtype of this one.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Allocation`] when memory runs out.
+    #[track_caller]
+    pub fn zeros_like(&self) -> Result<Self> {
+        Self::zeros_of(self.dtype(), self.shape().clone())
+    }
+
+    /// An array of ones with the shape and dtype of this one.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Allocation`] when memory runs out.
+    #[track_caller]
+    pub fn ones_like(&self) -> Result<Self> {
+        Self::full_of(self.dtype(), self.shape().clone(), 1.0)
+    }
+
+    /// An array with the shape and dtype of this one and one value everywhere.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Allocation`] when memory runs out.
+    #[track_caller]
+    pub fn full_like(&self, value: impl Into<Scalar>) -> Result<Self> {
+        Self::full_of(self.dtype(), self.shape().clone(), value)
+    }
+
+    /// An array whose contents are unspecified (whatever was in the memory before), for results that are overwritten
+    /// wholly.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Allocation`] when memory runs out.
+    #[doc(alias = "createUninitialized")]
+    #[track_caller]
+    pub fn recycled(dtype: DType, shape: impl Into<Shape>) -> Result<Self> {
+        Self::recycled_ordered("recycled", dtype, shape.into(), Order::C)
+    }
+
+    #[track_caller]
+    pub(crate) fn recycled_ordered(
+        op: &'static str,
+        dtype: DType,
+        shape: Shape,
+        order: Order,
+    ) -> Result<Self> {
+        let (shape, layout) = contiguous(op, shape, order)?;
+        match Buffer::recycled(layout.elements() * dtype.size()) {
+            Ok(buffer) => Ok(Self::whole(buffer, layout, dtype)),
+            Err(source) => Err(ArrayError::new(ArrayErrorKind::Allocation {
+                op,
+                shape,
+                dtype,
+                source,
+            })),
+        }
+    }
+
+    /// Lets a closure write all elements of an array that owns its whole buffer.
+    #[track_caller]
+    fn fill_elements<T: Element>(
+        &self,
+        op: &'static str,
+        fill: impl FnOnce(&mut [T]),
+    ) -> Result<()> {
+        let mut guard = self.buffer().write().in_op(op, self)?;
+        fill(&mut guard.slice_mut::<T>()[..self.len()]);
+        Ok(())
+    }
+
+    /// Copies values in C order into a new array.
+    #[track_caller]
+    pub(crate) fn from_elements<T: Element>(
+        op: &'static str,
+        values: &[T],
+        shape: Shape,
+    ) -> Result<Self> {
+        let array = Self::recycled_ordered(op, T::DTYPE, shape, Order::C)?;
+        array.fill_elements(op, |slice: &mut [T]| slice.copy_from_slice(values))?;
+        Ok(array)
+    }
+
+    /// An array of the given shape over a vector of values in C order; the vector's memory is kept.
+    ///
+    /// The array lives on the heap even while a workspace is open; `NdArray::from(&vec[..])` copies into the
+    /// workspace instead.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Length`] when the shape does not hold exactly the vector's values.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let column = NdArray::from_vec(vec![1.0f32, 2.0, 3.0], [3, 1])?;
+    /// assert!(column.is_column_vector());
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "create")]
+    #[track_caller]
+    pub fn from_vec<T: HostType>(values: Vec<T>, shape: impl Into<Shape>) -> Result<Self> {
+        Self::from_vec_order(values, shape, Order::C)
+    }
+
+    /// An array of the given shape over a vector of values that are listed in the given order.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Length`] when the shape does not hold exactly the vector's values.
+    #[track_caller]
+    pub fn from_vec_order<T: HostType>(
+        values: Vec<T>,
+        shape: impl Into<Shape>,
+        order: Order,
+    ) -> Result<Self> {
+        let (shape, layout) = contiguous("from_vec", shape.into(), order)?;
+        if layout.elements() != values.len() {
+            let values = values.len();
+            return Err(ArrayError::new(ArrayErrorKind::Length {
+                op: "from_vec",
+                shape,
+                values,
+            }));
+        }
+        let values: Vec<T::Element> = values.into_iter().map(T::into_element).collect();
+        let dtype = T::Element::DTYPE;
+        match Buffer::from_vec(values) {
+            Ok(buffer) => Ok(Self::whole(buffer, layout, dtype)),
+            Err(source) => Err(ArrayError::new(ArrayErrorKind::Allocation {
+                op: "from_vec",
+                shape,
+                dtype,
+                source,
+            })),
+        }
+    }
+
+    /// A rank-0 array of one number, with the number's own dtype.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Allocation`] when memory runs out.
+    #[track_caller]
+    pub fn scalar<T: HostType>(value: T) -> Result<Self> {
+        Self::from_elements("scalar", &[value.into_element()], Shape::from(()))
+    }
+
+    /// The numbers `start, start + step, ..` before `end`, as a vector of the default dtype.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Range`] when the step is 0 or a number is not finite.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// assert_eq!(NdArray::arange(-2, 2, 1)?.to_vec::<f32>()?, [-2.0, -1.0, 0.0, 1.0]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn arange(
+        start: impl Into<Scalar>,
+        end: impl Into<Scalar>,
+        step: impl Into<Scalar>,
+    ) -> Result<Self> {
+        Self::arange_of(DType::default(), start, end, step)
+    }
+
+    /// The numbers `start, start + step, ..` before `end`, as a vector of the given dtype.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Range`] when the step is 0 or a number is not finite.
+    #[track_caller]
+    pub fn arange_of(
+        dtype: DType,
+        start: impl Into<Scalar>,
+        end: impl Into<Scalar>,
+        step: impl Into<Scalar>,
+    ) -> Result<Self> {
+        let (start, end, step) = (
+            start.into().as_f64(),
+            end.into().as_f64(),
+            step.into().as_f64(),
+        );
+        let count = ((end - start) / step).ceil();
+        if !count.is_finite() {
+            return Err(ArrayError::new(ArrayErrorKind::Range {
+                op: "arange",
+                start,
+                end,
+                step,
+            }));
+        }
+        Self::counted("arange", dtype, count.max(0.0) as usize, |i| {
+            start + i as f64 * step
+        })
+    }
+
+    /// `count` equally spaced numbers from `first` to `last`, both included, as a vector of the default dtype.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Range`] when a bound is not finite.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::linspace(1, 25, 25)?.reshape([5, 5])?;
+    /// assert_eq!(a.get_f64([4, 4])?, 25.0);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn linspace(
+        first: impl Into<Scalar>,
+        last: impl Into<Scalar>,
+        count: usize,
+    ) -> Result<Self> {
+        Self::linspace_of(DType::default(), first, last, count)
+    }
+
+    /// `count` equally spaced numbers from `first` to `last`, both included, as a vector of the given dtype.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Range`] when a bound is not finite.
+    #[track_caller]
+    pub fn linspace_of(
+        dtype: DType,
+        first: impl Into<Scalar>,
+        last: impl Into<Scalar>,
+        count: usize,
+    ) -> Result<Self> {
+        let (first, last) = (first.into().as_f64(), last.into().as_f64());
+        let width = last - first;
+        if !width.is_finite() {
+            let step = count as f64;
+            return Err(ArrayError::new(ArrayErrorKind::Range {
+                op: "linspace",
+                start: first,
+                end: last,
+                step,
+            }));
+        }
+        let gaps = count.saturating_sub(1).max(1) as f64;
+        // The last point is the bound itself, not a rounded sum.
+        let point = |i: usize| {
+            if i + 1 == count && i > 0 {
+                last
+            } else {
+                first + width * (i as f64 / gaps)
+            }
+        };
+        Self::counted("linspace", dtype, count, point)
+    }
+
+    /// A vector of `count` values computed from their index.
+    #[track_caller]
+    fn counted(
+        op: &'static str,
+        dtype: DType,
+        count: usize,
+        value: impl Fn(usize) -> f64,
+    ) -> Result<Self> {
+        let array = Self::recycled_ordered(op, dtype, Shape::from(count), Order::C)?;
+        with_dtype!(dtype, T => array.fill_elements(op, |slice: &mut [T]| {
+            for (i, element) in slice.iter_mut().enumerate() {
+                *element = Scalar::Float(value(i)).cast::<T>();
+            }
+        }))?;
+        Ok(array)
+    }
+
+    /// The identity matrix of `n` rows: ones on the diagonal, zeros elsewhere.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Allocation`] when memory runs out.
+    #[track_caller]
+    pub fn eye(n: usize) -> Result<Self> {
+        Self::eye_of(DType::default(), n)
+    }
+
+    /// The identity matrix of `n` rows of the given dtype.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Allocation`] when memory runs out.
+    #[track_caller]
+    pub fn eye_of(dtype: DType, n: usize) -> Result<Self> {
+        let array = Self::zeros_of(dtype, [n, n])?;
+        with_dtype!(dtype, T => array.fill_elements("eye", |slice: &mut [T]| {
+            slice.iter_mut().step_by(n + 1).for_each(|element| *element = Scalar::Int(1).cast::<T>());
+        }))?;
+        Ok(array)
+    }
+
+    /// A copy of a diagonal of a matrix, or a square matrix with a vector on its diagonal.
+    ///
+    /// `k` selects the diagonal: 0 the main one, positive ones above, negative ones below. [`diagonal`](Self::diagonal)
+    /// is the view.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Form`] when the array is neither a vector of rank 1 nor a matrix.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let d = NdArray::from([1.0f32, 2.0]).diag(0)?;
+    /// assert_eq!(d, NdArray::from([[1.0f32, 0.0], [0.0, 2.0]]));
+    /// assert_eq!(d.diag(0)?, NdArray::from([1.0f32, 2.0]));
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn diag(&self, k: isize) -> Result<Self> {
+        match self.rank() {
+            1 => {
+                let n = self.len() + k.unsigned_abs();
+                let matrix = Self::zeros_of(self.dtype(), [n, n])?;
+                matrix.diagonal(k)?.assign(self)?;
+                Ok(matrix)
+            }
+            2 => self.diagonal(k)?.dup(),
+            _ => {
+                let expected = "a vector or a matrix";
+                Err(ArrayError::new(ArrayErrorKind::Form {
+                    op: "diag",
+                    expected,
+                    array: ArraySummary::of(self),
+                }))
+            }
+        }
+    }
+}
+
+/// The contiguous layout of a shape, and the shape for the error message.
+#[track_caller]
+fn contiguous(op: &'static str, shape: Shape, order: Order) -> Result<(Shape, Layout)> {
+    let layout = Layout::contiguous(shape.clone(), order).or_fail(op)?;
+    Ok((shape, layout))
+}

@@ -1,0 +1,179 @@
+//! Matrix products.
+
+use lodestride_buffer::DType;
+use lodestride_kernels as kernels;
+use lodestride_shape::{Order, Shape, broadcast_shapes};
+use smallvec::SmallVec;
+
+use crate::NdArray;
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, OrFail, Result};
+
+impl NdArray {
+    /// The product of two matrices.
+    ///
+    /// [`matmul`](Self::matmul) also takes vectors and batches.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Form`] when an operand is not a matrix, [`ArrayErrorKind::MatrixProduct`] when the inner sizes
+    /// differ.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::from([[1.0f32, 2.0, 3.0], [4.0, 5.0, 6.0]]);
+    /// assert_eq!(a.mmul(&a.transpose())?, NdArray::from([[14.0f32, 32.0], [32.0, 77.0]]));
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn mmul(&self, rhs: &NdArray) -> Result<NdArray> {
+        self.matrix_form("mmul")?;
+        rhs.matrix_form("mmul")?;
+        self.product("mmul", rhs)
+    }
+
+    /// [`mmul`](Self::mmul) into an existing matrix; allocates nothing.
+    ///
+    /// # Errors
+    /// As [`mmul`](Self::mmul); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn mmul_into(&self, rhs: &NdArray, out: &NdArray) -> Result<()> {
+        self.gemm_into(rhs, 1.0, 0.0, out)
+    }
+
+    /// `alpha` times the product of two matrices plus `beta` times what `out` holds, into `out`.
+    ///
+    /// With `beta` 0 the old contents do not matter, be they NaN.
+    ///
+    /// # Errors
+    /// As [`mmul`](Self::mmul); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn gemm_into(&self, rhs: &NdArray, alpha: f64, beta: f64, out: &NdArray) -> Result<()> {
+        let (rows, inner) = self.matrix_form("gemm_into")?;
+        let (rhs_rows, columns) = rhs.matrix_form("gemm_into")?;
+        if inner != rhs_rows {
+            return Err(self.product_error("gemm_into", rhs));
+        }
+        out.expect_output("gemm_into", &Shape::from([rows, columns]), self.product_dtype(rhs))?;
+        kernels::matmul(self.operand(), rhs.operand(), out.operand(), alpha, beta).or_fail("gemm_into")
+    }
+
+    /// The matrix product over the last two axes, batched over the others, which broadcast.
+    ///
+    /// A vector on the left is a row, one on the right a column; their axis is missing from the result, so that the
+    /// product of two vectors is their dot product.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Form`] for a scalar, [`ArrayErrorKind::MatrixProduct`] when the inner sizes differ,
+    /// [`ArrayErrorKind::Broadcast`] when the batch axes do not broadcast.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let x = NdArray::from([1.0f32, 2.0, 3.0]);
+    /// assert_eq!(x.matmul(&x)?.item::<f32>()?, 14.0);
+    /// let batch = NdArray::ones([5, 2, 3])?;
+    /// assert_eq!(batch.matmul(&x)?.shape()[..], [5, 2]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "dot")]
+    #[track_caller]
+    pub fn matmul(&self, rhs: &NdArray) -> Result<NdArray> {
+        for array in [self, rhs] {
+            if array.rank() == 0 {
+                let (expected, array) = ("arrays with at least one axis", ArraySummary::of(array));
+                return Err(ArrayError::new(ArrayErrorKind::Form { op: "matmul", expected, array }));
+            }
+        }
+        match (self.rank(), rhs.rank()) {
+            (1, 1) => self.expand_dims(0)?.product_of("matmul", self, &rhs.expand_dims(1)?, rhs)?.reshape(&[] as &[isize]),
+            (1, _) => self.expand_dims(0)?.product_of("matmul", self, rhs, rhs)?.squeeze(-2),
+            (_, 1) => self.product_of("matmul", self, &rhs.expand_dims(1)?, rhs)?.squeeze(-1),
+            _ => self.product("matmul", rhs),
+        }
+        .map(NdArray::owning)
+    }
+
+    /// [`matmul`](Self::matmul) of arrays of at least two axes into an existing array; allocates nothing.
+    ///
+    /// # Errors
+    /// As [`matmul`](Self::matmul); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn matmul_into(&self, rhs: &NdArray, out: &NdArray) -> Result<()> {
+        let shape = self.product_shape("matmul_into", self, rhs, rhs)?;
+        out.expect_output("matmul_into", &shape, self.product_dtype(rhs))?;
+        self.run_product("matmul_into", rhs, out)
+    }
+
+    /// Every element of this vector times every element of another: a matrix.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Form`] when an operand is not a vector of rank 1.
+    #[track_caller]
+    pub fn outer(&self, rhs: &NdArray) -> Result<NdArray> {
+        for array in [self, rhs] {
+            if array.rank() != 1 {
+                let (expected, array) = ("vectors", ArraySummary::of(array));
+                return Err(ArrayError::new(ArrayErrorKind::Form { op: "outer", expected, array }));
+            }
+        }
+        self.expand_dims(1)?.mul(rhs)
+    }
+
+    #[track_caller]
+    fn product(&self, op: &'static str, rhs: &NdArray) -> Result<NdArray> {
+        self.product_of(op, self, rhs, rhs)
+    }
+
+    /// The product, with the operands as the caller gave them for the error message.
+    #[track_caller]
+    fn product_of(&self, op: &'static str, given: &NdArray, rhs: &NdArray, given_rhs: &NdArray) -> Result<NdArray> {
+        let shape = self.product_shape(op, given, rhs, given_rhs)?;
+        let out = NdArray::recycled_ordered(op, self.product_dtype(rhs), shape, Order::C)?;
+        self.run_product(op, rhs, &out)?;
+        Ok(out)
+    }
+
+    /// The shape of the product of two arrays with at least two axes.
+    #[track_caller]
+    fn product_shape(&self, op: &'static str, given: &NdArray, rhs: &NdArray, given_rhs: &NdArray) -> Result<Shape> {
+        let ([batch @ .., rows, inner], [rhs_batch @ .., rhs_rows, columns]) = (&self.shape()[..], &rhs.shape()[..])
+        else {
+            let (expected, array) = ("arrays with at least two axes", ArraySummary::of(given));
+            return Err(ArrayError::new(ArrayErrorKind::Form { op, expected, array }));
+        };
+        if inner != rhs_rows {
+            return Err(given.product_error(op, given_rhs));
+        }
+        let Ok(batch) = broadcast_shapes(&Shape::from(batch), &Shape::from(rhs_batch)) else {
+            let (lhs, rhs) = (ArraySummary::of(given), ArraySummary::of(given_rhs));
+            return Err(ArrayError::new(ArrayErrorKind::Broadcast { op, lhs, rhs }));
+        };
+        let mut shape = batch;
+        shape.push(*rows);
+        shape.push(*columns);
+        Ok(shape)
+    }
+
+    #[track_caller]
+    fn run_product(&self, op: &'static str, rhs: &NdArray, out: &NdArray) -> Result<()> {
+        let batch = &out.shape()[..out.rank() - 2];
+        let stretched = |array: &NdArray| {
+            let mut shape: SmallVec<[usize; 6]> = SmallVec::from_slice(batch);
+            shape.extend_from_slice(&array.shape()[array.rank() - 2..]);
+            array.layout().broadcast_to(&Shape::from(&shape[..]))
+        };
+        let (x, y) = (stretched(self).or_fail(op)?, stretched(rhs).or_fail(op)?);
+        kernels::matmul(self.operand_as(&x), rhs.operand_as(&y), out.operand(), 1.0, 0.0).or_fail(op)
+    }
+
+    fn product_dtype(&self, rhs: &NdArray) -> DType {
+        self.dtype().promote(rhs.dtype())
+    }
+
+    #[cold]
+    #[track_caller]
+    fn product_error(&self, op: &'static str, rhs: &NdArray) -> ArrayError {
+        let (lhs, rhs) = (ArraySummary::of(self), ArraySummary::of(rhs));
+        ArrayError::new(ArrayErrorKind::MatrixProduct { op, lhs, rhs })
+    }
+}

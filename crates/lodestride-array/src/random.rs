@@ -1,0 +1,207 @@
+//! Random arrays: reproducible from a seed, at any number of threads.
+
+use std::cell::RefCell;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+
+use lodestride_buffer::DType;
+use lodestride_kernels::random as draw;
+use lodestride_shape::{Order, Shape};
+
+use crate::NdArray;
+use crate::error::{OrFail, Result};
+
+thread_local! {
+    static GENERATOR: RefCell<Rng> = RefCell::new(Rng::seeded(RandomState::new().hash_one(0u8)));
+}
+
+/// Seeds the generator of this thread, which [`NdArray::rand`] and [`NdArray::randn`] draw from.
+///
+/// The same seed and the same calls give the same arrays. Without it every thread starts at a seed of its own.
+///
+/// ```
+/// use lodestride_array::{NdArray, set_seed};
+///
+/// set_seed(7);
+/// let a = NdArray::rand([3, 3])?;
+/// set_seed(7);
+/// assert_eq!(NdArray::rand([3, 3])?, a);
+/// # Ok::<(), lodestride_array::ArrayError>(())
+/// ```
+#[doc(alias = "setSeed")]
+pub fn set_seed(seed: u64) {
+    GENERATOR.with_borrow_mut(|generator| *generator = Rng::seeded(seed));
+}
+
+/// A source of random arrays with a seed of its own.
+///
+/// Every array is drawn from a new stream of a counter-based generator (Philox), so that its values depend only on the
+/// seed and on how many arrays were drawn before, not on threads.
+///
+/// ```
+/// use lodestride_array::{Rng, s};
+///
+/// let mut rng = Rng::seeded(42);
+/// let a = rng.normal([1000], 5.0, 0.1)?;
+/// assert!((a.mean_number()? - 5.0).abs() < 0.05);
+/// # Ok::<(), lodestride_array::ArrayError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Rng {
+    seed: u64,
+    stream: u64,
+}
+
+impl Rng {
+    /// A generator that starts at the given seed.
+    pub const fn seeded(seed: u64) -> Self {
+        Self { seed, stream: 0 }
+    }
+
+    fn next_stream(&mut self) -> u64 {
+        let stream = self.stream;
+        self.stream = self.stream.wrapping_add(1);
+        stream
+    }
+
+    /// An array of the default dtype, spread evenly over `[low, high)`.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Kernel`](crate::ArrayErrorKind::Kernel) when the bounds are not finite and ascending.
+    #[track_caller]
+    pub fn uniform(&mut self, shape: impl Into<Shape>, low: f64, high: f64) -> Result<NdArray> {
+        let out = NdArray::recycled_ordered("uniform", float_default(), shape.into(), Order::C)?;
+        self.fill_uniform(&out, low, high)?;
+        Ok(out)
+    }
+
+    /// An array of the default dtype from the normal distribution of the given mean and standard deviation.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Kernel`](crate::ArrayErrorKind::Kernel) when the deviation is negative or not finite.
+    #[track_caller]
+    pub fn normal(&mut self, shape: impl Into<Shape>, mean: f64, deviation: f64) -> Result<NdArray> {
+        let out = NdArray::recycled_ordered("normal", float_default(), shape.into(), Order::C)?;
+        self.fill_normal(&out, mean, deviation)?;
+        Ok(out)
+    }
+
+    /// A bool array that is true with the given probability.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Kernel`](crate::ArrayErrorKind::Kernel) when the probability is outside `[0, 1]`.
+    #[track_caller]
+    pub fn bernoulli(&mut self, shape: impl Into<Shape>, probability: f64) -> Result<NdArray> {
+        let out = NdArray::recycled_ordered("bernoulli", DType::Bool, shape.into(), Order::C)?;
+        draw::bernoulli(self.seed, self.next_stream(), probability, out.operand()).or_fail("bernoulli")?;
+        Ok(out)
+    }
+
+    /// An i64 array of integers of `[low, high)`, each equally likely.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Kernel`](crate::ArrayErrorKind::Kernel) when `low >= high`.
+    #[track_caller]
+    pub fn integers(&mut self, shape: impl Into<Shape>, low: i64, high: i64) -> Result<NdArray> {
+        let out = NdArray::recycled_ordered("integers", DType::I64, shape.into(), Order::C)?;
+        draw::uniform_integers(self.seed, self.next_stream(), low, high, out.operand()).or_fail("integers")?;
+        Ok(out)
+    }
+
+    /// A random order of the numbers below `n`.
+    pub fn permutation(&mut self, n: usize) -> Vec<usize> {
+        let stream = self.next_stream();
+        draw::permutation(self.seed ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15), n)
+    }
+
+    /// Fills a float array with numbers spread evenly over `[low, high)`; allocates nothing.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Kernel`](crate::ArrayErrorKind::Kernel) when the array is not of a float dtype or the bounds are
+    /// not finite and ascending.
+    #[track_caller]
+    pub fn fill_uniform(&mut self, out: &NdArray, low: f64, high: f64) -> Result<()> {
+        out.expect_writable("fill_uniform")?;
+        draw::uniform(self.seed, self.next_stream(), low, high, out.operand()).or_fail("fill_uniform")
+    }
+
+    /// Fills a float array from the normal distribution of the given mean and standard deviation; allocates nothing.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Kernel`](crate::ArrayErrorKind::Kernel) when the array is not of a float dtype or the deviation is
+    /// negative or not finite.
+    #[track_caller]
+    pub fn fill_normal(&mut self, out: &NdArray, mean: f64, deviation: f64) -> Result<()> {
+        out.expect_writable("fill_normal")?;
+        draw::normal(self.seed, self.next_stream(), mean, deviation, out.operand()).or_fail("fill_normal")
+    }
+}
+
+/// The default dtype where it is a float, else f32: random reals need one.
+fn float_default() -> DType {
+    let default = DType::default();
+    if default.is_float() { default } else { DType::F32 }
+}
+
+impl NdArray {
+    /// An array of random numbers spread evenly over `[0, 1)`, from this thread's generator.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
+    #[track_caller]
+    pub fn rand(shape: impl Into<Shape>) -> Result<NdArray> {
+        let out = NdArray::recycled_ordered("rand", float_default(), shape.into(), Order::C)?;
+        let mut rng = GENERATOR.with_borrow_mut(Rng::split);
+        rng.fill_uniform(&out, 0.0, 1.0)?;
+        Ok(out)
+    }
+
+    /// An array of random numbers of mean 0 and standard deviation 1, from this thread's generator.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
+    #[track_caller]
+    pub fn randn(shape: impl Into<Shape>) -> Result<NdArray> {
+        let out = NdArray::recycled_ordered("randn", float_default(), shape.into(), Order::C)?;
+        let mut rng = GENERATOR.with_borrow_mut(Rng::split);
+        rng.fill_normal(&out, 0.0, 1.0)?;
+        Ok(out)
+    }
+}
+
+impl Rng {
+    /// A generator that draws the next array of this one, which moves on.
+    fn split(&mut self) -> Rng {
+        Rng { seed: self.seed, stream: self.next_stream() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_fixes_the_sequence() {
+        let (mut a, mut b) = (Rng::seeded(3), Rng::seeded(3));
+        let first = a.uniform([10], 0.0, 1.0).unwrap();
+        assert_eq!(first, b.uniform([10], 0.0, 1.0).unwrap());
+        assert_ne!(first, a.uniform([10], 0.0, 1.0).unwrap());
+        set_seed(3);
+        assert_eq!(NdArray::rand([10]).unwrap(), first);
+        assert_ne!(NdArray::rand([10]).unwrap(), first);
+    }
+
+    #[test]
+    fn values_have_the_distribution() {
+        let mut rng = Rng::seeded(1);
+        let a = rng.uniform([10_000], -1.0, 3.0).unwrap();
+        assert!(a.min_number().unwrap() >= -1.0 && a.max_number().unwrap() < 3.0);
+        assert!((a.mean_number().unwrap() - 1.0).abs() < 0.05);
+        let a = rng.normal([10_000], 0.0, 2.0).unwrap();
+        assert!((a.std_number().unwrap() - 2.0).abs() < 0.1);
+        let mut order = rng.permutation(50);
+        assert_ne!(order, (0..50).collect::<Vec<_>>());
+        order.sort_unstable();
+        assert_eq!(order, (0..50).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,258 @@
+//! Reductions over axes: the shared path, positions of extremes, running sums.
+//!
+//! The reductions themselves are one line each in `totals` and `statistics`.
+
+mod statistics;
+mod totals;
+
+use lodestride_buffer::DType;
+use lodestride_kernels::{self as kernels, ArgOp, ReduceOp, ScanOp};
+use lodestride_shape::{Axes, Layout, Order, ResolvedAxes, Shape, normalize_axis};
+use smallvec::SmallVec;
+
+use crate::NdArray;
+use crate::error::{ArrayError, ArrayErrorKind, InOp, OrFail, Result};
+
+impl NdArray {
+    #[track_caller]
+    fn resolve_axes(&self, op: &'static str, axes: &Axes) -> Result<ResolvedAxes> {
+        axes.resolve(self.rank()).in_op(op, self)
+    }
+
+    /// Lets a kernel fill a new array of the shape without the axes, and gives them back with size 1 if they are kept.
+    #[track_caller]
+    fn reduced(&self, op: &'static str, axes: &ResolvedAxes, dtype: DType) -> Result<NdArray> {
+        NdArray::recycled_ordered(op, dtype, axes.removed_shape(self.shape()), Order::C)
+    }
+
+    /// A freshly reduced array in the shape the axes ask for.
+    #[track_caller]
+    fn shaped(&self, op: &'static str, axes: &ResolvedAxes, reduced: NdArray) -> Result<NdArray> {
+        if !axes.keeps() {
+            return Ok(reduced);
+        }
+        let layout = Layout::contiguous(axes.kept_shape(self.shape()), Order::C).or_fail(op)?;
+        Ok(NdArray::whole(reduced.buffer().clone(), layout, reduced.dtype()))
+    }
+
+    #[track_caller]
+    pub(crate) fn reduce(&self, op: ReduceOp, axes: &Axes) -> Result<NdArray> {
+        let axes = self.resolve_axes(op.name(), axes)?;
+        let out = self.reduced(op.name(), &axes, op.result_dtype(self.dtype()))?;
+        kernels::reduce(op, self.operand(), axes.axes(), out.operand()).or_fail(op.name())?;
+        self.shaped(op.name(), &axes, out)
+    }
+
+    #[track_caller]
+    pub(crate) fn reduce_into(&self, op: ReduceOp, name: &'static str, axes: &Axes, out: &NdArray) -> Result<()> {
+        let axes = self.resolve_axes(name, axes)?;
+        out.expect_output(name, &axes.reduced_shape(self.shape()), op.result_dtype(self.dtype()))?;
+        if !axes.keeps() {
+            return kernels::reduce(op, self.operand(), axes.axes(), out.operand()).or_fail(name);
+        }
+        let mut layout = out.layout().clone();
+        for &axis in axes.axes().iter().rev() {
+            layout = layout.squeeze(axis as isize).in_op(name, out)?;
+        }
+        kernels::reduce(op, self.operand(), axes.axes(), out.operand_as(&layout)).or_fail(name)
+    }
+
+    #[track_caller]
+    pub(crate) fn reduce_number(&self, op: ReduceOp) -> Result<f64> {
+        let axes: SmallVec<[usize; 6]> = (0..self.rank()).collect();
+        let out = NdArray::recycled_ordered(op.name(), DType::F64, Shape::scalar(), Order::C)?;
+        kernels::reduce(op, self.operand(), &axes, out.operand()).or_fail(op.name())?;
+        out.item::<f64>()
+    }
+
+    /// The position of the largest element over the given axes; the first of equal ones, a NaN before all numbers.
+    ///
+    /// Over several axes the position counts in C order within them. The result is i64.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Shape`] for a wrong axis, [`ArrayErrorKind::Kernel`] when there is no element.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::from([[0.0f32, 8.0, 4.0], [5.0, 3.0, 5.0], [2.0, 3.0, 6.0]]);
+    /// assert_eq!(a.argmax(0)?.to_vec::<i64>()?, [1, 0, 2]);
+    /// assert_eq!(a.argmax(..)?.item::<i64>()?, 1);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "IMax")]
+    #[track_caller]
+    pub fn argmax(&self, axes: impl Into<Axes>) -> Result<NdArray> {
+        self.arg_reduce(ArgOp::ArgMax, &axes.into())
+    }
+
+    /// The position of the smallest element over the given axes; the first of equal ones, a NaN before all numbers.
+    ///
+    /// # Errors
+    /// As [`argmax`](Self::argmax).
+    #[doc(alias = "IMin")]
+    #[track_caller]
+    pub fn argmin(&self, axes: impl Into<Axes>) -> Result<NdArray> {
+        self.arg_reduce(ArgOp::ArgMin, &axes.into())
+    }
+
+    /// The position of the element of the largest magnitude over the given axes.
+    ///
+    /// # Errors
+    /// As [`argmax`](Self::argmax).
+    #[doc(alias = "IAMax")]
+    #[track_caller]
+    pub fn arg_abs_max(&self, axes: impl Into<Axes>) -> Result<NdArray> {
+        self.arg_reduce(ArgOp::ArgAbsMax, &axes.into())
+    }
+
+    /// The position of the element of the smallest magnitude over the given axes.
+    ///
+    /// # Errors
+    /// As [`argmax`](Self::argmax).
+    #[doc(alias = "IAMin")]
+    #[track_caller]
+    pub fn arg_abs_min(&self, axes: impl Into<Axes>) -> Result<NdArray> {
+        self.arg_reduce(ArgOp::ArgAbsMin, &axes.into())
+    }
+
+    #[track_caller]
+    fn arg_reduce(&self, op: ArgOp, axes: &Axes) -> Result<NdArray> {
+        let axes = self.resolve_axes(op.name(), axes)?;
+        let out = self.reduced(op.name(), &axes, DType::I64)?;
+        match axes.axes() {
+            &[axis] => kernels::index_reduce(op, self.operand(), Some(axis), out.operand()).or_fail(op.name())?,
+            _ if axes.is_all() => kernels::index_reduce(op, self.operand(), None, out.operand()).or_fail(op.name())?,
+            several => {
+                // The kernel takes one axis or all: move the axes behind the others and make them one.
+                let order: SmallVec<[isize; 6]> =
+                    axes.remaining().iter().chain(several).map(|&axis| axis as isize).collect();
+                let rows = out.len();
+                let width: usize = several.iter().map(|&axis| self.shape()[axis]).product();
+                let matrix = self.permute(&order[..])?.reshape([rows, width])?;
+                let flat = out.reshape([rows])?;
+                kernels::index_reduce(op, matrix.operand(), Some(1), flat.operand()).or_fail(op.name())?;
+            }
+        }
+        self.shaped(op.name(), &axes, out)
+    }
+
+    /// The running sum along an axis; integers are summed in 64 bits.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Shape`] for a wrong axis.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// assert_eq!(NdArray::from([1.0f32, 2.0, 3.0]).cumsum(0)?.to_vec::<f32>()?, [1.0, 3.0, 6.0]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn cumsum(&self, axis: isize) -> Result<NdArray> {
+        self.scan(ScanOp::Sum, axis)
+    }
+
+    /// The running product along an axis; integers are multiplied in 64 bits.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Shape`] for a wrong axis.
+    #[track_caller]
+    pub fn cumprod(&self, axis: isize) -> Result<NdArray> {
+        self.scan(ScanOp::Prod, axis)
+    }
+
+    /// The running maximum along an axis; NaN from the first NaN on.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Shape`] for a wrong axis.
+    #[track_caller]
+    pub fn cummax(&self, axis: isize) -> Result<NdArray> {
+        self.scan(ScanOp::Max, axis)
+    }
+
+    /// The running minimum along an axis; NaN from the first NaN on.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Shape`] for a wrong axis.
+    #[track_caller]
+    pub fn cummin(&self, axis: isize) -> Result<NdArray> {
+        self.scan(ScanOp::Min, axis)
+    }
+
+    #[track_caller]
+    fn scan(&self, op: ScanOp, axis: isize) -> Result<NdArray> {
+        let axis = normalize_axis(axis, self.rank()).in_op(op.name(), self)?;
+        let dtype = op.result_dtype(self.dtype());
+        let out = NdArray::recycled_ordered(op.name(), dtype, self.shape().clone(), Order::C)?;
+        kernels::scan(op, self.operand(), axis, out.operand()).or_fail(op.name())?;
+        Ok(out)
+    }
+
+    /// `exp(x) / sum(exp(x))` along an axis, without overflow on the way.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Shape`] for a wrong axis.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let p = NdArray::from([[0.0f32, 0.0], [1000.0, 0.0]]).softmax(1)?;
+    /// assert_eq!(p.to_vec::<f32>()?, [0.5, 0.5, 1.0, 0.0]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn softmax(&self, axis: isize) -> Result<NdArray> {
+        let dtype = ReduceOp::Mean.result_dtype(self.dtype());
+        let weights = self.cast(dtype)?;
+        let weights = weights.sub(&weights.softmax_shift(axis)?)?;
+        weights.expi()?;
+        weights.divi(&weights.sum(lodestride_shape::keep(axis))?)?;
+        Ok(weights)
+    }
+
+    /// The logarithm of [`softmax`](Self::softmax), accurate where that is small.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Shape`] for a wrong axis.
+    #[track_caller]
+    pub fn log_softmax(&self, axis: isize) -> Result<NdArray> {
+        self.sub(&self.log_sum_exp(lodestride_shape::keep(axis))?)
+    }
+
+    /// The maximum along an axis that softmax subtracts; nothing to subtract where there are no elements.
+    #[track_caller]
+    fn softmax_shift(&self, axis: isize) -> Result<NdArray> {
+        if self.is_empty() {
+            let axes = self.resolve_axes("softmax", &Axes::from(axis))?;
+            return NdArray::zeros_of(self.dtype(), axes.kept_shape(self.shape()));
+        }
+        self.max(lodestride_shape::keep(axis))
+    }
+
+    /// The position, in C order, of the largest element.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Empty`] when there is no element.
+    #[track_caller]
+    pub fn argmax_number(&self) -> Result<usize> {
+        self.arg_number(ArgOp::ArgMax)
+    }
+
+    /// The position, in C order, of the smallest element.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Empty`] when there is no element.
+    #[track_caller]
+    pub fn argmin_number(&self) -> Result<usize> {
+        self.arg_number(ArgOp::ArgMin)
+    }
+
+    #[track_caller]
+    fn arg_number(&self, op: ArgOp) -> Result<usize> {
+        if self.is_empty() {
+            return Err(ArrayError::new(ArrayErrorKind::Empty { op: op.name(), expected: "at least one element" }));
+        }
+        Ok(self.arg_reduce(op, &Axes::all())?.item::<i64>()? as usize)
+    }
+}

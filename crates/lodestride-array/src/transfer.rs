@@ -1,0 +1,138 @@
+//! Moving arrays between workspaces and the heap, so that they outlive the scope they were made in.
+//!
+//! Inside a scope new arrays live in its workspace and end with it. `detach` copies one out to the heap, `leverage`
+//! and `leverage_to` into another workspace, `migrate` into the current one.
+
+use lodestride_buffer::{AllocError, Buffer, Workspace, current_workspace, parent_workspace};
+use lodestride_kernels as kernels;
+use lodestride_shape::{Layout, Order};
+
+use crate::NdArray;
+use crate::error::{ArrayError, ArrayErrorKind, InOp, OrFail, Result};
+
+impl NdArray {
+    /// Whether the elements live in a workspace and not on the heap.
+    pub fn is_attached(&self) -> bool {
+        self.buffer().is_attached()
+    }
+
+    /// Whether the elements may still be touched: on the heap always, else while their workspace's turn lasts.
+    pub fn is_in_scope(&self) -> bool {
+        self.buffer().is_in_scope()
+    }
+
+    /// The array itself when it is on the heap, else a copy on the heap that outlives every workspace.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Access`] when the array is stale already, [`ArrayErrorKind::Allocation`] when memory runs out.
+    ///
+    /// ```
+    /// use lodestride_array::{NdArray, Workspace};
+    ///
+    /// let workspace = Workspace::new("LOOP");
+    /// let (kept, lost) = workspace.scope(|_| {
+    ///     let a = NdArray::ones([3])?;
+    ///     Ok::<_, lodestride_array::ArrayError>((a.detach()?, a))
+    /// })??;
+    /// assert_eq!(kept.to_vec::<f32>()?, [1.0, 1.0, 1.0]);
+    /// assert!(lost.to_vec::<f32>().unwrap_err().to_string().contains("leaked workspace pointer from workspace [LOOP]"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    pub fn detach(&self) -> Result<NdArray> {
+        self.buffer().validate().in_op("detach", self)?;
+        if !self.is_attached() {
+            return Ok(self.clone());
+        }
+        self.copied_by("detach", Buffer::detached_recycled)
+    }
+
+    /// A copy in the given workspace, which must be open on this thread; the array itself when it is on the heap or
+    /// there already.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Access`] when the array is stale already, [`ArrayErrorKind::Allocation`] when the workspace is
+    /// not open or full.
+    #[doc(alias = "leverageTo")]
+    #[track_caller]
+    pub fn leverage_to(&self, workspace: &Workspace) -> Result<NdArray> {
+        self.buffer().validate().in_op("leverage_to", self)?;
+        if !self.is_attached() || self.buffer().is_attached_to(workspace) {
+            return Ok(self.clone());
+        }
+        self.copied_by("leverage_to", |bytes| Buffer::recycled_in(workspace, bytes))
+    }
+
+    /// [`leverage_to`](Self::leverage_to) when the workspace is open, else [`detach`](Self::detach).
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Access`] when the array is stale already, [`ArrayErrorKind::Allocation`] when memory runs out.
+    #[doc(alias = "leverageOrDetach")]
+    #[track_caller]
+    pub fn leverage_or_detach(&self, workspace: &Workspace) -> Result<NdArray> {
+        if workspace.is_open() {
+            self.leverage_to(workspace)
+        } else {
+            self.detach()
+        }
+    }
+
+    /// A copy in the workspace around the current one, or on the heap when there is none; the array itself when it is
+    /// on the heap already.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Access`] when the array is stale already, [`ArrayErrorKind::Allocation`] when memory runs out.
+    #[track_caller]
+    pub fn leverage(&self) -> Result<NdArray> {
+        self.buffer().validate().in_op("leverage", self)?;
+        if !self.is_attached() {
+            return Ok(self.clone());
+        }
+        match parent_workspace() {
+            Some(parent) => self.leverage_to(&parent),
+            None => self.detach(),
+        }
+    }
+
+    /// A copy in the current workspace, also of an array on the heap; the array itself when it is there already or no
+    /// workspace is open.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Access`] when the array is stale already, [`ArrayErrorKind::Allocation`] when memory runs out.
+    #[track_caller]
+    pub fn migrate(&self) -> Result<NdArray> {
+        self.buffer().validate().in_op("migrate", self)?;
+        match current_workspace() {
+            Some(current) if !self.buffer().is_attached_to(&current) => {
+                self.copied_by("migrate", |bytes| Buffer::recycled_in(&current, bytes))
+            }
+            _ => Ok(self.clone()),
+        }
+    }
+
+    /// A contiguous copy in memory that the closure provides.
+    #[track_caller]
+    fn copied_by(
+        &self,
+        op: &'static str,
+        allocate: impl FnOnce(usize) -> std::result::Result<Buffer, AllocError>,
+    ) -> Result<NdArray> {
+        let order = self.order().unwrap_or(Order::C);
+        let layout = Layout::contiguous(self.shape().clone(), order).or_fail(op)?;
+        let buffer = match allocate(self.len() * self.dtype().size()) {
+            Ok(buffer) => buffer,
+            Err(source) => {
+                let (shape, dtype) = (self.shape().clone(), self.dtype());
+                return Err(ArrayError::new(ArrayErrorKind::Allocation {
+                    op,
+                    shape,
+                    dtype,
+                    source,
+                }));
+            }
+        };
+        let copy = NdArray::whole(buffer, layout, self.dtype());
+        kernels::copy(self.operand().into(), copy.operand()).or_fail(op)?;
+        Ok(copy)
+    }
+}

@@ -101,7 +101,7 @@ pub const fn new_axis() -> Index {
 /// ```
 #[macro_export]
 macro_rules! s {
-    (@list [$($done:expr,)*]) => { [$($done,)*] as [$crate::Index; _] };
+    (@list [$($done:expr,)*]) => { [$($done,)*] };
     (@list [$($done:expr,)*] ... $(, $($rest:tt)*)?) => {
         $crate::s!(@list [$($done,)* $crate::Index::Ellipsis,] $($($rest)*)?)
     };

@@ -329,7 +329,7 @@ impl LoopNest {
         &self,
         parts: usize,
         grain: usize,
-    ) -> impl ExactSizeIterator<Item = Range<usize>> + use<> {
+    ) -> impl DoubleEndedIterator<Item = Range<usize>> + ExactSizeIterator + use<> {
         let inner = self.inner_len();
         let unit = if inner >= grain.max(1) {
             grain.max(1)

@@ -4,17 +4,18 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use crate::command::{Call, Outcome, TestCounts, cargo, root};
-use crate::{demo, dependencies, loom, tidy};
+use crate::{demo, dependencies, loom, readme, tidy};
 
 type Run = fn(&mut TestCounts) -> Outcome;
 
 /// Name and body of each step, in order; what later steps can reuse is built first.
-const STEPS: [(&str, Run); 11] = [
+const STEPS: [(&str, Run); 12] = [
     ("format", |_| cargo(&["fmt", "--all", "--check"]).run()),
     ("tidy", |_| tidy::run()),
     ("dependencies", |_| dependencies::run()),
     ("clippy", clippy),
     ("tests as in the README", readme_tests),
+    ("programs of the README", |_| readme::run()),
     ("documentation", documentation),
     ("every crate alone", crates_alone),
     ("no default features", no_default_features),

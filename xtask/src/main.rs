@@ -15,6 +15,7 @@ mod dependencies;
 mod doctor;
 mod flags;
 mod loom;
+mod readme;
 mod sanitize;
 mod test;
 mod tidy;

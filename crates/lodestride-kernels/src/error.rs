@@ -115,6 +115,52 @@ pub enum KernelError {
         /// The axis' size.
         size: usize,
     },
+    /// A reduction without a value for no elements was asked of an array that has none along the axes.
+    #[error("Op [{op}] has no value for zero elements: the array has shape {shape}")]
+    EmptyReduction {
+        /// The operation.
+        op: &'static str,
+        /// The shape of the array.
+        shape: Box<Shape>,
+    },
+    /// A number is outside the range an operation is defined for.
+    #[error("Op [{op}]: {name} = {value} is out of range")]
+    InvalidArgument {
+        /// The operation.
+        op: &'static str,
+        /// The name of the number.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// Row offsets that do not divide the rows of an array into segments.
+    #[error("Op [{op}]: offset {index} is {found}, but {rule}")]
+    Offsets {
+        /// The operation.
+        op: &'static str,
+        /// The position among the offsets (their number, for one that is missing).
+        index: usize,
+        /// The offset.
+        found: usize,
+        /// What it should have been.
+        rule: OffsetRule,
+    },
+    /// A range of rows reaches beyond the array.
+    #[error(
+        "Op [{op}]: range {index} takes rows {start}..{start}+{len} of an array of {rows} rows"
+    )]
+    RowRange {
+        /// The operation.
+        op: &'static str,
+        /// The position among the ranges.
+        index: usize,
+        /// Its first row.
+        start: usize,
+        /// Its number of rows.
+        len: usize,
+        /// Rows of the array.
+        rows: usize,
+    },
     /// Memory for a temporary copy could not be had.
     #[error("Op [{op}]: {source}")]
     Alloc {
@@ -137,6 +183,40 @@ impl KernelError {
     /// A [`KernelError::Alloc`] of operation `op`, for `map_err`.
     pub fn alloc(op: &'static str) -> impl Fn(AllocError) -> KernelError {
         move |source| KernelError::Alloc { op, source }
+    }
+}
+
+/// What an offset of a segmentation must satisfy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OffsetRule {
+    /// There is at least one offset, and the first is zero.
+    StartsAtZero,
+    /// No offset is below the one before it.
+    Ascends {
+        /// The offset before.
+        previous: usize,
+    },
+    /// The last offset is the number of rows.
+    EndsAtRows {
+        /// The number of rows.
+        rows: usize,
+    },
+}
+
+impl fmt::Display for OffsetRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OffsetRule::StartsAtZero => f.write_str("offsets start at 0"),
+            OffsetRule::Ascends { previous } => {
+                write!(
+                    f,
+                    "the offset before it is {previous}, and offsets never descend"
+                )
+            }
+            OffsetRule::EndsAtRows { rows } => {
+                write!(f, "the last offset must be the number of rows, {rows}")
+            }
+        }
     }
 }
 

@@ -1,20 +1,52 @@
 //! Numeric kernels over guarded buffers and strided layouts.
 
+mod door;
 mod driver;
 mod elementwise;
 mod error;
 mod inner;
 mod isa;
+mod numeric;
 mod op;
 mod operand;
+mod random_philox;
+mod reduce_fold;
+mod reduce_kinds;
+mod reduce_walk;
+mod row_copy;
 mod scalar;
+mod segment_rows;
+mod spread;
+mod strided;
 mod table;
 mod threads;
 mod tile;
 
+pub mod concat;
+pub mod gather;
+pub mod index_reduce;
+pub mod random;
+pub mod reduce;
+pub mod scan;
+pub mod segment;
+pub mod segment_gradient;
+pub mod segment_move;
+pub mod segment_softmax;
+pub mod segment_windows;
+
+pub use concat::concat;
 pub use elementwise::{binary, clip, copy, select, unary};
-pub use error::{KernelError, Result};
+pub use error::{KernelError, OffsetRule, Result};
+pub use gather::{compress, count_nonzero, nonzero, scatter_add, scatter_set, take};
+pub use index_reduce::{ArgOp, index_reduce};
 pub use isa::Isa;
 pub use op::{BinaryOp, UnaryOp};
 pub use operand::{Input, Operand};
+pub use reduce::{ReduceOp, reduce};
+pub use scan::{ScanOp, scan};
+pub use segment::{SegmentOp, segment_reduce};
+pub use segment_gradient::segment_reduce_gradient;
+pub use segment_move::{copy_row_ranges, segment_broadcast, segment_reverse};
+pub use segment_softmax::segment_softmax;
+pub use segment_windows::{segment_windows, segment_windows_adjoint};
 pub use threads::{set_threads, threads};

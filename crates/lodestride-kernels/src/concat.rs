@@ -1,0 +1,72 @@
+//! Joining arrays along an axis. Stacking is joining after each array got a new axis of size one.
+
+use lodestride_buffer::{Argument, Buffer};
+use lodestride_shape::Shape;
+use smallvec::SmallVec;
+
+use crate::door;
+use crate::error::KernelError;
+use crate::operand::Operand;
+use crate::row_copy::{copy_block, join, pairs, with_unit};
+
+/// Joins arrays along `axis`: their sizes may differ there and nowhere else. Values are cast to the dtype of `out`.
+///
+/// # Errors
+/// [`KernelError`] when there is nothing to join, the axis is out of range, an input or `out` does not fit, or a buffer
+/// cannot be accessed. Nothing is written then.
+pub fn concat(inputs: &[Operand<'_>], axis: usize, out: Operand<'_>) -> Result<(), KernelError> {
+    const OP: &str = "concat";
+    door::check_axis(OP, axis, out.layout().rank())?;
+    let mut joined = 0;
+    for (index, input) in inputs.iter().enumerate() {
+        let mut wanted = Shape::from_slice(out.layout().shape());
+        let size = input.layout().shape().get(axis).copied();
+        wanted[axis] = size.unwrap_or(wanted[axis]);
+        input.check_shape(OP, Argument::Input(index), &wanted)?;
+        joined += wanted[axis];
+    }
+    let mut wanted = Shape::from_slice(out.layout().shape());
+    wanted[axis] = joined;
+    door::check_output(OP, out, &wanted)?;
+    let mut converted = SmallVec::<[_; 4]>::new();
+    for input in inputs {
+        converted.push(door::converted(OP, *input, out.dtype())?);
+    }
+    let mut sources = SmallVec::<[Operand<'_>; 4]>::new();
+    for (input, converted) in inputs.iter().zip(&converted) {
+        sources.push(door::stand_in(converted.as_ref(), *input)?);
+    }
+    let mut copies = SmallVec::<[Option<Buffer>; 4]>::new();
+    for (index, input) in sources.iter().enumerate() {
+        copies.push(door::private_copy(
+            OP,
+            Argument::Input(index),
+            *input,
+            &[out],
+        )?);
+    }
+    let mut guards = SmallVec::<[_; 4]>::new();
+    for (index, (input, copy)) in sources.iter().zip(&copies).enumerate() {
+        guards.push(door::read(
+            OP,
+            Argument::Input(index),
+            *input,
+            copy.as_ref(),
+        )?);
+    }
+    let mut out_guard = door::write(OP, Argument::Z, out)?;
+    let out_strides = out.layout().strides();
+    let mut to = out.layout().offset() as isize;
+    for (input, guard) in sources.iter().zip(&guards) {
+        let layout = input.layout();
+        let axes = join(pairs(layout.shape(), layout.strides(), out_strides));
+        if !layout.is_empty() {
+            with_unit!(out.dtype(), U => {
+                let from = layout.offset() as isize;
+                copy_block(guard.slice::<U>(), from, out_guard.slice_mut::<U>(), to, &axes);
+            });
+        }
+        to += layout.shape()[axis] as isize * out_strides[axis];
+    }
+    Ok(())
+}

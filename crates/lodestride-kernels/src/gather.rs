@@ -1,0 +1,471 @@
+//! Moving whole rows by index: take, scatter, compress by a mask, positions of non-zeros.
+//!
+//! Every index is checked before the first element is written.
+
+use lodestride_buffer::{Argument, ReadGuard, WriteGuard, with_dtype};
+use lodestride_shape::Shape;
+
+use crate::door;
+use crate::error::KernelError;
+use crate::numeric::{Compute, ComputeKind};
+use crate::operand::Operand;
+use crate::row_copy::{Pairs, copy_block, join, pairs, with_unit};
+use crate::strided::{
+    Dims, Source, collapse, count, dims_of, load_run, offset_at, store_run, with_source,
+};
+
+/// Indices resolved at a time.
+const TILE: usize = 256;
+
+/// The elements of an index array in logical C order, wrapped and checked.
+struct Indices<'a> {
+    dims: Dims,
+    start: isize,
+    source: &'a dyn Source<i64>,
+    count: usize,
+    /// The axis that is indexed, and its size.
+    axis: usize,
+    size: usize,
+}
+
+impl Indices<'_> {
+    /// Raw values at the logical positions `first..first + out.len()`.
+    fn raw(&self, first: usize, out: &mut [i64]) {
+        let (inner, outer) = match self.dims.split_last() {
+            Some((inner, outer)) => (*inner, outer),
+            None => (crate::strided::Dim { size: 1, stride: 1 }, &[][..]),
+        };
+        let mut filled = 0;
+        while filled < out.len() {
+            let (run, at) = ((first + filled) / inner.size, (first + filled) % inner.size);
+            let here = (inner.size - at).min(out.len() - filled);
+            let offset = self.start + offset_at(outer, run) + at as isize * inner.stride;
+            self.source
+                .load(offset, inner.stride, &mut out[filled..filled + here]);
+            filled += here;
+        }
+    }
+
+    fn check(&self, op: &'static str) -> Result<(), KernelError> {
+        let mut tile = [0; TILE];
+        for first in (0..self.count).step_by(TILE) {
+            let tile = &mut tile[..TILE.min(self.count - first)];
+            self.raw(first, tile);
+            let size = self.size as i64;
+            let bad = tile
+                .iter()
+                .position(|&index| index < -size || index >= size);
+            if let Some(at) = bad {
+                return Err(KernelError::IndexOutOfRange {
+                    op,
+                    axis: self.axis,
+                    index: tile[at],
+                    position: first + at,
+                    size: self.size,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `job(position, index)` for every index, wrapped to `0..size`.
+    fn each(&self, mut job: impl FnMut(usize, usize)) {
+        let mut tile = [0; TILE];
+        for first in (0..self.count).step_by(TILE) {
+            let tile = &mut tile[..TILE.min(self.count - first)];
+            self.raw(first, tile);
+            for (at, &index) in tile.iter().enumerate() {
+                let wrapped = if index < 0 {
+                    index + self.size as i64
+                } else {
+                    index
+                };
+                job(first + at, wrapped as usize);
+            }
+        }
+    }
+}
+
+/// The pieces of an indexed copy: axes before the indexed one, the index axes, axes after it.
+struct Plan {
+    /// Axes before: steps in the whole array and in the gathered one.
+    before: Pairs,
+    after: Pairs,
+    /// Step of the indexed axis in the whole array.
+    step: isize,
+    /// Index axes of the gathered array.
+    indexed: Dims,
+    whole: isize,
+    gathered: isize,
+}
+
+impl Plan {
+    fn new(whole: Operand<'_>, axis: usize, index_rank: usize, gathered: Operand<'_>) -> Self {
+        let (shape, strides) = (whole.layout().shape(), whole.layout().strides());
+        let out = gathered.layout().strides();
+        let tail = axis + index_rank;
+        Self {
+            before: join(pairs(&shape[..axis], &strides[..axis], &out[..axis])),
+            after: join(pairs(
+                &shape[axis + 1..],
+                &strides[axis + 1..],
+                &out[tail..],
+            )),
+            step: strides[axis],
+            indexed: collapse(dims_of(
+                &gathered.layout().shape()[axis..tail],
+                &out[axis..tail],
+            )),
+            whole: whole.layout().offset() as isize,
+            gathered: gathered.layout().offset() as isize,
+        }
+    }
+
+    /// Calls `job(offset in whole, offset in gathered)` for the first element of every block.
+    fn each(&self, indices: &Indices<'_>, mut job: impl FnMut(isize, isize)) {
+        let x: Dims = self.before.iter().map(|p| dim(p.size, p.x)).collect();
+        let out: Dims = self.before.iter().map(|p| dim(p.size, p.out)).collect();
+        for outer in 0..count(&x) {
+            let (x, out) = (offset_at(&x, outer), offset_at(&out, outer));
+            indices.each(|position, index| {
+                job(
+                    self.whole + x + index as isize * self.step,
+                    self.gathered + out + offset_at(&self.indexed, position),
+                );
+            });
+        }
+    }
+}
+
+fn dim(size: usize, stride: isize) -> crate::strided::Dim {
+    crate::strided::Dim { size, stride }
+}
+
+/// `shape` with `axis` replaced by the axes of the index array.
+fn gathered_shape(shape: &[usize], axis: usize, indices: &[usize]) -> Shape {
+    let sizes = shape[..axis]
+        .iter()
+        .chain(indices)
+        .chain(&shape[axis + 1..]);
+    sizes.copied().collect()
+}
+
+/// Copies the slices of `x` at `indices` along `axis`: `out[.., i.., ..] = x[.., indices[i..], ..]`.
+///
+/// `indices` has any integer dtype and any shape; a negative index counts from the end. The shape of `out` is that of `x`
+/// with the axis replaced by the shape of `indices`; its dtype is that of `x`, or values are cast.
+///
+/// # Errors
+/// [`KernelError`] when the axis or an index is out of range (the error names its value and position), `indices` is not of
+/// an integer dtype, `out` has another shape, or a buffer cannot be accessed. Nothing is written then.
+pub fn take(
+    x: Operand<'_>,
+    axis: usize,
+    indices: Operand<'_>,
+    out: Operand<'_>,
+) -> Result<(), KernelError> {
+    const OP: &str = "take";
+    door::check_axis(OP, axis, x.layout().rank())?;
+    door::check_integer(OP, indices)?;
+    let wanted = gathered_shape(x.layout().shape(), axis, indices.layout().shape());
+    door::check_output(OP, out, &wanted)?;
+    let converted = door::converted(OP, x, out.dtype())?;
+    let x = door::stand_in(converted.as_ref(), x)?;
+    let copies = [
+        door::private_copy(OP, Argument::X, x, &[out])?,
+        door::private_copy(OP, Argument::Y, indices, &[out])?,
+    ];
+    let x_guard = door::read(OP, Argument::X, x, copies[0].as_ref())?;
+    let index_guard = door::read(OP, Argument::Y, indices, copies[1].as_ref())?;
+    let mut out_guard = door::write(OP, Argument::Z, out)?;
+    let plan = Plan::new(x, axis, indices.layout().rank(), out);
+    with_indices(
+        &index_guard,
+        indices,
+        (axis, x.layout().shape()[axis]),
+        |indices| {
+            indices.check(OP)?;
+            if out.layout().is_empty() {
+                return Ok(());
+            }
+            with_unit!(x.dtype(), U => {
+                let (data, out) = (x_guard.slice::<U>(), out_guard.slice_mut::<U>());
+                plan.each(indices, |from, to| copy_block(data, from, out, to, &plan.after));
+            });
+            Ok(())
+        },
+    )
+}
+
+fn with_indices<R>(
+    guard: &ReadGuard<'_>,
+    indices: Operand<'_>,
+    (axis, size): (usize, usize),
+    job: impl FnOnce(&Indices<'_>) -> R,
+) -> R {
+    let layout = indices.layout();
+    with_source::<i64, _>(guard, indices.dtype(), |source| {
+        job(&Indices {
+            dims: collapse(dims_of(layout.shape(), layout.strides())),
+            start: layout.offset() as isize,
+            source,
+            count: layout.elements(),
+            axis,
+            size,
+        })
+    })
+}
+
+/// Whether scattered values replace or add to what is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scatter {
+    Add,
+    Set,
+}
+
+/// Adds slices of `source` to those of `out` at `indices` along `axis`: the adjoint of [`take`]. Duplicates add up.
+///
+/// The shape of `source` is that of `out` with the axis replaced by the shape of `indices`; its values are cast to the
+/// dtype of `out` before the addition.
+///
+/// # Errors
+/// As [`take`].
+pub fn scatter_add(
+    out: Operand<'_>,
+    axis: usize,
+    indices: Operand<'_>,
+    source: Operand<'_>,
+) -> Result<(), KernelError> {
+    scatter("scatter_add", Scatter::Add, out, axis, indices, source)
+}
+
+/// Writes slices of `source` to those of `out` at `indices` along `axis`; of duplicates the last one stays.
+///
+/// # Errors
+/// As [`take`].
+pub fn scatter_set(
+    out: Operand<'_>,
+    axis: usize,
+    indices: Operand<'_>,
+    source: Operand<'_>,
+) -> Result<(), KernelError> {
+    scatter("scatter_set", Scatter::Set, out, axis, indices, source)
+}
+
+fn scatter(
+    op: &'static str,
+    mode: Scatter,
+    out: Operand<'_>,
+    axis: usize,
+    indices: Operand<'_>,
+    source: Operand<'_>,
+) -> Result<(), KernelError> {
+    door::check_axis(op, axis, out.layout().rank())?;
+    door::check_integer(op, indices)?;
+    out.check_writable(op)?;
+    let wanted = gathered_shape(out.layout().shape(), axis, indices.layout().shape());
+    source.check_shape(op, Argument::Y, &wanted)?;
+    let copies = [
+        door::private_copy(op, Argument::Y, source, &[out])?,
+        door::private_copy(op, Argument::X, indices, &[out])?,
+    ];
+    let source_guard = door::read(op, Argument::Y, source, copies[0].as_ref())?;
+    let index_guard = door::read(op, Argument::X, indices, copies[1].as_ref())?;
+    let mut guard = door::write(op, Argument::Z, out)?;
+    let plan = Plan::new(out, axis, indices.layout().rank(), source);
+    with_indices(
+        &index_guard,
+        indices,
+        (axis, out.layout().shape()[axis]),
+        |indices| {
+            indices.check(op)?;
+            if source.layout().is_empty() {
+                return Ok(());
+            }
+            let work = Scattering {
+                mode,
+                plan: &plan,
+                indices,
+                source,
+                out,
+            };
+            match ComputeKind::exact(out.dtype()) {
+                ComputeKind::F32 => work.run::<f32>(&source_guard, &mut guard),
+                ComputeKind::F64 => work.run::<f64>(&source_guard, &mut guard),
+                ComputeKind::I64 => work.run::<i64>(&source_guard, &mut guard),
+                ComputeKind::U64 => work.run::<u64>(&source_guard, &mut guard),
+            }
+            Ok(())
+        },
+    )
+}
+
+struct Scattering<'a> {
+    mode: Scatter,
+    plan: &'a Plan,
+    indices: &'a Indices<'a>,
+    source: Operand<'a>,
+    out: Operand<'a>,
+}
+
+impl Scattering<'_> {
+    fn run<C: Compute>(&self, source: &ReadGuard<'_>, out: &mut WriteGuard<'_>) {
+        let after = &self.plan.after;
+        let (inner, outer) = match after.split_last() {
+            Some((inner, outer)) => (*inner, outer),
+            None => (
+                crate::row_copy::Pair {
+                    size: 1,
+                    x: 1,
+                    out: 1,
+                },
+                &[][..],
+            ),
+        };
+        let whole: Dims = outer.iter().map(|p| dim(p.size, p.x)).collect();
+        let gathered: Dims = outer.iter().map(|p| dim(p.size, p.out)).collect();
+        let (mut new, mut old) = ([C::ZERO; TILE], [C::ZERO; TILE]);
+        with_source::<C, _>(source, self.source.dtype(), |source| {
+            with_dtype!(self.out.dtype(), T => {
+                let data = out.slice_mut::<T>();
+                self.plan.each(self.indices, |to, from| {
+                    for run in 0..count(&whole) {
+                        let (to, from) = (to + offset_at(&whole, run), from + offset_at(&gathered, run));
+                        for first in (0..inner.size).step_by(TILE) {
+                            let len = TILE.min(inner.size - first);
+                            let (new, old) = (&mut new[..len], &mut old[..len]);
+                            let to = to + first as isize * inner.x;
+                            source.load(from + first as isize * inner.out, inner.out, new);
+                            if self.mode == Scatter::Add {
+                                load_run(data, to, inner.x, old, C::load::<T>);
+                                for (new, &old) in new.iter_mut().zip(old.iter()) {
+                                    *new = old.add(*new);
+                                }
+                            }
+                            store_run(data, to, inner.x, new, C::store::<T>);
+                        }
+                    }
+                });
+            });
+        });
+    }
+}
+
+/// How many elements of `x` are not zero: the length that [`compress`] and [`nonzero`] need.
+///
+/// # Errors
+/// [`KernelError`] when the buffer cannot be accessed.
+pub fn count_nonzero(x: Operand<'_>) -> Result<usize, KernelError> {
+    let guard = door::read("count_nonzero", Argument::X, x, None)?;
+    let mut found = 0;
+    each_nonzero(&guard, x, |_| found += 1);
+    Ok(found)
+}
+
+/// Calls `job` with the logical C-order position of every element that is not zero.
+fn each_nonzero(guard: &ReadGuard<'_>, x: Operand<'_>, mut job: impl FnMut(usize)) {
+    let layout = x.layout();
+    let mut dims = collapse(dims_of(layout.shape(), layout.strides()));
+    if layout.is_empty() {
+        return;
+    }
+    let inner = dims.pop().unwrap_or(dim(1, 1));
+    with_source::<f64, _>(guard, x.dtype(), |source| {
+        let mut tile = [0.0; TILE];
+        for run in 0..count(&dims) {
+            let start = layout.offset() as isize + offset_at(&dims, run);
+            for first in (0..inner.size).step_by(TILE) {
+                let tile = &mut tile[..TILE.min(inner.size - first)];
+                source.load(start + first as isize * inner.stride, inner.stride, tile);
+                for (at, &value) in tile.iter().enumerate() {
+                    if value != 0.0 {
+                        job(run * inner.size + first + at);
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// Copies the slices of `x` along `axis` whose `mask` entry is not zero, in order.
+///
+/// `mask` has one axis, as long as that of `x`; the size of `out` along `axis` is the number of its true entries
+/// ([`count_nonzero`]).
+///
+/// # Errors
+/// [`KernelError`] when the axis is out of range, a shape does not fit, or a buffer cannot be accessed. Nothing is written
+/// then.
+pub fn compress(
+    x: Operand<'_>,
+    axis: usize,
+    mask: Operand<'_>,
+    out: Operand<'_>,
+) -> Result<(), KernelError> {
+    const OP: &str = "compress";
+    door::check_axis(OP, axis, x.layout().rank())?;
+    mask.check_shape(
+        OP,
+        Argument::Y,
+        &Shape::from_slice(&x.layout().shape()[axis..=axis]),
+    )?;
+    let chosen = count_nonzero(mask)?;
+    let wanted = gathered_shape(x.layout().shape(), axis, &[chosen]);
+    door::check_output(OP, out, &wanted)?;
+    let converted = door::converted(OP, x, out.dtype())?;
+    let x = door::stand_in(converted.as_ref(), x)?;
+    let copies = [
+        door::private_copy(OP, Argument::X, x, &[out])?,
+        door::private_copy(OP, Argument::Y, mask, &[out])?,
+    ];
+    let x_guard = door::read(OP, Argument::X, x, copies[0].as_ref())?;
+    let mask_guard = door::read(OP, Argument::Y, mask, copies[1].as_ref())?;
+    let mut out_guard = door::write(OP, Argument::Z, out)?;
+    let (x_layout, out_layout) = (x.layout(), out.layout());
+    let mut axes = pairs(out_layout.shape(), x_layout.strides(), out_layout.strides());
+    let along = axes.remove(axis);
+    let axes = join(axes);
+    if out_layout.is_empty() {
+        return Ok(());
+    }
+    with_unit!(x.dtype(), U => {
+        let (data, out) = (x_guard.slice::<U>(), out_guard.slice_mut::<U>());
+        let mut to = out_layout.offset() as isize;
+        each_nonzero(&mask_guard, mask, |row| {
+            let from = x_layout.offset() as isize + row as isize * along.x;
+            copy_block(data, from, out, to, &axes);
+            to += along.out;
+        });
+    });
+    Ok(())
+}
+
+/// Writes the positions of the elements of `x` that are not zero: row `i` of `out` is the index of the `i`-th of them in
+/// C order.
+///
+/// `out` is `[count, rank]` of any integer dtype, with `count` from [`count_nonzero`].
+///
+/// # Errors
+/// [`KernelError`] when `out` has another shape or is not of an integer dtype, or a buffer cannot be accessed. Nothing is
+/// written then.
+pub fn nonzero(x: Operand<'_>, out: Operand<'_>) -> Result<(), KernelError> {
+    const OP: &str = "nonzero";
+    let shape = x.layout().shape();
+    let found = count_nonzero(x)?;
+    door::check_output(OP, out, &Shape::from_slice(&[found, shape.len()]))?;
+    door::check_integer(OP, out)?;
+    let copy = door::private_copy(OP, Argument::X, x, &[out])?;
+    let guard = door::read(OP, Argument::X, x, copy.as_ref())?;
+    let mut out_guard = door::write(OP, Argument::Z, out)?;
+    let strides = out.layout().strides();
+    let mut row = out.layout().offset() as isize;
+    let mut index: smallvec::SmallVec<[i64; 8]> = smallvec::smallvec![0; shape.len()];
+    each_nonzero(&guard, x, |mut position| {
+        for (value, &size) in index.iter_mut().zip(shape.iter()).rev() {
+            *value = (position % size) as i64;
+            position /= size;
+        }
+        crate::strided::store(&mut out_guard, out.dtype(), row, strides[1], &index);
+        row += strides[0];
+    });
+    Ok(())
+}

@@ -1,0 +1,240 @@
+//! Element conversions and the four types that folds, scans and segment sums compute in.
+//!
+//! Elementwise operations do not use these traits: their scalar functions live in `scalar`. Here an element is first
+//! converted to a [`Compute`] type (`f32`, `f64`, `i64` or `u64`), worked on, and converted back on store.
+
+use half::{bf16, f16};
+use lodestride_buffer::{Bool, DType, Element};
+
+use crate::isa::Arch;
+use crate::scalar::exp::Exp;
+
+/// An element of any dtype that converts to and from every [`Compute`] type.
+///
+/// Integers wrap when narrowed, as C casts do; a float outside an integer's range goes to the nearest end.
+pub(crate) trait Numeric: Element {
+    fn to_f32(self) -> f32;
+    fn to_f64(self) -> f64;
+    fn to_i64(self) -> i64;
+    fn to_u64(self) -> u64;
+    fn from_f32(value: f32) -> Self;
+    fn from_f64(value: f64) -> Self;
+    fn from_i64(value: i64) -> Self;
+    fn from_u64(value: u64) -> Self;
+}
+
+macro_rules! numeric_primitive {
+    ($($t:ty),*) => {$(
+        impl Numeric for $t {
+            #[inline(always)]
+            fn to_f32(self) -> f32 { self as f32 }
+            #[inline(always)]
+            fn to_f64(self) -> f64 { self as f64 }
+            #[inline(always)]
+            fn to_i64(self) -> i64 { self as i64 }
+            #[inline(always)]
+            fn to_u64(self) -> u64 { self as u64 }
+            #[inline(always)]
+            fn from_f32(value: f32) -> Self { value as $t }
+            #[inline(always)]
+            fn from_f64(value: f64) -> Self { value as $t }
+            #[inline(always)]
+            fn from_i64(value: i64) -> Self { value as $t }
+            #[inline(always)]
+            fn from_u64(value: u64) -> Self { value as $t }
+        }
+    )*};
+}
+numeric_primitive!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+
+macro_rules! numeric_half {
+    ($($t:ty),*) => {$(
+        impl Numeric for $t {
+            #[inline(always)]
+            fn to_f32(self) -> f32 { <$t>::to_f32(self) }
+            #[inline(always)]
+            fn to_f64(self) -> f64 { <$t>::to_f64(self) }
+            #[inline(always)]
+            fn to_i64(self) -> i64 { <$t>::to_f64(self) as i64 }
+            #[inline(always)]
+            fn to_u64(self) -> u64 { <$t>::to_f64(self) as u64 }
+            #[inline(always)]
+            fn from_f32(value: f32) -> Self { <$t>::from_f32(value) }
+            #[inline(always)]
+            fn from_f64(value: f64) -> Self { <$t>::from_f64(value) }
+            #[inline(always)]
+            fn from_i64(value: i64) -> Self { <$t>::from_f64(value as f64) }
+            #[inline(always)]
+            fn from_u64(value: u64) -> Self { <$t>::from_f64(value as f64) }
+        }
+    )*};
+}
+numeric_half!(f16, bf16);
+
+impl Numeric for Bool {
+    #[inline(always)]
+    fn to_f32(self) -> f32 {
+        f32::from(u8::from(bool::from(self)))
+    }
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        f64::from(u8::from(bool::from(self)))
+    }
+    #[inline(always)]
+    fn to_i64(self) -> i64 {
+        i64::from(bool::from(self))
+    }
+    #[inline(always)]
+    fn to_u64(self) -> u64 {
+        u64::from(bool::from(self))
+    }
+    #[inline(always)]
+    fn from_f32(value: f32) -> Self {
+        Self::from(value != 0.0)
+    }
+    #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        Self::from(value != 0.0)
+    }
+    #[inline(always)]
+    fn from_i64(value: i64) -> Self {
+        Self::from(value != 0)
+    }
+    #[inline(always)]
+    fn from_u64(value: u64) -> Self {
+        Self::from(value != 0)
+    }
+}
+
+/// A type that folds work in: `f32`, `f64`, `i64`, `u64`. Integer arithmetic wraps.
+pub(crate) trait Compute: Numeric {
+    const ZERO: Self;
+    const ONE: Self;
+    /// The identity of `max`: no value is below it.
+    const LOWEST: Self;
+    /// The identity of `min`: no value is above it.
+    const HIGHEST: Self;
+    fn load<T: Numeric>(value: T) -> Self;
+    fn store<T: Numeric>(self) -> T;
+    fn add(self, other: Self) -> Self;
+    fn mul(self, other: Self) -> Self;
+    fn is_nan(self) -> bool;
+    /// The larger value; NaN if either is NaN.
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        if other > self || other.is_nan() {
+            other
+        } else {
+            self
+        }
+    }
+    /// The smaller value; NaN if either is NaN.
+    #[inline(always)]
+    fn smaller(self, other: Self) -> Self {
+        if other < self || other.is_nan() {
+            other
+        } else {
+            self
+        }
+    }
+}
+
+macro_rules! compute_float {
+    ($($t:ty, $load:ident, $store:ident);*) => {$(
+        impl Compute for $t {
+            const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
+            const LOWEST: Self = <$t>::NEG_INFINITY;
+            const HIGHEST: Self = <$t>::INFINITY;
+            #[inline(always)]
+            fn load<T: Numeric>(value: T) -> Self { value.$load() }
+            #[inline(always)]
+            fn store<T: Numeric>(self) -> T { T::$store(self) }
+            #[inline(always)]
+            fn add(self, other: Self) -> Self { self + other }
+            #[inline(always)]
+            fn mul(self, other: Self) -> Self { self * other }
+            #[inline(always)]
+            fn is_nan(self) -> bool { self != self }
+        }
+    )*};
+}
+compute_float!(f32, to_f32, from_f32; f64, to_f64, from_f64);
+
+macro_rules! compute_integer {
+    ($($t:ty, $load:ident, $store:ident);*) => {$(
+        impl Compute for $t {
+            const ZERO: Self = 0;
+            const ONE: Self = 1;
+            const LOWEST: Self = <$t>::MIN;
+            const HIGHEST: Self = <$t>::MAX;
+            #[inline(always)]
+            fn load<T: Numeric>(value: T) -> Self { value.$load() }
+            #[inline(always)]
+            fn store<T: Numeric>(self) -> T { T::$store(self) }
+            #[inline(always)]
+            fn add(self, other: Self) -> Self { self.wrapping_add(other) }
+            #[inline(always)]
+            fn mul(self, other: Self) -> Self { self.wrapping_mul(other) }
+            #[inline(always)]
+            fn is_nan(self) -> bool { false }
+        }
+    )*};
+}
+compute_integer!(i64, to_i64, from_i64; u64, to_u64, from_u64);
+
+/// Floating-point compute types: `f32` and `f64`.
+pub(crate) trait ComputeFloat: Compute {
+    fn sub(self, other: Self) -> Self;
+    fn div(self, other: Self) -> Self;
+    fn exponential<A: Arch>(self) -> Self;
+    fn of(value: f64) -> Self;
+    fn wide(self) -> f64;
+}
+
+macro_rules! compute_float_more {
+    ($($t:ty),*) => {$(
+        impl ComputeFloat for $t {
+            #[inline(always)]
+            fn sub(self, other: Self) -> Self { self - other }
+            #[inline(always)]
+            fn div(self, other: Self) -> Self { self / other }
+            #[inline(always)]
+            fn exponential<A: Arch>(self) -> Self { Exp::exp::<A>(self) }
+            #[inline(always)]
+            fn of(value: f64) -> Self { value as $t }
+            #[inline(always)]
+            fn wide(self) -> f64 { self as f64 }
+        }
+    )*};
+}
+compute_float_more!(f32, f64);
+
+/// Which [`Compute`] type holds a dtype's values: exactly for every dtype.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ComputeKind {
+    F32,
+    F64,
+    I64,
+    U64,
+}
+
+impl ComputeKind {
+    /// The exact compute type of a dtype: half floats go to `f32`, bool and unsigned integers to `u64`.
+    pub(crate) fn exact(dtype: DType) -> Self {
+        match dtype {
+            DType::F16 | DType::BF16 | DType::F32 => Self::F32,
+            DType::F64 => Self::F64,
+            DType::I8 | DType::I16 | DType::I32 | DType::I64 => Self::I64,
+            DType::Bool | DType::U8 | DType::U16 | DType::U32 | DType::U64 => Self::U64,
+        }
+    }
+
+    /// The floating compute type of a dtype: integers and bool go to `f64`, as NumPy's `mean` does.
+    pub(crate) fn float(dtype: DType) -> Self {
+        match Self::exact(dtype) {
+            Self::F32 => Self::F32,
+            _ => Self::F64,
+        }
+    }
+}

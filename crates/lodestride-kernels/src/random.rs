@@ -1,0 +1,456 @@
+//! Random arrays: uniform, normal, Bernoulli, integers, permutations.
+//!
+//! Element `i` (in logical C order) of a draw depends on the seed, the stream, `i` and the width of the element's draw
+//! alone: not on layout, thread count or instruction set. The generator is in `random_philox`.
+
+use lodestride_buffer::{Argument, DType, WriteGuard};
+
+use crate::door;
+use crate::error::KernelError;
+use crate::isa::{Arch, Level, Task};
+use crate::numeric::Compute;
+use crate::operand::Operand;
+use crate::random_philox::{Draw, GROUP, Words, join, pair, words};
+use crate::spread;
+use crate::strided::{Dim, collapse, count, dims_of, offset_at, store};
+
+/// Fills `out` with numbers spread evenly over `[low, high)`; every element is below `high`, also after rounding.
+///
+/// # Errors
+/// [`KernelError`] when `out` is not of a floating dtype, the bounds are not finite and ascending, or the buffer cannot be
+/// accessed.
+pub fn uniform(
+    seed: u64,
+    stream: u64,
+    low: f64,
+    high: f64,
+    out: Operand<'_>,
+) -> Result<(), KernelError> {
+    const OP: &str = "uniform";
+    door::check_argument(OP, "high", high, low < high && (high - low).is_finite())?;
+    let limit = below(out.dtype(), high);
+    fill(OP, out, |guard, filler| match float_of(out) {
+        Some(Float::F32) => filler.run(guard, &Uniform::<f32>::new(seed, stream, low, high, limit)),
+        Some(Float::F64) => filler.run(guard, &Uniform::<f64>::new(seed, stream, low, high, limit)),
+        None => {}
+    })
+}
+
+/// Fills `out` with normal numbers of the given mean and standard deviation (Box-Muller).
+///
+/// # Errors
+/// [`KernelError`] when `out` is not of a floating dtype, `deviation` is negative or not finite, or the buffer cannot be
+/// accessed.
+pub fn normal(
+    seed: u64,
+    stream: u64,
+    mean: f64,
+    deviation: f64,
+    out: Operand<'_>,
+) -> Result<(), KernelError> {
+    const OP: &str = "normal";
+    door::check_argument(OP, "mean", mean, mean.is_finite())?;
+    let valid = deviation >= 0.0 && deviation.is_finite();
+    door::check_argument(OP, "deviation", deviation, valid)?;
+    fill(OP, out, |guard, filler| match float_of(out) {
+        Some(Float::F32) => filler.run(guard, &Normal::<f32>::new(seed, stream, mean, deviation)),
+        Some(Float::F64) => filler.run(guard, &Normal::<f64>::new(seed, stream, mean, deviation)),
+        None => {}
+    })
+}
+
+/// Fills `out`, of any dtype, with ones with the given probability and zeros otherwise.
+///
+/// # Errors
+/// [`KernelError`] when `probability` is outside `[0, 1]` or the buffer cannot be accessed.
+pub fn bernoulli(
+    seed: u64,
+    stream: u64,
+    probability: f64,
+    out: Operand<'_>,
+) -> Result<(), KernelError> {
+    const OP: &str = "bernoulli";
+    let valid = (0.0..=1.0).contains(&probability);
+    door::check_argument(OP, "probability", probability, valid)?;
+    // In 2^-32 steps; 2^32 itself means always.
+    let threshold = (probability * 4_294_967_296.0).round() as u64;
+    let draw = Bernoulli {
+        seed,
+        stream,
+        threshold,
+    };
+    door::check_output(OP, out, out.layout().shape())?;
+    let mut guard = door::write(OP, Argument::Z, out)?;
+    Filler::new(out).run(&mut guard, &draw);
+    Ok(())
+}
+
+/// Fills `out`, of any integer dtype, with integers of `[low, high)`, each exactly equally likely.
+///
+/// # Errors
+/// [`KernelError`] when `out` is not of an integer dtype, `low >= high`, a bound does not fit the dtype, or the buffer
+/// cannot be accessed.
+pub fn uniform_integers(
+    seed: u64,
+    stream: u64,
+    low: i64,
+    high: i64,
+    out: Operand<'_>,
+) -> Result<(), KernelError> {
+    const OP: &str = "uniform_integers";
+    door::check_integer(OP, out)?;
+    let (least, most) = integer_range(out.dtype());
+    door::check_argument(OP, "low", low as f64, least <= i128::from(low))?;
+    let valid = low < high && i128::from(high) - 1 <= most;
+    door::check_argument(OP, "high", high as f64, valid)?;
+    let draw = Integers {
+        seed,
+        stream,
+        low,
+        range: high.wrapping_sub(low) as u64,
+    };
+    door::check_output(OP, out, out.layout().shape())?;
+    let mut guard = door::write(OP, Argument::Z, out)?;
+    Filler::new(out).run(&mut guard, &draw);
+    Ok(())
+}
+
+/// A random permutation of `0..n` (Fisher and Yates), the same for the same seed everywhere.
+///
+/// ```
+/// let order = lodestride_kernels::random::permutation(7, 5);
+/// let mut sorted = order.clone();
+/// sorted.sort_unstable();
+/// assert_eq!(sorted, [0, 1, 2, 3, 4]);
+/// assert_eq!(order, lodestride_kernels::random::permutation(7, 5));
+/// ```
+pub fn permutation(seed: u64, n: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..n).collect();
+    for last in (1..n).rev() {
+        let range = last as u64 + 1;
+        let first = pair(seed, SHUFFLE_STREAM, last as u64)[0];
+        let other = bounded(seed, SHUFFLE_STREAM, last as u64, range, first);
+        order.swap(last, other as usize);
+    }
+    order
+}
+
+/// The stream of [`permutation`], apart from those of arrays that are drawn with the same seed.
+const SHUFFLE_STREAM: u64 = u64::MAX;
+
+/// An unbiased integer below `range` from the word `first`, drawing again where multiply-shift would be uneven (Lemire).
+fn bounded(seed: u64, stream: u64, index: u64, range: u64, first: u64) -> u64 {
+    let mut product = u128::from(first) * u128::from(range);
+    if (product as u64) < range {
+        let uneven = range.wrapping_neg() % range;
+        let mut attempt = 0u64;
+        while (product as u64) < uneven {
+            attempt += 1;
+            // Counters of second draws have their top bits set; no array has 2^48 groups.
+            let word = pair(seed, stream, index | attempt << 48)[1];
+            product = u128::from(word) * u128::from(range);
+        }
+    }
+    (product >> 64) as u64
+}
+
+enum Float {
+    F32,
+    F64,
+}
+
+fn float_of(out: Operand<'_>) -> Option<Float> {
+    match out.dtype() {
+        DType::F64 => Some(Float::F64),
+        dtype if dtype.is_float() => Some(Float::F32),
+        _ => None,
+    }
+}
+
+fn fill(
+    op: &'static str,
+    out: Operand<'_>,
+    job: impl FnOnce(&mut WriteGuard<'_>, Filler),
+) -> Result<(), KernelError> {
+    if float_of(out).is_none() {
+        return Err(KernelError::UnsupportedDType {
+            op,
+            dtype: out.dtype(),
+        });
+    }
+    door::check_output(op, out, out.layout().shape())?;
+    let mut guard = door::write(op, Argument::Z, out)?;
+    job(&mut guard, Filler::new(out));
+    Ok(())
+}
+
+/// The largest value of a floating dtype strictly below `bound`.
+fn below(dtype: DType, bound: f64) -> f64 {
+    use half::{bf16, f16};
+    match dtype {
+        DType::F16 => step_below(
+            f16::from_f64(bound).to_f64(),
+            bound,
+            |v| f16::from_f64(v).to_bits().into(),
+            |bits| f16::from_bits(bits as u16).to_f64(),
+        ),
+        DType::BF16 => step_below(
+            bf16::from_f64(bound).to_f64(),
+            bound,
+            |v| bf16::from_f64(v).to_bits().into(),
+            |bits| bf16::from_bits(bits as u16).to_f64(),
+        ),
+        DType::F32 => match bound as f32 {
+            rounded if f64::from(rounded) < bound => f64::from(rounded),
+            rounded => f64::from(rounded.next_down()),
+        },
+        _ => bound.next_down(),
+    }
+}
+
+fn step_below(
+    rounded: f64,
+    bound: f64,
+    bits: impl Fn(f64) -> u32,
+    value: impl Fn(u32) -> f64,
+) -> f64 {
+    if rounded < bound {
+        rounded
+    } else if rounded > 0.0 {
+        value(bits(rounded) - 1)
+    } else if rounded == 0.0 {
+        value(0x8001)
+    } else {
+        value(bits(rounded) + 1)
+    }
+}
+
+fn integer_range(dtype: DType) -> (i128, i128) {
+    let bits = 8 * dtype.size() as u32;
+    if dtype.is_signed() {
+        (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
+    } else {
+        (0, (1i128 << bits) - 1)
+    }
+}
+
+/// A distribution: values of the compute type `C`, a group of counters at a time.
+trait Distribution<C>: Sync {
+    /// Values per group.
+    const PER_GROUP: usize;
+    /// Writes the values of group `group`; `out` has room for all of them.
+    fn group<A: Arch>(&self, group: u64, out: &mut [C]);
+}
+
+struct Uniform<C> {
+    seed: u64,
+    stream: u64,
+    low: C,
+    width: C,
+    limit: C,
+}
+
+impl<C: Draw> Uniform<C> {
+    fn new(seed: u64, stream: u64, low: f64, high: f64, limit: f64) -> Self {
+        Self {
+            seed,
+            stream,
+            low: C::of(low),
+            width: C::of(high - low),
+            limit: C::of(limit),
+        }
+    }
+}
+
+impl<C: Draw> Distribution<C> for Uniform<C> {
+    const PER_GROUP: usize = C::PER_GROUP;
+
+    #[inline(always)]
+    fn group<A: Arch>(&self, group: u64, out: &mut [C]) {
+        let words = words(self.seed, self.stream, group * GROUP as u64);
+        let (rows, _) = out.as_chunks_mut::<GROUP>();
+        for (slot, row) in rows.iter_mut().enumerate() {
+            for (lane, value) in row.iter_mut().enumerate() {
+                let drawn = self.low.add(C::unit(&words, slot, lane).mul(self.width));
+                *value = if drawn < self.limit {
+                    drawn
+                } else {
+                    self.limit
+                };
+            }
+        }
+    }
+}
+
+struct Normal<C> {
+    seed: u64,
+    stream: u64,
+    mean: C,
+    deviation: C,
+}
+
+impl<C: Draw> Normal<C> {
+    fn new(seed: u64, stream: u64, mean: f64, deviation: f64) -> Self {
+        Self {
+            seed,
+            stream,
+            mean: C::of(mean),
+            deviation: C::of(deviation),
+        }
+    }
+}
+
+impl<C: Draw> Distribution<C> for Normal<C> {
+    const PER_GROUP: usize = C::PER_GROUP;
+
+    #[inline(always)]
+    fn group<A: Arch>(&self, group: u64, out: &mut [C]) {
+        let words: Words = words(self.seed, self.stream, group * GROUP as u64);
+        let (rows, _) = out.as_chunks_mut::<GROUP>();
+        let (pairs, _) = rows.as_chunks_mut::<2>();
+        for (pair, [first, second]) in pairs.iter_mut().enumerate() {
+            for lane in 0..GROUP {
+                let (a, b) = C::normal(&words, pair, lane);
+                first[lane] = self.mean.add(a.mul(self.deviation));
+                second[lane] = self.mean.add(b.mul(self.deviation));
+            }
+        }
+    }
+}
+
+struct Bernoulli {
+    seed: u64,
+    stream: u64,
+    threshold: u64,
+}
+
+impl Distribution<u64> for Bernoulli {
+    const PER_GROUP: usize = 4 * GROUP;
+
+    #[inline(always)]
+    fn group<A: Arch>(&self, group: u64, out: &mut [u64]) {
+        let words = words(self.seed, self.stream, group * GROUP as u64);
+        for (value, &word) in out.iter_mut().zip(words.as_flattened()) {
+            *value = u64::from(u64::from(word) < self.threshold);
+        }
+    }
+}
+
+struct Integers {
+    seed: u64,
+    stream: u64,
+    low: i64,
+    range: u64,
+}
+
+impl Distribution<i64> for Integers {
+    const PER_GROUP: usize = 2 * GROUP;
+
+    #[inline(always)]
+    fn group<A: Arch>(&self, group: u64, out: &mut [i64]) {
+        let words = words(self.seed, self.stream, group * GROUP as u64);
+        let first = group * Self::PER_GROUP as u64;
+        for (index, value) in out.iter_mut().enumerate() {
+            let (half, lane) = (2 * (index / GROUP), index % GROUP);
+            let word = join(words[half][lane], words[half + 1][lane]);
+            let index = first + index as u64;
+            let drawn = bounded(self.seed, self.stream, index, self.range, word);
+            *value = self.low.wrapping_add(drawn as i64);
+        }
+    }
+}
+
+/// Values drawn before they are stored.
+const TILE: usize = 1024;
+
+/// The values of a tile, compiled per instruction set.
+struct TileTask<'a, C, D> {
+    draw: &'a D,
+    first_group: u64,
+    tile: &'a mut [C],
+}
+
+impl<C, D: Distribution<C>> Task for TileTask<'_, C, D> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let groups = self.tile.chunks_exact_mut(D::PER_GROUP);
+        for (group, out) in groups.enumerate() {
+            self.draw.group::<A>(self.first_group + group as u64, out);
+        }
+    }
+}
+
+/// Where values go: the runs of an output in logical C order.
+struct Filler {
+    dtype: DType,
+    start: isize,
+    outer: crate::strided::Dims,
+    inner: Dim,
+    elements: usize,
+}
+
+impl Filler {
+    fn new(out: Operand<'_>) -> Self {
+        let layout = out.layout();
+        let mut dims = collapse(dims_of(layout.shape(), layout.strides()));
+        let inner = dims.pop().unwrap_or(Dim { size: 1, stride: 1 });
+        Self {
+            dtype: out.dtype(),
+            start: layout.offset() as isize,
+            outer: dims,
+            inner,
+            elements: layout.elements(),
+        }
+    }
+
+    fn run<C: Compute, D: Distribution<C>>(&self, guard: &mut WriteGuard<'_>, draw: &D) {
+        if self.elements == 0 {
+            return;
+        }
+        let one_run = self.outer.is_empty() && self.inner.stride == 1;
+        if one_run && self.dtype == C::DTYPE && spread::is_worth(self.elements) {
+            let from = self.start as usize;
+            let out = &mut guard.slice_mut::<C>()[from..from + self.elements];
+            spread::for_each_chunk(out, 64 * TILE, |chunk, out| {
+                let mut tile = [C::ZERO; TILE];
+                for (index, out) in out.chunks_mut(TILE).enumerate() {
+                    let values = chunk * 64 + index;
+                    draw_tile(draw, values, &mut tile);
+                    out.copy_from_slice(&tile[..out.len()]);
+                }
+            });
+            return;
+        }
+        let mut tile = [C::ZERO; TILE];
+        for index in 0..self.elements.div_ceil(TILE) {
+            let len = TILE.min(self.elements - index * TILE);
+            let groups = len.next_multiple_of(D::PER_GROUP).min(TILE);
+            draw_tile(draw, index, &mut tile[..groups]);
+            self.store(guard, index * TILE, &tile[..len]);
+        }
+    }
+
+    /// Stores values at the logical positions from `first` on.
+    fn store<C: Compute>(&self, guard: &mut WriteGuard<'_>, first: usize, mut values: &[C]) {
+        let mut position = first;
+        while !values.is_empty() {
+            let (run, at) = (position / self.inner.size, position % self.inner.size);
+            let (here, rest) = values.split_at(values.len().min(self.inner.size - at));
+            let offset = self.start + offset_at(&self.outer, run) + at as isize * self.inner.stride;
+            store(guard, self.dtype, offset, self.inner.stride, here);
+            position += here.len();
+            values = rest;
+        }
+        debug_assert!(position <= count(&self.outer) * self.inner.size);
+    }
+}
+
+fn draw_tile<C, D: Distribution<C>>(draw: &D, index: usize, tile: &mut [C]) {
+    Level::current().run(TileTask {
+        draw,
+        first_group: (index * TILE / D::PER_GROUP) as u64,
+        tile,
+    });
+}

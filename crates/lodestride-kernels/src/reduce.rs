@@ -1,0 +1,292 @@
+//! Reductions over any axes of any layout: sums, products, extremes, norms, moments, counts.
+//!
+//! Here are the operation list, the dtype rules and the choice of reducer. How the data is walked is in `reduce_walk`,
+//! what a reducer keeps is in `reduce_kinds`.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use lodestride_buffer::{Argument, DType, ReadGuard, WriteGuard};
+use lodestride_shape::Shape;
+
+use crate::door;
+use crate::error::KernelError;
+use crate::numeric::{Compute, ComputeFloat, ComputeKind};
+use crate::operand::Operand;
+use crate::reduce_fold::Reducer;
+use crate::reduce_kinds::{
+    Addable, Extreme, Lanes, LogSumExp, Magnitude, NonZero, Norm2, Product, Squares, Sum, Variance,
+};
+use crate::reduce_walk::{Plan, Walk};
+use crate::strided::{store, with_source};
+
+/// A reduction of many values to one.
+///
+/// ```
+/// use lodestride_buffer::DType;
+/// use lodestride_kernels::ReduceOp;
+///
+/// assert_eq!(ReduceOp::Sum.result_dtype(DType::I8), DType::I64);
+/// assert_eq!(ReduceOp::Mean.result_dtype(DType::U8), DType::F64);
+/// assert_eq!(ReduceOp::Max.result_dtype(DType::F16), DType::F16);
+/// assert_eq!(ReduceOp::from_name("norm2"), Some(ReduceOp::Norm2));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ReduceOp {
+    /// Sum; 0 of nothing. Integers wrap in 64 bits.
+    Sum,
+    /// Arithmetic mean; NaN of nothing.
+    Mean,
+    /// Product; 1 of nothing.
+    Prod,
+    /// Largest value; NaN if any value is NaN. Of nothing: an error.
+    Max,
+    /// Smallest value; NaN if any value is NaN. Of nothing: an error.
+    Min,
+    /// Whether any value is not zero (NaN counts as not zero).
+    Any,
+    /// Whether every value is not zero; true of nothing.
+    All,
+    /// Sum of magnitudes.
+    Norm1,
+    /// Euclidean norm, without overflow or underflow on the way.
+    Norm2,
+    /// Largest magnitude; 0 of nothing.
+    NormMax,
+    /// Variance: squared deviations from the mean over `count - ddof`.
+    Var {
+        /// Delta degrees of freedom: 0 for a population, 1 for a sample.
+        ddof: usize,
+    },
+    /// Standard deviation: the root of [`ReduceOp::Var`].
+    Std {
+        /// Delta degrees of freedom: 0 for a population, 1 for a sample.
+        ddof: usize,
+    },
+    /// `ln(sum(exp(x)))` without overflow; negative infinity of nothing.
+    LogSumExp,
+    /// How many values are not zero.
+    CountNonZero,
+    /// Mean of magnitudes; NaN of nothing.
+    MeanAbs,
+    /// Smallest magnitude; NaN if any value is NaN. Of nothing: an error.
+    MinAbs,
+    /// Sum of squares.
+    SumSquares,
+}
+
+impl ReduceOp {
+    /// Every operation, variance and deviation with `ddof` 0.
+    pub const ALL: [ReduceOp; 17] = [
+        ReduceOp::Sum,
+        ReduceOp::Mean,
+        ReduceOp::Prod,
+        ReduceOp::Max,
+        ReduceOp::Min,
+        ReduceOp::Any,
+        ReduceOp::All,
+        ReduceOp::Norm1,
+        ReduceOp::Norm2,
+        ReduceOp::NormMax,
+        ReduceOp::Var { ddof: 0 },
+        ReduceOp::Std { ddof: 0 },
+        ReduceOp::LogSumExp,
+        ReduceOp::CountNonZero,
+        ReduceOp::MeanAbs,
+        ReduceOp::MinAbs,
+        ReduceOp::SumSquares,
+    ];
+
+    /// The name used in error texts and graphs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sum => "sum",
+            Self::Mean => "mean",
+            Self::Prod => "prod",
+            Self::Max => "max",
+            Self::Min => "min",
+            Self::Any => "any",
+            Self::All => "all",
+            Self::Norm1 => "norm1",
+            Self::Norm2 => "norm2",
+            Self::NormMax => "norm_max",
+            Self::Var { .. } => "var",
+            Self::Std { .. } => "std",
+            Self::LogSumExp => "log_sum_exp",
+            Self::CountNonZero => "count_nonzero",
+            Self::MeanAbs => "mean_abs",
+            Self::MinAbs => "min_abs",
+            Self::SumSquares => "sum_squares",
+        }
+    }
+
+    /// The operation of that name (`ddof` 0), if there is one.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|op| op.name() == name)
+    }
+
+    /// The dtype of the result for an input dtype, by NumPy's rules.
+    ///
+    /// Sums and products of integers and bool are 64 bits wide, means, norms and moments of them `f64`; extremes keep the
+    /// dtype; floats keep theirs everywhere (half floats are accumulated in `f32` or wider and rounded once).
+    pub const fn result_dtype(self, input: DType) -> DType {
+        match self {
+            Self::Sum | Self::Prod => match input {
+                DType::Bool | DType::I8 | DType::I16 | DType::I32 | DType::I64 => DType::I64,
+                DType::U8 | DType::U16 | DType::U32 | DType::U64 => DType::U64,
+                float => float,
+            },
+            Self::Max | Self::Min => input,
+            Self::Any | Self::All => DType::Bool,
+            Self::CountNonZero => DType::I64,
+            _ if input.is_float() => input,
+            _ => DType::F64,
+        }
+    }
+
+    /// What the operation computes in for an input dtype.
+    fn compute_kind(self, input: DType) -> ComputeKind {
+        match self {
+            Self::Sum
+            | Self::Prod
+            | Self::Max
+            | Self::Min
+            | Self::Any
+            | Self::All
+            | Self::CountNonZero => ComputeKind::exact(input),
+            _ => ComputeKind::float(input),
+        }
+    }
+
+    /// Whether the reduction of no elements has a value.
+    pub const fn is_defined_on_nothing(self) -> bool {
+        !matches!(self, Self::Max | Self::Min | Self::MinAbs)
+    }
+}
+
+impl fmt::Display for ReduceOp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Reduces `x` over `axes` into `out`, whose shape is that of `x` without those axes.
+///
+/// `out` may have any dtype; the natural one is [`ReduceOp::result_dtype`]. No axes at all means every element is its own
+/// reduction. The result does not depend on the number of threads or on the instruction set (but for [`ReduceOp::LogSumExp`],
+/// whose exponential may differ in the last place); it may depend in rounding on the memory order of `x`, because axes are
+/// walked from the largest stride to the smallest. Allocates nothing unless `out` shares the buffer of `x` or the work is
+/// spread over threads.
+///
+/// # Errors
+/// [`KernelError`] when an axis is out of range or repeated, `out` has another shape, the operation has no value for zero
+/// elements, `out` overlaps itself, or a buffer cannot be accessed. Nothing is written then.
+pub fn reduce(
+    op: ReduceOp,
+    x: Operand<'_>,
+    axes: &[usize],
+    out: Operand<'_>,
+) -> Result<(), KernelError> {
+    let shape = x.layout().shape();
+    let reduced = door::marked_axes(op.name(), axes, shape.len())?;
+    let kept: Shape = shape
+        .iter()
+        .zip(&reduced)
+        .filter(|(_, reduced)| !**reduced)
+        .map(|(&size, _)| size)
+        .collect();
+    door::check_output(op.name(), out, &kept)?;
+    let depth: usize = axes.iter().map(|&axis| shape[axis]).product();
+    if depth == 0 && !op.is_defined_on_nothing() && out.layout().elements() > 0 {
+        return Err(KernelError::EmptyReduction {
+            op: op.name(),
+            shape: Box::new(shape.clone()),
+        });
+    }
+    let plan = Plan::new(
+        (x.layout().offset(), shape, x.layout().strides()),
+        |axis| reduced[axis],
+        (out.layout().offset(), out.layout().strides()),
+    );
+    let copy = door::private_copy(op.name(), Argument::X, x, &[out])?;
+    let guard = door::read(op.name(), Argument::X, x, copy.as_ref())?;
+    let mut output = door::write(op.name(), Argument::Z, out)?;
+    let mut job = Job {
+        op,
+        plan: &plan,
+        dtype: x.dtype(),
+        input: &guard,
+        out_dtype: out.dtype(),
+        output: &mut output,
+    };
+    match op.compute_kind(x.dtype()) {
+        ComputeKind::F32 => job.float::<f32>(),
+        ComputeKind::F64 => job.float::<f64>(),
+        ComputeKind::I64 => job.exact::<i64>(),
+        ComputeKind::U64 => job.exact::<u64>(),
+    }
+    Ok(())
+}
+
+/// A reduction whose guards are open.
+struct Job<'a, 'g> {
+    op: ReduceOp,
+    plan: &'a Plan,
+    dtype: DType,
+    input: &'a ReadGuard<'g>,
+    out_dtype: DType,
+    output: &'a mut WriteGuard<'g>,
+}
+
+impl Job<'_, '_> {
+    /// The operations that are defined on every compute type.
+    fn exact<C: Addable + Magnitude>(&mut self) {
+        match self.op {
+            ReduceOp::Sum => self.walk::<C, _, _>(lanes(Sum::<false>, |sum, _| C::value(sum))),
+            ReduceOp::Prod => self.walk::<C, _, _>(lanes(Product, |product, _| product)),
+            ReduceOp::Max => self.walk::<C, _, _>(lanes(Extreme::<false, false>, |v: C, _| v)),
+            ReduceOp::Min => self.walk::<C, _, _>(lanes(Extreme::<true, false>, |v: C, _| v)),
+            ReduceOp::Any => self.walk::<C, _, _>(lanes(NonZero, |n, _| u64::from(n > 0))),
+            ReduceOp::All => {
+                self.walk::<C, _, _>(lanes(NonZero, |n, all| u64::from(n == all as u64)));
+            }
+            _ => self.walk::<C, _, _>(lanes(NonZero, |n: u64, _| n)),
+        }
+    }
+
+    fn float<C: ComputeFloat + Addable<Value = f64> + Magnitude>(&mut self) {
+        match self.op {
+            ReduceOp::Mean => {
+                self.walk::<C, _, _>(lanes(Sum::<false>, |sum, n| C::divided(sum, n as f64)))
+            }
+            ReduceOp::Norm1 => self.walk::<C, _, _>(lanes(Sum::<true>, |sum, _| C::value(sum))),
+            ReduceOp::MeanAbs => {
+                self.walk::<C, _, _>(lanes(Sum::<true>, |sum, n| C::divided(sum, n as f64)))
+            }
+            ReduceOp::Norm2 => self.walk::<C, _, _>(Norm2(PhantomData::<C>)),
+            ReduceOp::SumSquares => self.walk::<C, _, _>(lanes(Squares::PLAIN, |sum, _| sum)),
+            ReduceOp::NormMax => {
+                self.walk::<C, _, _>(lanes(Extreme::<false, true>, |v: C, _| v));
+            }
+            ReduceOp::MinAbs => self.walk::<C, _, _>(lanes(Extreme::<true, true>, |v: C, _| v)),
+            ReduceOp::Var { ddof } => self.walk::<C, _, _>(Variance { ddof, root: false }),
+            ReduceOp::Std { ddof } => self.walk::<C, _, _>(Variance { ddof, root: true }),
+            ReduceOp::LogSumExp => self.walk::<C, _, _>(LogSumExp),
+            _ => self.exact::<C>(),
+        }
+    }
+
+    fn walk<C: Compute, R: Reducer<C, Value = V>, V: Compute>(&mut self, reducer: R) {
+        let (plan, dtype) = (self.plan, self.out_dtype);
+        let output = &mut *self.output;
+        with_source::<C, _>(self.input, self.dtype, |source| {
+            Walk::new(plan, source, reducer)
+                .run(|offset, stride, values| store(output, dtype, offset, stride, values));
+        });
+    }
+}
+
+fn lanes<F, E>(fold: F, end: E) -> Lanes<F, E> {
+    Lanes { fold, end }
+}

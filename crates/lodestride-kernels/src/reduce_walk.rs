@@ -1,0 +1,495 @@
+//! Walking an array for a reduction: which axis runs innermost, what is one block, and in which order totals merge.
+//!
+//! Two paths. *Inner*: the smallest step belongs to a reduced axis, so every output folds runs of at most
+//! [`BLOCK`] elements. *Sweep*: it belongs to a kept axis, so rows of up to [`COLUMNS`] outputs are folded
+//! together, [`ROWS`] input rows at a time. Anything that is not a unit-stride run of the compute type is first copied
+//! to an L1 tile.
+//!
+//! Order: axes are walked from the largest stride to the smallest, whatever their logical order. Blocks merge into
+//! superblocks of [`SUPERBLOCK`] blocks, superblocks into the result, each from first to last. The split depends on shape,
+//! strides and dtype alone, so every thread count gives the same bits.
+
+use std::ops::Range;
+
+use crate::reduce_fold::{BLOCK, COLUMNS, ROWS, Reducer, Rows};
+use crate::spread;
+use crate::strided::{Dim, Dims, Source, collapse, count, offset_at};
+
+/// Blocks of a superblock, the unit that threads share.
+const SUPERBLOCK: usize = 64;
+/// Columns of a sweep whose rows must be copied to a tile first.
+const TILE_COLUMNS: usize = 64;
+/// Shortest run that is folded in place rather than gathered with others into a full block.
+const SHORT_RUN: usize = 256;
+/// Outputs, and elements of a tile, up to which small stack arrays are used.
+const NARROW: usize = 64;
+
+/// A kept axis: how far one step goes in the input and in the output.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    size: usize,
+    x: isize,
+    out: isize,
+}
+
+/// How one reduction walks its input and output. Built once per call, allocates nothing up to rank six.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// Kept axes but the innermost.
+    outer_x: Dims,
+    outer_out: Dims,
+    /// The innermost kept axis (size 1 when everything is reduced).
+    inner: Kept,
+    reduced: Dims,
+    x_start: isize,
+    out_start: isize,
+    sweep: bool,
+}
+
+/// Some neighbouring outputs along the innermost kept axis.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    x: isize,
+    out: isize,
+    width: usize,
+}
+
+impl Plan {
+    /// Plans a reduction of `x` (start, shape, strides) over the axes marked in `is_reduced`; `out_strides` belong to the
+    /// kept axes in order.
+    pub(crate) fn new(
+        (x_start, shape, strides): (usize, &[usize], &[isize]),
+        is_reduced: impl Fn(usize) -> bool,
+        (out_start, out_strides): (usize, &[isize]),
+    ) -> Self {
+        let (mut x_start, mut out_start) = (x_start as isize, out_start as isize);
+        let mut reduced = Dims::new();
+        let mut kept = smallvec::SmallVec::<[Kept; 6]>::new();
+        let mut out_strides = out_strides.iter();
+        for (axis, (&size, &stride)) in shape.iter().zip(strides).enumerate() {
+            let back = if stride < 0 {
+                stride * (size.max(1) as isize - 1)
+            } else {
+                0
+            };
+            x_start += back;
+            if is_reduced(axis) {
+                reduced.push(Dim {
+                    size,
+                    stride: stride.abs(),
+                });
+                continue;
+            }
+            let mut out = out_strides.next().copied().unwrap_or(0);
+            if stride < 0 {
+                out_start += out * (size.max(1) as isize - 1);
+                out = -out;
+            }
+            kept.push(Kept {
+                size,
+                x: stride.abs(),
+                out,
+            });
+        }
+        kept.sort_by_key(|axis| std::cmp::Reverse(far(axis.x)));
+        reduced.sort_by_key(|dim| std::cmp::Reverse(far(dim.stride)));
+        let mut kept = collapse_kept(&kept);
+        let reduced = collapse(reduced);
+        let inner = kept.pop().unwrap_or(Kept {
+            size: 1,
+            x: 0,
+            out: 0,
+        });
+        let sweep = match reduced.last() {
+            Some(last) => inner.size > 1 && far(inner.x) < far(last.stride),
+            None => true,
+        };
+        Self {
+            outer_x: kept
+                .iter()
+                .map(|a| Dim {
+                    size: a.size,
+                    stride: a.x,
+                })
+                .collect(),
+            outer_out: kept
+                .iter()
+                .map(|a| Dim {
+                    size: a.size,
+                    stride: a.out,
+                })
+                .collect(),
+            inner,
+            reduced,
+            x_start,
+            out_start,
+            sweep,
+        }
+    }
+
+    /// Elements folded into each output.
+    fn depth(&self) -> usize {
+        count(&self.reduced)
+    }
+}
+
+/// Sort key of a stride: a repeated (stride 0) axis goes outermost, where it costs nothing per element.
+fn far(stride: isize) -> isize {
+    if stride == 0 { isize::MAX } else { stride }
+}
+
+fn collapse_kept(kept: &[Kept]) -> smallvec::SmallVec<[Kept; 6]> {
+    let mut out = smallvec::SmallVec::<[Kept; 6]>::new();
+    for &axis in kept {
+        if axis.size == 1 {
+            continue;
+        }
+        let size = axis.size as isize;
+        match out.last_mut() {
+            Some(last) if last.x == axis.x * size && last.out == axis.out * size => {
+                *last = Kept {
+                    size: last.size * axis.size,
+                    ..axis
+                };
+            }
+            _ => out.push(axis),
+        }
+    }
+    out
+}
+
+/// One reduction at work: the plan, the data and the reducer.
+pub(crate) struct Walk<'a, C: Copy, R: Reducer<C>> {
+    plan: &'a Plan,
+    source: &'a dyn Source<C>,
+    reducer: R,
+    /// Outputs of a piece.
+    width: usize,
+    /// Rows laid side by side when output rows are very narrow (1 otherwise).
+    fold: usize,
+}
+
+impl<'a, C: crate::numeric::Compute, R: Reducer<C>> Walk<'a, C, R> {
+    pub(crate) fn new(plan: &'a Plan, source: &'a dyn Source<C>, reducer: R) -> Self {
+        let inner = plan.inner;
+        let direct = source.native().is_some() && inner.x == 1;
+        let deep = plan.depth() > SUPERBLOCK * BLOCK;
+        let width = match (plan.sweep, direct) {
+            (true, true) => COLUMNS,
+            (true, false) => TILE_COLUMNS,
+            (false, _) if deep => 1,
+            (false, _) => COLUMNS,
+        };
+        // Narrow contiguous rows: `fold` of them make one wide row, and the columns are merged at the end.
+        let packed = plan.reduced.len() == 1 && plan.reduced[0].stride == inner.size as isize;
+        let fold = match (plan.sweep && direct && packed, inner.size) {
+            (true, size @ 1..=32) if plan.depth() >= 1024 / size => 256 / size,
+            _ => 1,
+        };
+        Self {
+            plan,
+            source,
+            reducer,
+            width,
+            fold,
+        }
+    }
+
+    /// Runs the reduction and hands out `(output offset, output stride, values)` runs.
+    pub(crate) fn run(&self, mut sink: impl FnMut(isize, isize, &[R::Value])) {
+        let (pieces, parts) = (self.pieces(), self.parts());
+        let work = pieces * self.width.min(self.plan.inner.size) * self.plan.depth();
+        let units = pieces * parts;
+        if units > 1 && spread::is_worth(work) {
+            self.run_threaded(pieces, parts, &mut sink);
+            return;
+        }
+        if self.width.min(self.plan.inner.size) <= NARROW {
+            self.run_alone::<NARROW>(pieces, parts, &mut sink);
+        } else {
+            self.run_alone::<COLUMNS>(pieces, parts, &mut sink);
+        }
+    }
+
+    /// On this thread; `N` is room for the totals of one piece, small for small results: filling it costs time too.
+    fn run_alone<const N: usize>(
+        &self,
+        pieces: usize,
+        parts: usize,
+        sink: &mut impl FnMut(isize, isize, &[R::Value]),
+    ) {
+        let mut totals = [self.reducer.empty(); N];
+        let mut scratch = totals;
+        for index in 0..pieces {
+            let piece = self.piece(index);
+            let totals = &mut totals[..piece.width];
+            totals.fill(self.reducer.empty());
+            for part in 0..parts {
+                let scratch = &mut scratch[..piece.width];
+                scratch.fill(self.reducer.empty());
+                self.unit(piece, part, scratch);
+                self.merge_all(totals, scratch);
+            }
+            self.finish(piece, totals, sink);
+        }
+    }
+
+    fn run_threaded(
+        &self,
+        pieces: usize,
+        parts: usize,
+        sink: &mut impl FnMut(isize, isize, &[R::Value]),
+    ) {
+        // Batches bound the memory for totals that wait for their turn to be stored.
+        let batch = (1024 / parts).max(1);
+        for first in (0..pieces).step_by(batch) {
+            let here = batch.min(pieces - first);
+            let units = spread::map(here * parts, |unit| {
+                let piece = self.piece(first + unit / parts);
+                let mut totals = vec![self.reducer.empty(); piece.width];
+                self.unit(piece, unit % parts, &mut totals);
+                totals
+            });
+            for (index, units) in units.chunks(parts).enumerate() {
+                let piece = self.piece(first + index);
+                let mut totals = vec![self.reducer.empty(); piece.width];
+                for unit in units {
+                    self.merge_all(&mut totals, unit);
+                }
+                self.finish(piece, &totals, sink);
+            }
+        }
+    }
+
+    fn merge_all(&self, totals: &mut [R::Total], more: &[R::Total]) {
+        for (total, &more) in totals.iter_mut().zip(more) {
+            *total = self.reducer.merge(*total, more);
+        }
+    }
+
+    fn finish(
+        &self,
+        piece: Piece,
+        totals: &[R::Total],
+        sink: &mut impl FnMut(isize, isize, &[R::Value]),
+    ) {
+        let depth = self.plan.depth();
+        for (chunk, totals) in totals.chunks(64).enumerate() {
+            let mut values = [self.reducer.finish(totals[0], depth); 64];
+            for (value, &total) in values.iter_mut().zip(totals).skip(1) {
+                *value = self.reducer.finish(total, depth);
+            }
+            let stride = self.plan.inner.out;
+            let out = piece.out + (chunk * 64) as isize * stride;
+            sink(out, stride, &values[..totals.len()]);
+        }
+    }
+
+    fn pieces(&self) -> usize {
+        count(&self.plan.outer_x) * self.plan.inner.size.div_ceil(self.width)
+    }
+
+    fn piece(&self, index: usize) -> Piece {
+        let inner = self.plan.inner;
+        let per_row = inner.size.div_ceil(self.width);
+        let (outer, start) = (index / per_row, index % per_row * self.width);
+        Piece {
+            x: self.plan.x_start + offset_at(&self.plan.outer_x, outer) + start as isize * inner.x,
+            out: self.plan.out_start
+                + offset_at(&self.plan.outer_out, outer)
+                + start as isize * inner.out,
+            width: self.width.min(inner.size - start),
+        }
+    }
+
+    /// Superblocks of a piece: at least one.
+    fn parts(&self) -> usize {
+        let blocks = if self.plan.sweep {
+            (self.plan.depth() / self.fold).div_ceil(ROWS)
+        } else {
+            self.blocks()
+        };
+        blocks.div_ceil(SUPERBLOCK).max(1)
+    }
+
+    fn unit(&self, piece: Piece, part: usize, totals: &mut [R::Total]) {
+        match (self.plan.sweep, self.fold) {
+            (false, _) => self.unit_inner(piece, part, totals),
+            (true, 1) => {
+                let first = part * SUPERBLOCK * ROWS;
+                let last = self.plan.depth().min(first + SUPERBLOCK * ROWS);
+                self.sweep(piece, first, last, totals);
+            }
+            (true, _) => self.unit_folded(piece, part, totals),
+        }
+    }
+}
+
+// The inner path.
+impl<C: crate::numeric::Compute, R: Reducer<C>> Walk<'_, C, R> {
+    /// The data, when runs along the innermost reduced axis are folded where they lie.
+    fn direct_runs(&self) -> Option<&[C]> {
+        let last = self.plan.reduced.last()?;
+        let long = self.plan.reduced.len() == 1 || last.size >= SHORT_RUN;
+        self.source.native().filter(|_| last.stride == 1 && long)
+    }
+
+    fn blocks(&self) -> usize {
+        let last = self.plan.reduced.last().map_or(1, |dim| dim.size);
+        if self.direct_runs().is_some() {
+            self.plan.depth() / last.max(1) * last.div_ceil(BLOCK)
+        } else {
+            self.plan.depth().div_ceil(BLOCK)
+        }
+    }
+
+    fn unit_inner(&self, piece: Piece, part: usize, totals: &mut [R::Total]) {
+        let first = part * SUPERBLOCK;
+        let last = self.blocks().min(first + SUPERBLOCK);
+        let step = self.plan.inner.x;
+        if let Some(data) = self.direct_runs() {
+            for (column, total) in totals.iter_mut().enumerate() {
+                let start = piece.x + column as isize * step;
+                for block in first..last {
+                    let value = self.reducer.run(self.direct_block(data, start, block));
+                    *total = self.reducer.merge(*total, value);
+                }
+            }
+            return;
+        }
+        if self.plan.depth() <= NARROW {
+            self.unit_gathered(piece, first..last, &mut [C::ZERO; NARROW], totals);
+        } else {
+            self.unit_gathered(piece, first..last, &mut [C::ZERO; BLOCK], totals);
+        }
+    }
+
+    fn unit_gathered(
+        &self,
+        piece: Piece,
+        blocks: Range<usize>,
+        tile: &mut [C],
+        totals: &mut [R::Total],
+    ) {
+        for (column, total) in totals.iter_mut().enumerate() {
+            let start = piece.x + column as isize * self.plan.inner.x;
+            for block in blocks.clone() {
+                let len = self.load_block(start, block, tile);
+                *total = self.reducer.merge(*total, self.reducer.run(&tile[..len]));
+            }
+        }
+    }
+
+    fn direct_block<'d>(&self, data: &'d [C], start: isize, block: usize) -> &'d [C] {
+        let (last, outer) = self
+            .plan
+            .reduced
+            .split_last()
+            .map_or((1, &[][..]), |(l, o)| (l.size, o));
+        let per_run = last.div_ceil(BLOCK);
+        let (run, at) = (block / per_run, block % per_run * BLOCK);
+        let from = (start + offset_at(outer, run)) as usize + at;
+        &data[from..from + BLOCK.min(last - at)]
+    }
+
+    /// Gathers the elements of a block, run after run; returns how many there are.
+    fn load_block(&self, start: isize, block: usize, tile: &mut [C]) -> usize {
+        let Some((last, outer)) = self.plan.reduced.split_last() else {
+            self.source.load(start, 1, &mut tile[..1]);
+            return 1;
+        };
+        let mut position = block * BLOCK;
+        let len = BLOCK.min(self.plan.depth() - position);
+        let mut filled = 0;
+        while filled < len {
+            let (run, at) = (position / last.size, position % last.size);
+            let here = (last.size - at).min(len - filled);
+            let from = start + offset_at(outer, run) + at as isize * last.stride;
+            self.source
+                .load(from, last.stride, &mut tile[filled..filled + here]);
+            filled += here;
+            position += here;
+        }
+        len
+    }
+}
+
+// The sweep path.
+impl<C: crate::numeric::Compute, R: Reducer<C>> Walk<'_, C, R> {
+    /// Folds the input rows `first..last` of a piece into its totals.
+    fn sweep(&self, piece: Piece, first: usize, last: usize, totals: &mut [R::Total]) {
+        if self.source.native().is_some() && self.plan.inner.x == 1 {
+            self.sweep_with(piece, first..last, &mut [], totals);
+        } else if piece.width * ROWS.min(last - first) <= NARROW {
+            self.sweep_with(piece, first..last, &mut [C::ZERO; NARROW], totals);
+        } else {
+            self.sweep_with(
+                piece,
+                first..last,
+                &mut [C::ZERO; ROWS * TILE_COLUMNS],
+                totals,
+            );
+        }
+    }
+
+    fn sweep_with(
+        &self,
+        piece: Piece,
+        range: Range<usize>,
+        tile: &mut [C],
+        totals: &mut [R::Total],
+    ) {
+        let step = self.plan.inner.x;
+        let native = self.source.native().filter(|_| step == 1);
+        let mut offsets = [0; ROWS];
+        for block in range.clone().step_by(ROWS) {
+            let rows = ROWS.min(range.end - block);
+            for (row, offset) in offsets[..rows].iter_mut().enumerate() {
+                let at = piece.x + offset_at(&self.plan.reduced, block + row);
+                *offset = at as usize;
+                if native.is_none() {
+                    let line = &mut tile[row * piece.width..][..piece.width];
+                    self.source.load(at, step, line);
+                    *offset = row * piece.width;
+                }
+            }
+            let rows = Rows {
+                data: native.unwrap_or(tile),
+                offsets: &offsets[..rows],
+                width: piece.width,
+            };
+            self.reducer.rows(rows, totals);
+        }
+    }
+
+    /// As `sweep` for very narrow rows: `fold` of them at a time make one wide row.
+    fn unit_folded(&self, piece: Piece, part: usize, totals: &mut [R::Total]) {
+        let Some(data) = self.source.native() else {
+            return;
+        };
+        let wide = self.fold * piece.width;
+        let rows = self.plan.depth() / self.fold;
+        let first = part * SUPERBLOCK * ROWS;
+        let last = rows.min(first + SUPERBLOCK * ROWS);
+        let mut sums = [self.reducer.empty(); COLUMNS];
+        let mut offsets = [0; ROWS];
+        for block in (first..last).step_by(ROWS) {
+            let count = ROWS.min(last - block);
+            for (row, offset) in offsets[..count].iter_mut().enumerate() {
+                *offset = piece.x as usize + (block + row) * wide;
+            }
+            let rows = Rows {
+                data,
+                offsets: &offsets[..count],
+                width: wide,
+            };
+            self.reducer.rows(rows, &mut sums[..wide]);
+        }
+        for group in sums[..wide].chunks(piece.width) {
+            self.merge_all(totals, group);
+        }
+        if last == rows {
+            self.sweep(piece, rows * self.fold, self.plan.depth(), totals);
+        }
+    }
+}

@@ -1,0 +1,427 @@
+//! Reducing segments of rows: sum, mean, root-scaled sum, extremes, first, last; their gradients; repeating rows.
+//!
+//! Rows are the slices along axis 0; `offsets` divides them: segment `i` is the rows `offsets[i]..offsets[i + 1]`, possibly
+//! none. Accumulators of up to 64 columns stay in registers while the rows of a segment go by.
+
+use std::fmt;
+
+use lodestride_buffer::{Argument, DType, Scalar, WriteGuard};
+use lodestride_shape::Shape;
+
+use crate::door;
+use crate::error::KernelError;
+use crate::isa::{Arch, Level, Task};
+use crate::numeric::{Compute, ComputeKind};
+use crate::operand::Operand;
+use crate::reduce_kinds::Addable;
+use crate::segment_rows::{RowSink, RowView, balanced, check_offsets, rows_of};
+use crate::spread;
+
+/// How the rows of a segment become one row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SegmentOp {
+    /// Sum of the rows.
+    Sum,
+    /// Mean of the rows.
+    Mean,
+    /// Sum of the rows over the square root of their number.
+    Sqrt,
+    /// Largest value per column; a later value must be greater, so a leading NaN stays and a later NaN is ignored.
+    Max,
+    /// Smallest value per column, NaN as for `Max`.
+    Min,
+    /// The first row.
+    First,
+    /// The last row.
+    Last,
+}
+
+impl SegmentOp {
+    /// Every operation.
+    pub const ALL: [SegmentOp; 7] = [
+        SegmentOp::Sum,
+        SegmentOp::Mean,
+        SegmentOp::Sqrt,
+        SegmentOp::Max,
+        SegmentOp::Min,
+        SegmentOp::First,
+        SegmentOp::Last,
+    ];
+
+    /// The name used in error texts and graphs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sum => "segment_sum",
+            Self::Mean => "segment_mean",
+            Self::Sqrt => "segment_sqrt",
+            Self::Max => "segment_max",
+            Self::Min => "segment_min",
+            Self::First => "segment_first",
+            Self::Last => "segment_last",
+        }
+    }
+
+    /// The operation of that name, if there is one.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|op| op.name() == name)
+    }
+
+    /// The natural dtype of the result: the input's, but `f64` for the mean and root-scaled sum of integers and bool.
+    pub const fn result_dtype(self, input: DType) -> DType {
+        match self {
+            Self::Mean | Self::Sqrt if !input.is_float() => DType::F64,
+            _ => input,
+        }
+    }
+
+    fn compute_kind(self, input: DType) -> ComputeKind {
+        match self {
+            Self::Mean | Self::Sqrt => ComputeKind::float(input),
+            _ => ComputeKind::exact(input),
+        }
+    }
+}
+
+impl fmt::Display for SegmentOp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Reduces every segment of rows of `x` to one row of `out`; an empty segment gives `pad`.
+///
+/// `x` is `[rows, ..]`, `out` `[segments, ..]` of any dtype (values are cast). For `Max` and `Min`, `arg_out` may take, in
+/// the shape of `out` and any integer dtype, the row each value came from (counted in the whole of `x`; the first of equal
+/// values; -1 for an empty segment); it must not share a buffer with `out`. Rows are added in order, in blocks of 64, so the result depends on
+/// nothing but the data.
+///
+/// # Errors
+/// [`KernelError`] when the offsets do not divide the rows, a shape does not fit, `arg_out` is given for another operation
+/// or is not of an integer dtype, or a buffer cannot be accessed. Nothing is written then.
+pub fn segment_reduce(
+    op: SegmentOp,
+    x: Operand<'_>,
+    offsets: &[usize],
+    pad: Scalar,
+    out: Operand<'_>,
+    arg_out: Option<Operand<'_>>,
+) -> Result<(), KernelError> {
+    let name = op.name();
+    check_offsets(name, offsets, rows_of(name, x)?)?;
+    let wanted = with_rows(x.shape(), offsets.len() - 1);
+    door::check_output(name, out, &wanted)?;
+    if let Some(arg) = arg_out {
+        door::check_integer(name, arg)?;
+        arg.check_shape(name, Argument::Output(1), &wanted)?;
+        arg.check_writable(name)?;
+        let located = matches!(op, SegmentOp::Max | SegmentOp::Min);
+        door::check_argument(name, "arg_out", 1.0, located)?;
+    }
+    let outputs: smallvec::SmallVec<[_; 2]> = std::iter::once(out).chain(arg_out).collect();
+    let copy = door::private_copy(name, Argument::X, x, &outputs)?;
+    let guard = door::read(name, Argument::X, x, copy.as_ref())?;
+    let mut out_guard = door::write(name, Argument::Z, out)?;
+    let mut arg_guard = match arg_out {
+        Some(arg) => Some(door::write(name, Argument::Output(1), arg)?),
+        None => None,
+    };
+    let mut target = Target {
+        sink: RowSink::new(out),
+        guard: &mut out_guard,
+        arg: arg_out.map(RowSink::new).zip(arg_guard.as_mut()),
+        pad,
+    };
+    match op.compute_kind(x.dtype()) {
+        ComputeKind::F32 => RowView::<f32>::with(&guard, x, |v| pool(op, v, offsets, &mut target)),
+        ComputeKind::F64 => RowView::<f64>::with(&guard, x, |v| pool(op, v, offsets, &mut target)),
+        ComputeKind::I64 => RowView::<i64>::with(&guard, x, |v| pool(op, v, offsets, &mut target)),
+        ComputeKind::U64 => RowView::<u64>::with(&guard, x, |v| pool(op, v, offsets, &mut target)),
+    }
+    Ok(())
+}
+
+/// `shape` with another number of rows.
+pub(crate) fn with_rows(shape: &[usize], rows: usize) -> Shape {
+    let mut shape = Shape::from_slice(shape);
+    shape[0] = rows;
+    shape
+}
+
+/// Where pooled values go.
+struct Target<'t, 'g> {
+    sink: RowSink,
+    guard: &'t mut WriteGuard<'g>,
+    arg: Option<(RowSink, &'t mut WriteGuard<'g>)>,
+    pad: Scalar,
+}
+
+impl Target<'_, '_> {
+    fn put<V: Compute>(&mut self, segment: usize, position: usize, values: &[V], args: &[i64]) {
+        self.sink.store(self.guard, segment, position, values);
+        if let Some((sink, guard)) = &mut self.arg {
+            sink.store(guard, segment, position, args);
+        }
+    }
+}
+
+fn pad_value<V: Compute>(pad: Scalar) -> V {
+    match pad {
+        Scalar::Bool(value) => V::load(u64::from(value)),
+        Scalar::Int(value) => V::load(value),
+        Scalar::UInt(value) => V::load(value),
+        Scalar::Float(value) => V::load(value),
+    }
+}
+
+fn pool<C: Addable>(
+    op: SegmentOp,
+    view: &RowView<'_, C>,
+    offsets: &[usize],
+    target: &mut Target<'_, '_>,
+) {
+    match op {
+        SegmentOp::Sum => pool_with(SumPool(Divide::No), view, offsets, target),
+        SegmentOp::Mean => pool_with(SumPool(Divide::ByCount), view, offsets, target),
+        SegmentOp::Sqrt => pool_with(SumPool(Divide::ByRoot), view, offsets, target),
+        SegmentOp::Max => pool_with(ExtremePool::<false>, view, offsets, target),
+        SegmentOp::Min => pool_with(ExtremePool::<true>, view, offsets, target),
+        SegmentOp::First => pool_with(EndPool { last: false }, view, offsets, target),
+        SegmentOp::Last => pool_with(EndPool { last: true }, view, offsets, target),
+    }
+}
+
+/// How the rows of one segment are folded, `N` columns at a time.
+trait Pool<C: Compute>: Copy + Sync {
+    type Value: Compute;
+    /// Folds `rows >= 1` rows of `N` columns; the second result is the row that gave the value (0 where not located).
+    fn fold<const N: usize>(&self, columns: Columns<'_, C>) -> ([Self::Value; N], [u32; N]);
+}
+
+/// Some neighbouring columns of the rows of a segment.
+#[derive(Clone, Copy)]
+pub(crate) struct Columns<'a, C> {
+    pub(crate) data: &'a [C],
+    pub(crate) start: isize,
+    pub(crate) stride: isize,
+    pub(crate) rows: usize,
+}
+
+impl<'a, C> Columns<'a, C> {
+    #[inline(always)]
+    pub(crate) fn row<const N: usize>(&self, row: usize) -> &'a [C; N] {
+        let start = (self.start + row as isize * self.stride) as usize;
+        match self.data[start..].first_chunk() {
+            Some(row) => row,
+            // The layout was checked against the buffer when the operand was made.
+            None => unreachable!("a row reaches beyond its buffer"),
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Divide {
+    No,
+    ByCount,
+    ByRoot,
+}
+
+#[derive(Clone, Copy)]
+struct SumPool(Divide);
+
+impl<C: Addable> Pool<C> for SumPool {
+    type Value = C::Value;
+
+    #[inline(always)]
+    fn fold<const N: usize>(&self, columns: Columns<'_, C>) -> ([C::Value; N], [u32; N]) {
+        let mut totals = [C::NOTHING; N];
+        for block in (0..columns.rows).step_by(64) {
+            let mut sums = [C::ZERO; N];
+            for row in block..columns.rows.min(block + 64) {
+                let row = columns.row::<N>(row);
+                for column in 0..N {
+                    sums[column] = sums[column].add(row[column]);
+                }
+            }
+            for column in 0..N {
+                totals[column] = C::plus(totals[column], sums[column].widen());
+            }
+        }
+        let count = columns.rows as f64;
+        let values = match self.0 {
+            Divide::No => totals.map(C::value),
+            Divide::ByCount => totals.map(|total| C::divided(total, count)),
+            Divide::ByRoot => totals.map(|total| C::divided(total, count.sqrt())),
+        };
+        (values, [0; N])
+    }
+}
+
+#[derive(Clone, Copy)]
+struct ExtremePool<const MIN: bool>;
+
+impl<C: Compute, const MIN: bool> Pool<C> for ExtremePool<MIN> {
+    type Value = C;
+
+    #[inline(always)]
+    fn fold<const N: usize>(&self, columns: Columns<'_, C>) -> ([C; N], [u32; N]) {
+        let mut best = *columns.row::<N>(0);
+        let mut from = [0u32; N];
+        for index in 1..columns.rows {
+            let row = columns.row::<N>(index);
+            for column in 0..N {
+                let value = row[column];
+                let better = if MIN {
+                    value < best[column]
+                } else {
+                    value > best[column]
+                };
+                best[column] = if better { value } else { best[column] };
+                from[column] = if better { index as u32 } else { from[column] };
+            }
+        }
+        (best, from)
+    }
+}
+
+#[derive(Clone, Copy)]
+struct EndPool {
+    last: bool,
+}
+
+impl<C: Compute> Pool<C> for EndPool {
+    type Value = C;
+
+    #[inline(always)]
+    fn fold<const N: usize>(&self, columns: Columns<'_, C>) -> ([C; N], [u32; N]) {
+        let row = if self.last { columns.rows - 1 } else { 0 };
+        (*columns.row::<N>(row), [0; N])
+    }
+}
+
+fn pool_with<C: Compute, P: Pool<C>>(
+    pool: P,
+    view: &RowView<'_, C>,
+    offsets: &[usize],
+    target: &mut Target<'_, '_>,
+) {
+    let segments = offsets.len() - 1;
+    let width = view.row_len();
+    let pad = pad_value::<P::Value>(target.pad);
+    if width == 0 {
+        return;
+    }
+    if segments > 1 && spread::is_worth(offsets[segments] * width) {
+        let parts = (4 * crate::threads::threads()).min(segments);
+        let with_args = target.arg.is_some();
+        let pooled = spread::map(parts, |part| {
+            let range = balanced(offsets, parts, part);
+            let mut values = vec![pad; range.len() * width];
+            let mut args = vec![-1; if with_args { values.len() } else { 0 }];
+            let first = range.start;
+            Level::current().run(PoolTask {
+                pool,
+                view,
+                offsets,
+                range,
+                put: |segment: usize, position: usize, found: &[P::Value], from: &[i64]| {
+                    let at = (segment - first) * width + position;
+                    values[at..at + found.len()].copy_from_slice(found);
+                    if with_args {
+                        args[at..at + from.len()].copy_from_slice(from);
+                    }
+                },
+            });
+            (first, values, args)
+        });
+        for (first, values, args) in &pooled {
+            for (index, values) in values.chunks(width).enumerate() {
+                let args = args.get(index * width..(index + 1) * width).unwrap_or(&[]);
+                target.put(first + index, 0, values, args);
+            }
+        }
+        return;
+    }
+    Level::current().run(PoolTask {
+        pool,
+        view,
+        offsets,
+        range: 0..segments,
+        put: |segment: usize, position: usize, values: &[P::Value], args: &[i64]| {
+            target.put(segment, position, values, args);
+        },
+    });
+    let (pads, nowhere) = ([pad; 64], [-1; 64]);
+    for segment in (0..segments).filter(|&s| offsets[s] == offsets[s + 1]) {
+        for position in (0..width).step_by(64) {
+            let len = (width - position).min(64);
+            target.put(segment, position, &pads[..len], &nowhere[..len]);
+        }
+    }
+}
+
+/// Pools a range of segments; empty ones are passed over.
+struct PoolTask<'a, C: Clone, P, F> {
+    pool: P,
+    view: &'a RowView<'a, C>,
+    offsets: &'a [usize],
+    range: std::ops::Range<usize>,
+    put: F,
+}
+
+impl<C, P, F> Task for PoolTask<'_, C, P, F>
+where
+    C: Compute,
+    P: Pool<C>,
+    F: FnMut(usize, usize, &[P::Value], &[i64]),
+{
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(mut self) {
+        let view = self.view;
+        for segment in self.range.clone() {
+            let (start, end) = (self.offsets[segment], self.offsets[segment + 1]);
+            if start == end {
+                continue;
+            }
+            for piece in 0..view.pieces() {
+                let mut column = 0;
+                while column < view.width {
+                    let columns = Columns {
+                        data: &view.data,
+                        start: view.piece(start, piece) + column as isize,
+                        stride: view.row_stride,
+                        rows: end - start,
+                    };
+                    let at = (segment, piece * view.width + column, start);
+                    column += match view.width - column {
+                        64.. => self.fold::<64>(columns, at),
+                        16.. => self.fold::<16>(columns, at),
+                        8.. => self.fold::<8>(columns, at),
+                        4.. => self.fold::<4>(columns, at),
+                        _ => self.fold::<1>(columns, at),
+                    };
+                }
+            }
+        }
+    }
+}
+
+impl<C, P, F> PoolTask<'_, C, P, F>
+where
+    C: Compute,
+    P: Pool<C>,
+    F: FnMut(usize, usize, &[P::Value], &[i64]),
+{
+    #[inline(always)]
+    fn fold<const N: usize>(
+        &mut self,
+        columns: Columns<'_, C>,
+        (segment, position, first_row): (usize, usize, usize),
+    ) -> usize {
+        let (values, from) = self.pool.fold::<N>(columns);
+        let args = from.map(|row| first_row as i64 + i64::from(row));
+        (self.put)(segment, position, &values, &args);
+        N
+    }
+}

@@ -1,0 +1,69 @@
+//! Spreading independent units of work over threads, with results in order.
+//!
+//! The split never changes what a unit computes, so results do not depend on the number of threads.
+
+use crate::threads;
+
+/// Elements of work below which a second thread costs more than it saves.
+const WORTH: usize = 1 << 18;
+
+/// Whether `elements` element steps are worth more than this thread.
+pub(crate) fn is_worth(elements: usize) -> bool {
+    elements >= WORTH && threads::threads() > 1
+}
+
+/// Computes `work(0), .., work(count - 1)`, the units split evenly over the threads.
+pub(crate) fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let mut results: Vec<Option<T>> = Vec::new();
+    results.resize_with(count, || None);
+    let share = count.div_ceil(threads::threads()).max(1);
+    let parts = results.chunks_mut(share).enumerate();
+    threads::for_each_part(parts, |(part, slots)| {
+        for (index, slot) in slots.iter_mut().enumerate() {
+            *slot = Some(work(part * share + index));
+        }
+    });
+    results.into_iter().flatten().collect()
+}
+
+/// Calls `work(index, chunk)` for chunks of `size` elements (the last may be shorter), split evenly over the threads.
+pub(crate) fn for_each_chunk<T: Send>(
+    data: &mut [T],
+    size: usize,
+    work: impl Fn(usize, &mut [T]) + Sync,
+) {
+    let chunks = data.len().div_ceil(size);
+    let share = chunks.div_ceil(threads::threads()).max(1);
+    let parts = data.chunks_mut(share * size).enumerate();
+    threads::for_each_part(parts, |(part, data)| {
+        for (index, chunk) in data.chunks_mut(size).enumerate() {
+            work(part * share + index, chunk);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_order() {
+        for count in [0, 1, 2, 7, 100] {
+            let expected: Vec<usize> = (0..count).map(|i| i * i).collect();
+            assert_eq!(map(count, |i| i * i), expected);
+        }
+    }
+
+    #[test]
+    fn every_chunk_is_visited_once() {
+        for len in [0, 1, 9, 10, 11, 95] {
+            let mut data = vec![0; len];
+            for_each_chunk(&mut data, 10, |index, chunk| {
+                chunk.iter_mut().for_each(|value| *value += index + 1);
+            });
+            for (position, &value) in data.iter().enumerate() {
+                assert_eq!(value, position / 10 + 1, "position {position} of {len}");
+            }
+        }
+    }
+}

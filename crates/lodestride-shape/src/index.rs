@@ -101,7 +101,11 @@ pub const fn new_axis() -> Index {
 /// ```
 #[macro_export]
 macro_rules! s {
-    (@list [$($done:expr,)*]) => { [$($done,)*] };
+    (@list [$($done:expr,)*]) => {{
+        #[allow(clippy::reversed_empty_ranges, reason = "1..-1 only looks reversed: -1 counts from the end")]
+        let list: [$crate::Index; _] = [$($done,)*];
+        list
+    }};
     (@list [$($done:expr,)*] ... $(, $($rest:tt)*)?) => {
         $crate::s!(@list [$($done,)* $crate::Index::Ellipsis,] $($($rest)*)?)
     };

@@ -426,3 +426,167 @@ impl Runs<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A shape, the strides of the operands, and the sizes and strides the nest should come down to.
+    struct Case {
+        name: &'static str,
+        shape: &'static [usize],
+        strides: &'static [&'static [isize]],
+        sizes: &'static [usize],
+        inner: &'static [isize],
+    }
+
+    const CASES: &[Case] = &[
+        Case {
+            name: "scalar",
+            shape: &[],
+            strides: &[&[], &[]],
+            sizes: &[1],
+            inner: &[0, 0],
+        },
+        Case {
+            name: "one element",
+            shape: &[1, 1],
+            strides: &[&[7, 9]],
+            sizes: &[1],
+            inner: &[0],
+        },
+        Case {
+            name: "empty",
+            shape: &[3, 0],
+            strides: &[&[0, 1]],
+            sizes: &[0],
+            inner: &[0],
+        },
+        Case {
+            name: "contiguous",
+            shape: &[2, 3, 4],
+            strides: &[&[12, 4, 1], &[12, 4, 1], &[12, 4, 1]],
+            sizes: &[24],
+            inner: &[1, 1, 1],
+        },
+        Case {
+            name: "all F",
+            shape: &[2, 3, 4],
+            strides: &[&[1, 2, 6], &[1, 2, 6]],
+            sizes: &[24],
+            inner: &[1, 1],
+        },
+        Case {
+            name: "all reversed",
+            shape: &[6],
+            strides: &[&[-1], &[-1]],
+            sizes: &[6],
+            inner: &[1, 1],
+        },
+        Case {
+            name: "reversed source",
+            shape: &[6],
+            strides: &[&[1], &[-1]],
+            sizes: &[6],
+            inner: &[1, -1],
+        },
+        Case {
+            name: "scalar operand",
+            shape: &[2, 3],
+            strides: &[&[3, 1], &[0, 0]],
+            sizes: &[6],
+            inner: &[1, 0],
+        },
+        Case {
+            name: "row",
+            shape: &[2, 3],
+            strides: &[&[3, 1], &[0, 1]],
+            sizes: &[2, 3],
+            inner: &[1, 1],
+        },
+        Case {
+            name: "column",
+            shape: &[2, 3],
+            strides: &[&[3, 1], &[1, 0]],
+            sizes: &[2, 3],
+            inner: &[1, 0],
+        },
+        Case {
+            name: "F destination",
+            shape: &[2, 3],
+            strides: &[&[1, 2], &[3, 1]],
+            sizes: &[3, 2],
+            inner: &[1, 3],
+        },
+        Case {
+            name: "gap",
+            shape: &[2, 3, 4],
+            strides: &[&[12, 4, 1], &[24, 4, 1]],
+            sizes: &[2, 12],
+            inner: &[1, 1],
+        },
+        Case {
+            name: "every other",
+            shape: &[4, 3],
+            strides: &[&[6, 2]],
+            sizes: &[12],
+            inner: &[2],
+        },
+        Case {
+            name: "size-1 axes",
+            shape: &[2, 1, 3],
+            strides: &[&[3, 99, 1]],
+            sizes: &[6],
+            inner: &[1],
+        },
+        Case {
+            name: "broadcast batch",
+            shape: &[5, 2, 3],
+            strides: &[&[6, 3, 1], &[0, 3, 1]],
+            sizes: &[5, 6],
+            inner: &[1, 1],
+        },
+    ];
+
+    #[test]
+    fn nests_come_down_to_the_fewest_axes() {
+        let wrong: Vec<_> = CASES
+            .iter()
+            .filter_map(|case| {
+                let nest = LoopNest::new(case.shape, case.strides);
+                let right = nest.sizes() == case.sizes && nest.inner_strides() == case.inner;
+                (!right).then(|| format!("{}: {nest:?}", case.name))
+            })
+            .collect();
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn usual_nests_need_no_heap() {
+        let strides: [&[isize]; 4] = [
+            &[243, 81, 27, 9, 3, 1],
+            &[1, 3, 9, 27, 81, 243],
+            &[0; 6],
+            &[2, 0, 6, 0, 18, 0],
+        ];
+        let nest = LoopNest::new(&[3; 6], &strides);
+        assert!(!nest.sizes.spilled() && !nest.strides.spilled() && !nest.start.spilled());
+        let runs = nest.runs(5..400);
+        assert!(!runs.counters.spilled() && !runs.row.spilled() && !runs.offsets.spilled());
+    }
+
+    #[test]
+    fn one_long_run_is_divided_inside() {
+        let nest = LoopNest::new(&[1000], &[&[1]]);
+        let ranges: Vec<_> = nest.split(3, 64).collect();
+        assert_eq!(ranges, [0..320, 320..640, 640..1000]);
+        // Short runs are kept whole.
+        let nest = LoopNest::new(&[10, 3], &[&[5, 1]]);
+        let ranges: Vec<_> = nest.split(4, 64).collect();
+        assert_eq!(ranges, [0..6, 6..15, 15..21, 21..30]);
+        // Less work than parts.
+        assert_eq!(LoopNest::new(&[2], &[&[1]]).split(8, 1).count(), 2);
+        let nothing = LoopNest::new(&[0], &[&[1]]);
+        assert!(nothing.split(8, 1).eq(std::iter::once(0..0)));
+    }
+}

@@ -177,3 +177,159 @@ impl Layout {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Order, Shape, s};
+
+    #[test]
+    #[expect(clippy::too_many_lines, reason = "one table of cases")]
+    fn usual_pairs_of_views_are_told_apart() {
+        let matrix = Layout::contiguous([6, 8], Order::C).unwrap();
+        let cube = Layout::contiguous([4, 6, 8], Order::C).unwrap();
+        let view = |list: &[crate::Index]| matrix.index(list).unwrap();
+        let block = |list: &[crate::Index]| cube.index(list).unwrap();
+        let cases = [
+            ("rows", view(&s![0]), view(&s![1]), Overlap::Disjoint),
+            ("same row", view(&s![2]), view(&s![2]), Overlap::Identical),
+            (
+                "same row as a matrix",
+                view(&s![2]),
+                view(&s![2..3]),
+                Overlap::Partial,
+            ),
+            (
+                "columns",
+                view(&s![.., 0]),
+                view(&s![.., 7]),
+                Overlap::Disjoint,
+            ),
+            (
+                "halves of the columns",
+                view(&s![.., ..4]),
+                view(&s![.., 4..]),
+                Overlap::Disjoint,
+            ),
+            (
+                "quadrants",
+                view(&s![..4, ..4]),
+                view(&s![2.., 4..]),
+                Overlap::Disjoint,
+            ),
+            (
+                "even and odd rows",
+                view(&s![..;2]),
+                view(&s![1..;2]),
+                Overlap::Disjoint,
+            ),
+            (
+                "reversed even and odd",
+                view(&s![.., ..;-2]),
+                view(&s![.., ..;2]),
+                Overlap::Disjoint,
+            ),
+            (
+                "shifted by one",
+                view(&s![1..]),
+                view(&s![..-1]),
+                Overlap::Partial,
+            ),
+            (
+                "flipped",
+                view(&s![..;-1]),
+                matrix.clone(),
+                Overlap::Partial,
+            ),
+            (
+                "transposed",
+                matrix.transpose(),
+                matrix.clone(),
+                Overlap::Partial,
+            ),
+            (
+                "middle slices",
+                block(&s![.., 0]),
+                block(&s![.., 5]),
+                Overlap::Disjoint,
+            ),
+            (
+                "inner blocks",
+                block(&s![.., ..3, ..4]),
+                block(&s![.., 3.., 4..]),
+                Overlap::Disjoint,
+            ),
+            ("empty", view(&s![3..3]), matrix.clone(), Overlap::Disjoint),
+            (
+                "size-1 strides",
+                view(&s![..1]),
+                Layout::new([1, 8], [0, 1], 0).unwrap(),
+                Overlap::Identical,
+            ),
+        ];
+        let wrong: Vec<_> = cases
+            .iter()
+            .filter(|(_, a, b, expected)| {
+                overlap(a, 4, b, 4) != *expected || overlap(b, 4, a, 4) != *expected
+            })
+            .map(|(name, ..)| name)
+            .collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
+
+    #[test]
+    fn element_sizes_count() {
+        let first = Layout::contiguous([4], Order::C).unwrap();
+        let later = first.shifted(4).unwrap();
+        assert_eq!(overlap(&first, 4, &later, 4), Overlap::Disjoint);
+        assert_eq!(overlap(&first, 8, &later, 4), Overlap::Partial);
+        assert_eq!(overlap(&first, 4, &later, 2), Overlap::Partial);
+        assert_eq!(overlap(&first, 4, &first, 8), Overlap::Partial);
+    }
+
+    #[test]
+    fn views_that_repeat_elements_are_not_writable() {
+        let line = Layout::contiguous([8], Order::C).unwrap();
+        let cases = [
+            ("plain", line.clone(), true),
+            ("reversed", line.flip(0).unwrap(), true),
+            (
+                "broadcast",
+                line.broadcast_to(&Shape::from([2, 8])).unwrap(),
+                false,
+            ),
+            (
+                "broadcast over nothing",
+                line.broadcast_to(&Shape::from([0, 8])).unwrap(),
+                true,
+            ),
+            (
+                "size-1 axis of stride 0",
+                line.expand_dims(0).unwrap(),
+                true,
+            ),
+            ("overlapping windows", line.windows(0, 3, 2).unwrap(), false),
+            ("touching windows", line.windows(0, 2, 2).unwrap(), true),
+            (
+                "interleaved without sharing",
+                Layout::new([2, 3], [3, 2], 0).unwrap(),
+                true,
+            ),
+            (
+                "interleaved and sharing",
+                Layout::new([3, 4], [3, 2], 0).unwrap(),
+                false,
+            ),
+            (
+                "interleaved inside plain axes",
+                Layout::new([5, 2, 3], [100, 3, 2], 0).unwrap(),
+                true,
+            ),
+        ];
+        let wrong: Vec<_> = cases
+            .iter()
+            .filter(|(_, layout, expected)| layout.check_writable().is_ok() != *expected)
+            .collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
+}

@@ -1,11 +1,19 @@
 //! ND4J's own test cases for indexing, tensors along dimensions, broadcasting and reshaping, as far as they are about
 //! integers. Elements are numbered from 0 in C order unless a case says otherwise. Where ND4J kept every array at least a
 //! matrix the true rank is expected here.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::too_many_lines, reason = "tables of cases")]
 
 use lodestride_shape::{
     Axes, Index, Layout, NdIndexIterator, Order, Shape, all, broadcast_shapes, interval,
     interval_step, keep, new_axis, point, s,
 };
+
+/// The elements of every tensor along some axes.
+type Tensors = Vec<Vec<usize>>;
+
+/// A shape, axes, and the number and shape of the tensors along them.
+type AlongCase = (&'static [usize], &'static [isize], usize, &'static [usize]);
 
 fn lin(shape: &[usize]) -> Layout {
     Layout::contiguous(shape, Order::C).unwrap()
@@ -418,7 +426,7 @@ fn tensors_in_order() {
         (0..count).map(tensor).collect()
     };
     let two = lin(&[2, 2, 2, 2]);
-    let cases: Vec<(&str, Vec<Vec<usize>>, Vec<Vec<usize>>)> = vec![
+    let cases: Vec<(&str, Tensors, Tensors)> = vec![
         (
             "T9",
             every(&two, Axes::from([0, 1])),
@@ -518,7 +526,7 @@ fn tensors_in_order() {
 
 #[test]
 fn tensor_counts_and_shapes_in_every_memory_layout() {
-    let cases: [(&[usize], &[isize], usize, &[usize]); 11] = [
+    let cases: [AlongCase; 11] = [
         (&[3, 4], &[0], 4, &[3]),
         (&[3, 4], &[1], 3, &[4]),
         (&[3, 4, 5], &[0], 20, &[3]),

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::panic::Location;
 
+use lodestride_array::kernels::KernelError;
+use lodestride_array::{ArrayError, DType, Shape};
+
 /// The result of every fallible function of this crate.
 pub type Result<T> = std::result::Result<T, LodError>;
 
@@ -338,4 +341,92 @@ pub enum LodErrorKind {
         /// The entry.
         found: i64,
     },
+    /// An argument that must hold integers holds something else.
+    #[error("Op [{op}] {argument} argument has dtype {found}, but integers are needed")]
+    NotIntegers {
+        /// The op called.
+        op: &'static str,
+        /// The input concerned.
+        argument: SequenceArgument,
+        /// Its dtype.
+        found: DType,
+    },
+    /// An id names a position that does not exist.
+    #[error(
+        "Op [{op}] {argument} argument: id {found} at index {index} is out of range, there are {limit} positions"
+    )]
+    IdOutOfRange {
+        /// The op called.
+        op: &'static str,
+        /// The input concerned.
+        argument: SequenceArgument,
+        /// Index of the id.
+        index: usize,
+        /// The id.
+        found: i64,
+        /// Number of positions.
+        limit: usize,
+    },
+    /// An input has too few axes.
+    #[error("Op [{op}] {argument} argument has rank {found}, at least {expected} is needed")]
+    Rank {
+        /// The op called.
+        op: &'static str,
+        /// The input concerned.
+        argument: SequenceArgument,
+        /// Smallest rank that will do.
+        expected: usize,
+        /// Its rank.
+        found: usize,
+    },
+    /// An input has another shape than the op needs.
+    #[error("Op [{op}] {argument} argument has shape {found}, but shape {expected} is needed")]
+    ShapeMismatch {
+        /// The op called.
+        op: &'static str,
+        /// The input concerned.
+        argument: SequenceArgument,
+        /// The shape needed.
+        expected: Box<Shape>,
+        /// Its shape.
+        found: Box<Shape>,
+    },
+    /// An input has another dtype than the op needs.
+    #[error("Op [{op}] {argument} argument has dtype {found}, but {expected} is needed")]
+    DTypeMismatch {
+        /// The op called.
+        op: &'static str,
+        /// The input concerned.
+        argument: SequenceArgument,
+        /// The dtype needed.
+        expected: DType,
+        /// Its dtype.
+        found: DType,
+    },
+    /// A window of no row at all.
+    #[error("Op [{op}] the window is empty; it needs at least one row")]
+    EmptyWindow {
+        /// The op called.
+        op: &'static str,
+    },
+    /// The numbers of a sequence do not fill whole rows of the new width.
+    #[error(
+        "Op [{op}] the {elements} numbers of sequence {index} do not fill whole rows of width {width}"
+    )]
+    Indivisible {
+        /// The op called.
+        op: &'static str,
+        /// The sequence concerned.
+        index: usize,
+        /// How many numbers it has.
+        elements: usize,
+        /// The new width.
+        width: usize,
+    },
+    /// An array op underneath was refused.
+    #[error("{}", .0.kind())]
+    Array(#[from] ArrayError),
+    /// A kernel underneath was refused, for example because the memory belongs to a closed workspace.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
 }

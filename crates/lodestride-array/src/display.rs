@@ -132,12 +132,12 @@ fn needs_exponent(values: &[f64]) -> bool {
     high > 0.0 && (high >= LARGE || low < SMALL || high / low > SPREAD)
 }
 
-/// Whether so many digits identify the value among those of its dtype.
+/// Whether so many digits say it all: they identify the value among those of its dtype, or more would be zeros.
 fn is_exact(value: f64, dtype: DType, digits: usize, scientific: bool) -> bool {
-    let Ok(read) = number(value, digits, scientific).parse::<f64>() else {
-        return false;
-    };
-    with_dtype!(dtype, T => Scalar::Float(read).cast::<T>() == Scalar::Float(value).cast::<T>())
+    let read = |digits| number(value, digits, scientific).parse::<f64>().unwrap_or(f64::NAN);
+    let short = read(digits);
+    short == read(MAX_DIGITS)
+        || with_dtype!(dtype, T => Scalar::Float(short).cast::<T>() == Scalar::Float(value).cast::<T>())
 }
 
 fn number(value: f64, digits: usize, scientific: bool) -> String {

@@ -1,0 +1,252 @@
+//! Elementwise ops over every layout, broadcasting, promotion, in-place and overlap rules.
+
+mod support;
+
+use lodestride_array::{DType, NdArray, Order, s};
+use support::{SHAPES, counted, layouts};
+
+#[test]
+fn results_do_not_depend_on_layout() {
+    let mut failed = Vec::new();
+    for shape in SHAPES {
+        let x = counted(shape);
+        let y = x.mul(2.0).unwrap().add(1.0).unwrap();
+        let expected: Vec<f32> = x.to_vec::<f32>().unwrap().iter().map(|x| x + (2.0 * x + 1.0)).collect();
+        for (left, x) in layouts(&x).unwrap() {
+            for (right, y) in layouts(&y).unwrap() {
+                let out = x.add(&y).unwrap();
+                if out.to_vec::<f32>().unwrap() != expected {
+                    failed.push(format!("{shape:?}: {left} + {right}"));
+                }
+            }
+            let into = NdArray::zeros(*shape).unwrap();
+            for (name, out) in layouts(&into).unwrap() {
+                x.add_into(&y, &out).unwrap();
+                if out.to_vec::<f32>().unwrap() != expected {
+                    failed.push(format!("{shape:?}: {left} into {name}"));
+                }
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+#[test]
+fn in_place_writes_through_every_layout() {
+    let mut failed = Vec::new();
+    for shape in SHAPES {
+        let y = counted(shape);
+        for (name, x) in layouts(&counted(shape)).unwrap() {
+            x.addi(&y).unwrap().muli(3.0).unwrap().squarei().unwrap();
+            let expected: Vec<f32> = y.to_vec::<f32>().unwrap().iter().map(|y| (6.0 * y) * (6.0 * y)).collect();
+            if x.to_vec::<f32>().unwrap() != expected {
+                failed.push(format!("{shape:?}: {name}"));
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+#[test]
+fn shapes_broadcast() {
+    let cases: &[(&[usize], &[usize], &[usize])] = &[
+        (&[3, 1], &[1, 4], &[3, 4]),
+        (&[3, 4, 1], &[1, 1, 5], &[3, 4, 5]),
+        (&[3, 1, 5], &[1, 4, 1], &[3, 4, 5]),
+        (&[3, 1, 1, 1], &[1, 4, 5, 6], &[3, 4, 5, 6]),
+        (&[1, 6], &[3, 4, 5, 1], &[3, 4, 5, 6]),
+        (&[2, 1, 2, 1], &[2, 1, 5], &[2, 2, 2, 5]),
+        (&[4], &[3, 4], &[3, 4]),
+        (&[], &[2, 2], &[2, 2]),
+        (&[0], &[1], &[0]),
+        (&[0, 3], &[1, 3], &[0, 3]),
+    ];
+    for (a, b, expected) in cases {
+        for (a, b) in [(a, b), (b, a)] {
+            let (x, y) = (counted(a), counted(b));
+            let sum = x.add(&y).unwrap();
+            assert_eq!(&sum.shape()[..], *expected, "{a:?} + {b:?}");
+            let (x, y) = (x.broadcast_to(*expected).unwrap(), y.broadcast_to(*expected).unwrap());
+            let pairs = x.to_vec::<f32>().unwrap().into_iter().zip(y.to_vec::<f32>().unwrap());
+            assert_eq!(sum.to_vec::<f32>().unwrap(), pairs.map(|(x, y)| x + y).collect::<Vec<_>>(), "{a:?} + {b:?}");
+        }
+    }
+}
+
+#[test]
+fn dtypes_promote_as_in_numpy() {
+    use DType::*;
+    const ORDER: [DType; 12] = [Bool, U8, I8, U16, I16, U32, I32, U64, I64, F16, F32, F64];
+    // numpy.result_type of NumPy 2 for every pair.
+    const TABLE: [[DType; 12]; 12] = [
+        [Bool, U8, I8, U16, I16, U32, I32, U64, I64, F16, F32, F64],
+        [U8, U8, I16, U16, I16, U32, I32, U64, I64, F16, F32, F64],
+        [I8, I16, I8, I32, I16, I64, I32, F64, I64, F16, F32, F64],
+        [U16, U16, I32, U16, I32, U32, I32, U64, I64, F32, F32, F64],
+        [I16, I16, I16, I32, I16, I64, I32, F64, I64, F32, F32, F64],
+        [U32, U32, I64, U32, I64, U32, I64, U64, I64, F64, F64, F64],
+        [I32, I32, I32, I32, I32, I64, I32, F64, I64, F64, F64, F64],
+        [U64, U64, F64, U64, F64, U64, F64, U64, F64, F64, F64, F64],
+        [I64, I64, I64, I64, I64, I64, I64, F64, I64, F64, F64, F64],
+        [F16, F16, F16, F32, F32, F64, F64, F64, F64, F16, F32, F64],
+        [F32, F32, F32, F32, F32, F64, F64, F64, F64, F32, F32, F64],
+        [F64, F64, F64, F64, F64, F64, F64, F64, F64, F64, F64, F64],
+    ];
+    let mut failed = Vec::new();
+    for (a, row) in ORDER.into_iter().zip(TABLE) {
+        for (b, expected) in ORDER.into_iter().zip(row) {
+            let (x, y) = (NdArray::ones_of(a, [2]).unwrap(), NdArray::ones_of(b, [2]).unwrap());
+            let sum = x.add(&y).unwrap();
+            let two = if expected == Bool { 1.0 } else { 2.0 };
+            if sum.dtype() != expected || sum.get_f64([0]).unwrap() != two {
+                failed.push((a, b, expected, sum.dtype()));
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{failed:?}");
+}
+
+#[test]
+fn plain_numbers_are_weak() {
+    use DType::*;
+    let dtype = |dtype: DType, arg: lodestride_array::Arg<'_>| {
+        NdArray::ones_of(dtype, [2]).unwrap().add(arg).unwrap().dtype()
+    };
+    let cases = [
+        (U8, 1i32.into(), U8),
+        (I32, 1i64.into(), I32),
+        (F16, 1.5f64.into(), F16),
+        (BF16, 1.5f64.into(), BF16),
+        (F32, 1.5f64.into(), F32),
+        (F32, 3i64.into(), F32),
+        (I32, 0.5f64.into(), F64),
+        (Bool, 1i32.into(), I64),
+        (Bool, 0.5f32.into(), F64),
+        (I8, true.into(), I8),
+    ];
+    for (array, arg, expected) in cases {
+        assert_eq!(dtype(array, arg), expected, "{array} + {arg:?}");
+    }
+    assert_eq!(NdArray::from([7i32]).div(2).unwrap().get_f64([0]).unwrap(), 3.5);
+    assert_eq!(NdArray::from([true]).exp().unwrap().dtype(), F64);
+}
+
+#[test]
+fn in_place_broadcasts_only_the_right_side() {
+    let a = NdArray::ones([2, 3]).unwrap();
+    a.addi(&NdArray::from([1.0f32, 2.0, 3.0])).unwrap();
+    assert_eq!(a.to_vec::<f32>().unwrap(), [2.0, 3.0, 4.0, 2.0, 3.0, 4.0]);
+    let small = NdArray::ones([3, 1]).unwrap();
+    assert!(small.muli(&NdArray::ones([3, 4]).unwrap()).is_err());
+    assert_eq!(small.to_vec::<f32>().unwrap(), [1.0; 3], "nothing may be written");
+}
+
+#[test]
+fn aliases_see_each_other() {
+    let a = counted(&[3, 3]);
+    let alias = a.clone();
+    a.row(0).unwrap().addi(1.0).unwrap();
+    a.transpose().row(2).unwrap().assign(0.0).unwrap();
+    a.get(&s![1.., ..;2]).unwrap().muli(10.0).unwrap();
+    assert_eq!(alias.to_vec::<f32>().unwrap(), [1.0, 2.0, 0.0, 30.0, 4.0, 0.0, 60.0, 7.0, 0.0]);
+    let copy = a.dup().unwrap();
+    a.assign(5).unwrap();
+    assert_eq!(copy.get_f64([0, 0]).unwrap(), 1.0);
+    assert!(a.addi(&a).unwrap().shares_memory(&alias));
+    assert_eq!(alias.get_f64([2, 2]).unwrap(), 10.0);
+}
+
+#[test]
+fn overlap_behaves_as_if_the_source_were_copied_first() {
+    for n in [5usize, 64, 1000] {
+        let values: Vec<f32> = (0..n).map(|i| i as f32).collect();
+        let a = NdArray::from_vec(values.clone(), [n]).unwrap();
+        a.get(&s![1..]).unwrap().addi(&a.get(&s![..-1]).unwrap()).unwrap();
+        let forward: Vec<f32> = (0..n).map(|i| if i == 0 { 0.0 } else { values[i] + values[i - 1] }).collect();
+        assert_eq!(a.to_vec::<f32>().unwrap(), forward);
+
+        let a = NdArray::from_vec(values.clone(), [n]).unwrap();
+        a.get(&s![..-1]).unwrap().subi(&a.get(&s![1..]).unwrap()).unwrap();
+        let backward: Vec<f32> = (0..n).map(|i| if i + 1 == n { values[i] } else { -1.0 }).collect();
+        assert_eq!(a.to_vec::<f32>().unwrap(), backward);
+
+        let a = NdArray::from_vec(values.clone(), [n]).unwrap();
+        a.assign(&a.flip(0).unwrap()).unwrap();
+        assert_eq!(a.to_vec::<f32>().unwrap(), values.iter().rev().copied().collect::<Vec<_>>());
+    }
+    let a = counted(&[4, 4]);
+    let expected = a.transpose().dup().unwrap().add(&a).unwrap();
+    a.addi(&a.transpose()).unwrap();
+    assert_eq!(a, expected);
+    let a = counted(&[3, 3]);
+    a.subi_row_vector(&a.row(1).unwrap()).unwrap();
+    assert_eq!(a.to_vec::<f32>().unwrap(), [-3.0, -3.0, -3.0, 0.0, 0.0, 0.0, 3.0, 3.0, 3.0]);
+    let a = counted(&[3, 3]);
+    a.divi_column_vector(&a.column(1).unwrap()).unwrap();
+    assert_eq!(a.column(1).unwrap().to_vec::<f32>().unwrap(), [1.0; 3]);
+}
+
+#[test]
+fn results_keep_the_order_of_their_operands() {
+    let f = counted(&[3, 4]).dup_order(Order::F).unwrap();
+    assert_eq!(f.add(1.0).unwrap().order(), Some(Order::F));
+    assert_eq!(f.add(&f).unwrap().order(), Some(Order::F));
+    assert_eq!(f.add(&counted(&[3, 4])).unwrap().order(), Some(Order::C));
+    assert_eq!(f.exp().unwrap().order(), Some(Order::F));
+}
+
+#[test]
+fn operators_are_the_methods() {
+    let (a, b) = (NdArray::from([1.0f32, 2.0]), NdArray::from([3.0f32, 5.0]));
+    assert_eq!(&a + &b, a.add(&b).unwrap());
+    assert_eq!(a.clone() - b.clone(), a.sub(&b).unwrap());
+    assert_eq!(&a * 2.0, a.mul(2.0).unwrap());
+    assert_eq!(10.0 - &a, a.rsub(10.0).unwrap());
+    assert_eq!(1 / &b, b.rdiv(1).unwrap());
+    assert_eq!(-&a, a.neg().unwrap());
+    assert_eq!(&b % 2.0, NdArray::from([1.0f32, 1.0]));
+    let mut c = a.dup().unwrap();
+    let alias = c.clone();
+    c += 1.0;
+    c *= &b;
+    assert_eq!(alias, NdArray::from([6.0f32, 15.0]));
+    let (low, high) = (a.greater(0).unwrap(), a.less(2).unwrap());
+    assert_eq!(&low & &high, NdArray::from([true, false]));
+    assert_eq!(!&high, NdArray::from([false, true]));
+    let text = std::panic::catch_unwind(|| &a + &NdArray::from([1.0f32, 2.0, 3.0])).unwrap_err();
+    let text = text.downcast_ref::<String>().unwrap();
+    assert!(text.starts_with("add: shapes [2] and [3] do not broadcast: axis 0 is 2 vs 3\n  --> "), "{text}");
+    assert!(text.contains("tests/elementwise.rs:"), "{text}");
+}
+
+#[test]
+fn select_and_clip() {
+    let a = NdArray::from([[1.0f32, -2.0], [f32::NAN, 4.0]]);
+    let positive = a.greater(0).unwrap();
+    assert_eq!(positive.select(&a, 0.0).unwrap().to_vec::<f32>().unwrap(), [1.0, 0.0, 0.0, 4.0]);
+    let columns = NdArray::from([[true], [false]]);
+    let picked = columns.select(&NdArray::from([1i32, 2]), &NdArray::from([10i32, 20])).unwrap();
+    assert_eq!(picked, NdArray::from([[1i32, 2], [10, 20]]));
+    assert_eq!(positive.select(1, 0).unwrap().dtype(), DType::I64);
+    assert_eq!(a.clip(-1.0, 2.0).unwrap().to_vec::<f32>().unwrap()[..2], [1.0, -1.0]);
+    assert!(a.clip(-1.0, 2.0).unwrap().get_f64([1, 0]).unwrap().is_nan());
+    let b = NdArray::from([5u8, 200]);
+    b.clipi(10, 100).unwrap();
+    assert_eq!(b.to_vec::<u8>().unwrap(), [10, 100]);
+}
+
+#[test]
+fn row_and_column_vectors() {
+    let a = NdArray::from([[1.0f32, 2.0, 4.0], [8.0, 16.0, 32.0]]);
+    assert_eq!(a.rdiv_column_vector(&NdArray::from([4.0f32, 32.0])).unwrap().to_vec::<f32>().unwrap(), [
+        4.0, 2.0, 1.0, 4.0, 2.0, 1.0
+    ]);
+    assert_eq!(a.sub_row_vector(&NdArray::from([[1.0f32, 2.0, 3.0]])).unwrap().row(0).unwrap(), NdArray::from([
+        0.0f32, 0.0, 1.0
+    ]));
+    let strided = NdArray::from([[1.0f32, 9.0], [2.0, 9.0]]).column(0).unwrap();
+    a.muli_column_vector(&strided).unwrap();
+    assert_eq!(a.row(1).unwrap().to_vec::<f32>().unwrap(), [16.0, 32.0, 64.0]);
+    assert!(a.add_row_vector(&NdArray::ones([2]).unwrap()).is_err());
+    assert!(a.add_column_vector(&NdArray::ones([3]).unwrap()).is_err());
+}

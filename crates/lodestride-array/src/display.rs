@@ -134,7 +134,11 @@ fn needs_exponent(values: &[f64]) -> bool {
 
 /// Whether so many digits say it all: they identify the value among those of its dtype, or more would be zeros.
 fn is_exact(value: f64, dtype: DType, digits: usize, scientific: bool) -> bool {
-    let read = |digits| number(value, digits, scientific).parse::<f64>().unwrap_or(f64::NAN);
+    let read = |digits| {
+        number(value, digits, scientific)
+            .parse::<f64>()
+            .unwrap_or(f64::NAN)
+    };
     let short = read(digits);
     short == read(MAX_DIGITS)
         || with_dtype!(dtype, T => Scalar::Float(short).cast::<T>() == Scalar::Float(value).cast::<T>())

@@ -33,8 +33,10 @@ impl NdArray {
         let mut shape: SmallVec<[usize; 6]> = SmallVec::from_slice(&self.shape()[..axis]);
         shape.extend_from_slice(indices.shape());
         shape.extend_from_slice(&self.shape()[axis + 1..]);
-        let out = NdArray::recycled_ordered("take", self.dtype(), Shape::from(&shape[..]), Order::C)?;
-        kernels::gather::take(self.operand(), axis, indices.operand(), out.operand()).or_fail("take")?;
+        let out =
+            NdArray::recycled_ordered("take", self.dtype(), Shape::from(&shape[..]), Order::C)?;
+        kernels::gather::take(self.operand(), axis, indices.operand(), out.operand())
+            .or_fail("take")?;
         Ok(out)
     }
 
@@ -113,7 +115,12 @@ impl NdArray {
         for index in indices.indices() {
             if index < -size || index >= size {
                 let array = ArraySummary::of(self);
-                return Err(ArrayError::new(ArrayErrorKind::IndexRange { op, axis, index, array }));
+                return Err(ArrayError::new(ArrayErrorKind::IndexRange {
+                    op,
+                    axis,
+                    index,
+                    array,
+                }));
             }
             positions.push(if index < 0 { index + size } else { index } as i64);
         }

@@ -33,8 +33,13 @@ impl NdArray {
         self.expect_writable("replace_where")?;
         let mask = self.stretched_mask("replace_where", mask)?;
         let values = values.into().broadcast_into("replace_where", self)?;
-        kernels::select(mask.operand().into(), values.input(), self.operand().into(), self.operand())
-            .or_fail("replace_where")?;
+        kernels::select(
+            mask.operand().into(),
+            values.input(),
+            self.operand().into(),
+            self.operand(),
+        )
+        .or_fail("replace_where")?;
         Ok(self)
     }
 
@@ -54,8 +59,15 @@ impl NdArray {
     #[doc(alias = "masked_select")]
     #[track_caller]
     pub fn select_where(&self, mask: &NdArray) -> Result<NdArray> {
-        let mask = self.stretched_mask("select_where", mask)?.to_vec::<bool>()?;
-        let places: Vec<i64> = mask.iter().enumerate().filter(|(_, chosen)| **chosen).map(|(i, _)| i as i64).collect();
+        let mask = self
+            .stretched_mask("select_where", mask)?
+            .to_vec::<bool>()?;
+        let places: Vec<i64> = mask
+            .iter()
+            .enumerate()
+            .filter(|(_, chosen)| **chosen)
+            .map(|(i, _)| i as i64)
+            .collect();
         let places = NdArray::from_elements("select_where", &places, Shape::from(places.len()))?;
         self.ravel()?.take(&places, 0)
     }
@@ -77,7 +89,9 @@ impl NdArray {
     pub fn nonzero(&self) -> Result<NdArray> {
         let mask = self.cast(DType::Bool)?.to_vec::<bool>()?;
         let mut indices: Vec<i64> = Vec::new();
-        let chosen = NdIndexIterator::new(self.shape(), Order::C).zip(&mask).filter(|(_, chosen)| **chosen);
+        let chosen = NdIndexIterator::new(self.shape(), Order::C)
+            .zip(&mask)
+            .filter(|(_, chosen)| **chosen);
         let mut count = 0;
         for (index, _) in chosen {
             indices.extend(index.iter().map(|&i| i as i64));
@@ -102,7 +116,11 @@ impl NdArray {
     #[doc(alias = "firstIndex")]
     #[track_caller]
     pub fn first_index(&self) -> Result<Option<usize>> {
-        Ok(self.cast(DType::Bool)?.to_vec::<bool>()?.iter().position(|&value| value))
+        Ok(self
+            .cast(DType::Bool)?
+            .to_vec::<bool>()?
+            .iter()
+            .position(|&value| value))
     }
 
     /// The last place along a vector, or in C order in any array, that is not zero; `None` when all are.
@@ -112,7 +130,11 @@ impl NdArray {
     #[doc(alias = "lastIndex")]
     #[track_caller]
     pub fn last_index(&self) -> Result<Option<usize>> {
-        Ok(self.cast(DType::Bool)?.to_vec::<bool>()?.iter().rposition(|&value| value))
+        Ok(self
+            .cast(DType::Bool)?
+            .to_vec::<bool>()?
+            .iter()
+            .rposition(|&value| value))
     }
 
     /// Whether all elements agree within `absolute + relative * |other|`, after broadcasting; NaN agrees with nothing.

@@ -80,7 +80,12 @@ impl Rng {
     /// # Errors
     /// [`ArrayErrorKind::Kernel`](crate::ArrayErrorKind::Kernel) when the deviation is negative or not finite.
     #[track_caller]
-    pub fn normal(&mut self, shape: impl Into<Shape>, mean: f64, deviation: f64) -> Result<NdArray> {
+    pub fn normal(
+        &mut self,
+        shape: impl Into<Shape>,
+        mean: f64,
+        deviation: f64,
+    ) -> Result<NdArray> {
         let out = NdArray::recycled_ordered("normal", float_default(), shape.into(), Order::C)?;
         self.fill_normal(&out, mean, deviation)?;
         Ok(out)
@@ -93,7 +98,8 @@ impl Rng {
     #[track_caller]
     pub fn bernoulli(&mut self, shape: impl Into<Shape>, probability: f64) -> Result<NdArray> {
         let out = NdArray::recycled_ordered("bernoulli", DType::Bool, shape.into(), Order::C)?;
-        draw::bernoulli(self.seed, self.next_stream(), probability, out.operand()).or_fail("bernoulli")?;
+        draw::bernoulli(self.seed, self.next_stream(), probability, out.operand())
+            .or_fail("bernoulli")?;
         Ok(out)
     }
 
@@ -104,7 +110,8 @@ impl Rng {
     #[track_caller]
     pub fn integers(&mut self, shape: impl Into<Shape>, low: i64, high: i64) -> Result<NdArray> {
         let out = NdArray::recycled_ordered("integers", DType::I64, shape.into(), Order::C)?;
-        draw::uniform_integers(self.seed, self.next_stream(), low, high, out.operand()).or_fail("integers")?;
+        draw::uniform_integers(self.seed, self.next_stream(), low, high, out.operand())
+            .or_fail("integers")?;
         Ok(out)
     }
 
@@ -122,7 +129,8 @@ impl Rng {
     #[track_caller]
     pub fn fill_uniform(&mut self, out: &NdArray, low: f64, high: f64) -> Result<()> {
         out.expect_writable("fill_uniform")?;
-        draw::uniform(self.seed, self.next_stream(), low, high, out.operand()).or_fail("fill_uniform")
+        draw::uniform(self.seed, self.next_stream(), low, high, out.operand())
+            .or_fail("fill_uniform")
     }
 
     /// Fills a float array from the normal distribution of the given mean and standard deviation; allocates nothing.
@@ -133,14 +141,25 @@ impl Rng {
     #[track_caller]
     pub fn fill_normal(&mut self, out: &NdArray, mean: f64, deviation: f64) -> Result<()> {
         out.expect_writable("fill_normal")?;
-        draw::normal(self.seed, self.next_stream(), mean, deviation, out.operand()).or_fail("fill_normal")
+        draw::normal(
+            self.seed,
+            self.next_stream(),
+            mean,
+            deviation,
+            out.operand(),
+        )
+        .or_fail("fill_normal")
     }
 }
 
 /// The default dtype where it is a float, else f32: random reals need one.
 fn float_default() -> DType {
     let default = DType::default();
-    if default.is_float() { default } else { DType::F32 }
+    if default.is_float() {
+        default
+    } else {
+        DType::F32
+    }
 }
 
 impl NdArray {
@@ -172,7 +191,10 @@ impl NdArray {
 impl Rng {
     /// A generator that draws the next array of this one, which moves on.
     fn split(&mut self) -> Rng {
-        Rng { seed: self.seed, stream: self.next_stream() }
+        Rng {
+            seed: self.seed,
+            stream: self.next_stream(),
+        }
     }
 }
 

@@ -32,7 +32,11 @@ impl NdArray {
             return Ok(reduced);
         }
         let layout = Layout::contiguous(axes.kept_shape(self.shape()), Order::C).or_fail(op)?;
-        Ok(NdArray::whole(reduced.buffer().clone(), layout, reduced.dtype()))
+        Ok(NdArray::whole(
+            reduced.buffer().clone(),
+            layout,
+            reduced.dtype(),
+        ))
     }
 
     #[track_caller]
@@ -44,9 +48,19 @@ impl NdArray {
     }
 
     #[track_caller]
-    pub(crate) fn reduce_into(&self, op: ReduceOp, name: &'static str, axes: &Axes, out: &NdArray) -> Result<()> {
+    pub(crate) fn reduce_into(
+        &self,
+        op: ReduceOp,
+        name: &'static str,
+        axes: &Axes,
+        out: &NdArray,
+    ) -> Result<()> {
         let axes = self.resolve_axes(name, axes)?;
-        out.expect_output(name, &axes.reduced_shape(self.shape()), op.result_dtype(self.dtype()))?;
+        out.expect_output(
+            name,
+            &axes.reduced_shape(self.shape()),
+            op.result_dtype(self.dtype()),
+        )?;
         if !axes.keeps() {
             return kernels::reduce(op, self.operand(), axes.axes(), out.operand()).or_fail(name);
         }
@@ -121,17 +135,25 @@ impl NdArray {
         let axes = self.resolve_axes(op.name(), axes)?;
         let out = self.reduced(op.name(), &axes, DType::I64)?;
         match axes.axes() {
-            &[axis] => kernels::index_reduce(op, self.operand(), Some(axis), out.operand()).or_fail(op.name())?,
-            _ if axes.is_all() => kernels::index_reduce(op, self.operand(), None, out.operand()).or_fail(op.name())?,
+            &[axis] => kernels::index_reduce(op, self.operand(), Some(axis), out.operand())
+                .or_fail(op.name())?,
+            _ if axes.is_all() => {
+                kernels::index_reduce(op, self.operand(), None, out.operand()).or_fail(op.name())?
+            }
             several => {
                 // The kernel takes one axis or all: move the axes behind the others and make them one.
-                let order: SmallVec<[isize; 6]> =
-                    axes.remaining().iter().chain(several).map(|&axis| axis as isize).collect();
+                let order: SmallVec<[isize; 6]> = axes
+                    .remaining()
+                    .iter()
+                    .chain(several)
+                    .map(|&axis| axis as isize)
+                    .collect();
                 let rows = out.len();
                 let width: usize = several.iter().map(|&axis| self.shape()[axis]).product();
                 let matrix = self.permute(&order[..])?.reshape([rows, width])?;
                 let flat = out.reshape([rows])?;
-                kernels::index_reduce(op, matrix.operand(), Some(1), flat.operand()).or_fail(op.name())?;
+                kernels::index_reduce(op, matrix.operand(), Some(1), flat.operand())
+                    .or_fail(op.name())?;
             }
         }
         self.shaped(op.name(), &axes, out)
@@ -251,7 +273,10 @@ impl NdArray {
     #[track_caller]
     fn arg_number(&self, op: ArgOp) -> Result<usize> {
         if self.is_empty() {
-            return Err(ArrayError::new(ArrayErrorKind::Empty { op: op.name(), expected: "at least one element" }));
+            return Err(ArrayError::new(ArrayErrorKind::Empty {
+                op: op.name(),
+                expected: "at least one element",
+            }));
         }
         Ok(self.arg_reduce(op, &Axes::all())?.item::<i64>()? as usize)
     }

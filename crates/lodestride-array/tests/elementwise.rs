@@ -11,7 +11,12 @@ fn results_do_not_depend_on_layout() {
     for shape in SHAPES {
         let x = counted(shape);
         let y = x.mul(2.0).unwrap().add(1.0).unwrap();
-        let expected: Vec<f32> = x.to_vec::<f32>().unwrap().iter().map(|x| x + (2.0 * x + 1.0)).collect();
+        let expected: Vec<f32> = x
+            .to_vec::<f32>()
+            .unwrap()
+            .iter()
+            .map(|x| x + (2.0 * x + 1.0))
+            .collect();
         for (left, x) in layouts(&x).unwrap() {
             for (right, y) in layouts(&y).unwrap() {
                 let out = x.add(&y).unwrap();
@@ -38,7 +43,12 @@ fn in_place_writes_through_every_layout() {
         let y = counted(shape);
         for (name, x) in layouts(&counted(shape)).unwrap() {
             x.addi(&y).unwrap().muli(3.0).unwrap().squarei().unwrap();
-            let expected: Vec<f32> = y.to_vec::<f32>().unwrap().iter().map(|y| (6.0 * y) * (6.0 * y)).collect();
+            let expected: Vec<f32> = y
+                .to_vec::<f32>()
+                .unwrap()
+                .iter()
+                .map(|y| (6.0 * y) * (6.0 * y))
+                .collect();
             if x.to_vec::<f32>().unwrap() != expected {
                 failed.push(format!("{shape:?}: {name}"));
             }
@@ -66,9 +76,20 @@ fn shapes_broadcast() {
             let (x, y) = (counted(a), counted(b));
             let sum = x.add(&y).unwrap();
             assert_eq!(&sum.shape()[..], *expected, "{a:?} + {b:?}");
-            let (x, y) = (x.broadcast_to(*expected).unwrap(), y.broadcast_to(*expected).unwrap());
-            let pairs = x.to_vec::<f32>().unwrap().into_iter().zip(y.to_vec::<f32>().unwrap());
-            assert_eq!(sum.to_vec::<f32>().unwrap(), pairs.map(|(x, y)| x + y).collect::<Vec<_>>(), "{a:?} + {b:?}");
+            let (x, y) = (
+                x.broadcast_to(*expected).unwrap(),
+                y.broadcast_to(*expected).unwrap(),
+            );
+            let pairs = x
+                .to_vec::<f32>()
+                .unwrap()
+                .into_iter()
+                .zip(y.to_vec::<f32>().unwrap());
+            assert_eq!(
+                sum.to_vec::<f32>().unwrap(),
+                pairs.map(|(x, y)| x + y).collect::<Vec<_>>(),
+                "{a:?} + {b:?}"
+            );
         }
     }
 }
@@ -95,7 +116,10 @@ fn dtypes_promote_as_in_numpy() {
     let mut failed = Vec::new();
     for (a, row) in ORDER.into_iter().zip(TABLE) {
         for (b, expected) in ORDER.into_iter().zip(row) {
-            let (x, y) = (NdArray::ones_of(a, [2]).unwrap(), NdArray::ones_of(b, [2]).unwrap());
+            let (x, y) = (
+                NdArray::ones_of(a, [2]).unwrap(),
+                NdArray::ones_of(b, [2]).unwrap(),
+            );
             let sum = x.add(&y).unwrap();
             let two = if expected == Bool { 1.0 } else { 2.0 };
             if sum.dtype() != expected || sum.get_f64([0]).unwrap() != two {
@@ -110,7 +134,11 @@ fn dtypes_promote_as_in_numpy() {
 fn plain_numbers_are_weak() {
     use DType::*;
     let dtype = |dtype: DType, arg: lodestride_array::Arg<'_>| {
-        NdArray::ones_of(dtype, [2]).unwrap().add(arg).unwrap().dtype()
+        NdArray::ones_of(dtype, [2])
+            .unwrap()
+            .add(arg)
+            .unwrap()
+            .dtype()
     };
     let cases = [
         (U8, 1i32.into(), U8),
@@ -127,7 +155,10 @@ fn plain_numbers_are_weak() {
     for (array, arg, expected) in cases {
         assert_eq!(dtype(array, arg), expected, "{array} + {arg:?}");
     }
-    assert_eq!(NdArray::from([7i32]).div(2).unwrap().get_f64([0]).unwrap(), 3.5);
+    assert_eq!(
+        NdArray::from([7i32]).div(2).unwrap().get_f64([0]).unwrap(),
+        3.5
+    );
     assert_eq!(NdArray::from([true]).exp().unwrap().dtype(), F64);
 }
 
@@ -138,7 +169,11 @@ fn in_place_broadcasts_only_the_right_side() {
     assert_eq!(a.to_vec::<f32>().unwrap(), [2.0, 3.0, 4.0, 2.0, 3.0, 4.0]);
     let small = NdArray::ones([3, 1]).unwrap();
     assert!(small.muli(&NdArray::ones([3, 4]).unwrap()).is_err());
-    assert_eq!(small.to_vec::<f32>().unwrap(), [1.0; 3], "nothing may be written");
+    assert_eq!(
+        small.to_vec::<f32>().unwrap(),
+        [1.0; 3],
+        "nothing may be written"
+    );
 }
 
 #[test]
@@ -148,7 +183,10 @@ fn aliases_see_each_other() {
     a.row(0).unwrap().addi(1.0).unwrap();
     a.transpose().row(2).unwrap().assign(0.0).unwrap();
     a.get(&s![1.., ..;2]).unwrap().muli(10.0).unwrap();
-    assert_eq!(alias.to_vec::<f32>().unwrap(), [1.0, 2.0, 0.0, 30.0, 4.0, 0.0, 60.0, 7.0, 0.0]);
+    assert_eq!(
+        alias.to_vec::<f32>().unwrap(),
+        [1.0, 2.0, 0.0, 30.0, 4.0, 0.0, 60.0, 7.0, 0.0]
+    );
     let copy = a.dup().unwrap();
     a.assign(5).unwrap();
     assert_eq!(copy.get_f64([0, 0]).unwrap(), 1.0);
@@ -161,18 +199,37 @@ fn overlap_behaves_as_if_the_source_were_copied_first() {
     for n in [5usize, 64, 1000] {
         let values: Vec<f32> = (0..n).map(|i| i as f32).collect();
         let a = NdArray::from_vec(values.clone(), [n]).unwrap();
-        a.get(&s![1..]).unwrap().addi(&a.get(&s![..-1]).unwrap()).unwrap();
-        let forward: Vec<f32> = (0..n).map(|i| if i == 0 { 0.0 } else { values[i] + values[i - 1] }).collect();
+        a.get(&s![1..])
+            .unwrap()
+            .addi(&a.get(&s![..-1]).unwrap())
+            .unwrap();
+        let forward: Vec<f32> = (0..n)
+            .map(|i| {
+                if i == 0 {
+                    0.0
+                } else {
+                    values[i] + values[i - 1]
+                }
+            })
+            .collect();
         assert_eq!(a.to_vec::<f32>().unwrap(), forward);
 
         let a = NdArray::from_vec(values.clone(), [n]).unwrap();
-        a.get(&s![..-1]).unwrap().subi(&a.get(&s![1..]).unwrap()).unwrap();
-        let backward: Vec<f32> = (0..n).map(|i| if i + 1 == n { values[i] } else { -1.0 }).collect();
+        a.get(&s![..-1])
+            .unwrap()
+            .subi(&a.get(&s![1..]).unwrap())
+            .unwrap();
+        let backward: Vec<f32> = (0..n)
+            .map(|i| if i + 1 == n { values[i] } else { -1.0 })
+            .collect();
         assert_eq!(a.to_vec::<f32>().unwrap(), backward);
 
         let a = NdArray::from_vec(values.clone(), [n]).unwrap();
         a.assign(&a.flip(0).unwrap()).unwrap();
-        assert_eq!(a.to_vec::<f32>().unwrap(), values.iter().rev().copied().collect::<Vec<_>>());
+        assert_eq!(
+            a.to_vec::<f32>().unwrap(),
+            values.iter().rev().copied().collect::<Vec<_>>()
+        );
     }
     let a = counted(&[4, 4]);
     let expected = a.transpose().dup().unwrap().add(&a).unwrap();
@@ -180,7 +237,10 @@ fn overlap_behaves_as_if_the_source_were_copied_first() {
     assert_eq!(a, expected);
     let a = counted(&[3, 3]);
     a.subi_row_vector(&a.row(1).unwrap()).unwrap();
-    assert_eq!(a.to_vec::<f32>().unwrap(), [-3.0, -3.0, -3.0, 0.0, 0.0, 0.0, 3.0, 3.0, 3.0]);
+    assert_eq!(
+        a.to_vec::<f32>().unwrap(),
+        [-3.0, -3.0, -3.0, 0.0, 0.0, 0.0, 3.0, 3.0, 3.0]
+    );
     let a = counted(&[3, 3]);
     a.divi_column_vector(&a.column(1).unwrap()).unwrap();
     assert_eq!(a.column(1).unwrap().to_vec::<f32>().unwrap(), [1.0; 3]);
@@ -215,7 +275,10 @@ fn operators_are_the_methods() {
     assert_eq!(!&high, NdArray::from([false, true]));
     let text = std::panic::catch_unwind(|| &a + &NdArray::from([1.0f32, 2.0, 3.0])).unwrap_err();
     let text = text.downcast_ref::<String>().unwrap();
-    assert!(text.starts_with("add: shapes [2] and [3] do not broadcast: axis 0 is 2 vs 3\n  --> "), "{text}");
+    assert!(
+        text.starts_with("add: shapes [2] and [3] do not broadcast: axis 0 is 2 vs 3\n  --> "),
+        "{text}"
+    );
     assert!(text.contains("tests/elementwise.rs:"), "{text}");
 }
 
@@ -223,12 +286,20 @@ fn operators_are_the_methods() {
 fn select_and_clip() {
     let a = NdArray::from([[1.0f32, -2.0], [f32::NAN, 4.0]]);
     let positive = a.greater(0).unwrap();
-    assert_eq!(positive.select(&a, 0.0).unwrap().to_vec::<f32>().unwrap(), [1.0, 0.0, 0.0, 4.0]);
+    assert_eq!(
+        positive.select(&a, 0.0).unwrap().to_vec::<f32>().unwrap(),
+        [1.0, 0.0, 0.0, 4.0]
+    );
     let columns = NdArray::from([[true], [false]]);
-    let picked = columns.select(&NdArray::from([1i32, 2]), &NdArray::from([10i32, 20])).unwrap();
+    let picked = columns
+        .select(&NdArray::from([1i32, 2]), &NdArray::from([10i32, 20]))
+        .unwrap();
     assert_eq!(picked, NdArray::from([[1i32, 2], [10, 20]]));
     assert_eq!(positive.select(1, 0).unwrap().dtype(), DType::I64);
-    assert_eq!(a.clip(-1.0, 2.0).unwrap().to_vec::<f32>().unwrap()[..2], [1.0, -1.0]);
+    assert_eq!(
+        a.clip(-1.0, 2.0).unwrap().to_vec::<f32>().unwrap()[..2],
+        [1.0, -1.0]
+    );
     assert!(a.clip(-1.0, 2.0).unwrap().get_f64([1, 0]).unwrap().is_nan());
     let b = NdArray::from([5u8, 200]);
     b.clipi(10, 100).unwrap();
@@ -238,15 +309,28 @@ fn select_and_clip() {
 #[test]
 fn row_and_column_vectors() {
     let a = NdArray::from([[1.0f32, 2.0, 4.0], [8.0, 16.0, 32.0]]);
-    assert_eq!(a.rdiv_column_vector(&NdArray::from([4.0f32, 32.0])).unwrap().to_vec::<f32>().unwrap(), [
-        4.0, 2.0, 1.0, 4.0, 2.0, 1.0
-    ]);
-    assert_eq!(a.sub_row_vector(&NdArray::from([[1.0f32, 2.0, 3.0]])).unwrap().row(0).unwrap(), NdArray::from([
-        0.0f32, 0.0, 1.0
-    ]));
-    let strided = NdArray::from([[1.0f32, 9.0], [2.0, 9.0]]).column(0).unwrap();
+    assert_eq!(
+        a.rdiv_column_vector(&NdArray::from([4.0f32, 32.0]))
+            .unwrap()
+            .to_vec::<f32>()
+            .unwrap(),
+        [4.0, 2.0, 1.0, 4.0, 2.0, 1.0]
+    );
+    assert_eq!(
+        a.sub_row_vector(&NdArray::from([[1.0f32, 2.0, 3.0]]))
+            .unwrap()
+            .row(0)
+            .unwrap(),
+        NdArray::from([0.0f32, 0.0, 1.0])
+    );
+    let strided = NdArray::from([[1.0f32, 9.0], [2.0, 9.0]])
+        .column(0)
+        .unwrap();
     a.muli_column_vector(&strided).unwrap();
-    assert_eq!(a.row(1).unwrap().to_vec::<f32>().unwrap(), [16.0, 32.0, 64.0]);
+    assert_eq!(
+        a.row(1).unwrap().to_vec::<f32>().unwrap(),
+        [16.0, 32.0, 64.0]
+    );
     assert!(a.add_row_vector(&NdArray::ones([2]).unwrap()).is_err());
     assert!(a.add_column_vector(&NdArray::ones([3]).unwrap()).is_err());
 }

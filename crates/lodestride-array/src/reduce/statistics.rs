@@ -111,7 +111,12 @@ impl NdArray {
     /// As [`count_nonzero`](Self::count_nonzero); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn count_nonzero_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
-        self.reduce_into(ReduceOp::CountNonZero, "count_nonzero_into", &axes.into(), out)
+        self.reduce_into(
+            ReduceOp::CountNonZero,
+            "count_nonzero_into",
+            &axes.into(),
+            out,
+        )
     }
 
     /// The number of elements that are not zero.

@@ -454,6 +454,17 @@ pub(crate) fn totals() -> Counters {
     total
 }
 
+/// This thread's figures.
+pub(crate) fn thread_totals() -> Counters {
+    let copy = Counters::new();
+    with_counters(|counters, _| {
+        for (copy, own) in copy.all().into_iter().zip(counters.all()) {
+            copy.store(own.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+    });
+    copy
+}
+
 /// Returns every cached block to the system; other threads follow when they next free something.
 pub(crate) fn trim() -> usize {
     TRIMS.fetch_add(1, Ordering::Relaxed);

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::cache;
+use crate::cache::{self, Counters};
 
 /// What array memory the process has and has had. All byte figures count whole blocks, rounding and headers included.
 ///
@@ -39,7 +39,17 @@ pub struct MemoryStats {
 /// # Ok::<(), lodestride_buffer::AllocError>(())
 /// ```
 pub fn stats() -> MemoryStats {
-    let totals = cache::totals();
+    figures(&cache::totals())
+}
+
+/// What the calling thread alone has allocated and freed: for measuring a step while other threads are busy.
+///
+/// Memory that is freed on another thread than it came from counts as live here for ever.
+pub fn thread_stats() -> MemoryStats {
+    figures(&cache::thread_totals())
+}
+
+fn figures(totals: &Counters) -> MemoryStats {
     let get = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     let live = |allocated, freed| get(allocated).saturating_sub(get(freed));
     MemoryStats {

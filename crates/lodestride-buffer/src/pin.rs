@@ -95,3 +95,202 @@ pub(crate) fn pin_write(access: &Access, home: Home<'_>) -> Result<(), Refusal> 
 fn is_stale(home: Home<'_>) -> bool {
     home.is_some_and(|(epoch, stamp)| epoch.get() != stamp)
 }
+
+/// Every interleaving of guards on two or more threads with the owner that closes, looks and recycles.
+/// Run with `RUSTFLAGS="--cfg loom" cargo test -p lodestride-buffer --release --lib loom_models`.
+#[cfg(all(test, loom))]
+mod loom_models {
+    use super::*;
+    use loom::cell::UnsafeCell;
+    use loom::sync::{Arc, Mutex};
+    use loom::thread;
+
+    /// One array of a workspace: the loom cell stands for its bytes and reports any unordered touch.
+    struct Model {
+        access: Access,
+        epoch: Epoch,
+        bytes: UnsafeCell<u64>,
+        /// The record of `arena.rs`: true once the block was retired, until it is freed.
+        retired: Mutex<bool>,
+        freed: UnsafeCell<u32>,
+    }
+
+    impl Model {
+        fn new() -> Arc<Model> {
+            Arc::new(Model {
+                access: Access::new(),
+                epoch: Epoch::new(Stamp::open(1)),
+                bytes: UnsafeCell::new(1),
+                retired: Mutex::new(false),
+                freed: UnsafeCell::new(0),
+            })
+        }
+
+        fn home(&self) -> Home<'_> {
+            Some((&self.epoch, Stamp::open(1)))
+        }
+
+        /// A guard for reading: true if it was granted, and then the bytes must be those of generation 1.
+        #[expect(unsafe_code, reason = "loom's cell hands out pointers")]
+        fn read(&self) -> bool {
+            match pin_read(&self.access, self.home()) {
+                Ok(()) => {
+                    // SAFETY: this is what the model checks: nobody writes while the pin is held.
+                    let seen = self.bytes.with(|bytes| unsafe { *bytes });
+                    assert!(seen == 1 || seen == 2, "recycled under a guard");
+                    self.ended(self.access.release_read());
+                    true
+                }
+                Err(refusal) => self.refused(refusal),
+            }
+        }
+
+        #[expect(unsafe_code, reason = "loom's cell hands out pointers")]
+        fn write(&self) -> bool {
+            match pin_write(&self.access, self.home()) {
+                Ok(()) => {
+                    // SAFETY: this is what the model checks: nobody else touches the bytes while the pin is held.
+                    self.bytes.with_mut(|bytes| unsafe { *bytes = 2 });
+                    self.ended(self.access.release_write());
+                    true
+                }
+                Err(refusal) => self.refused(refusal),
+            }
+        }
+
+        fn refused(&self, refusal: Refusal) -> bool {
+            if let Refusal::Stale { watched } = refusal {
+                self.ended(watched);
+            }
+            false
+        }
+
+        /// What `Buffer::last_guard_ended` and `Arena::sweep` do.
+        fn ended(&self, watched: bool) {
+            if watched {
+                self.sweep();
+            }
+        }
+
+        fn sweep(&self) {
+            let mut retired = self.retired.lock().unwrap();
+            if *retired && !self.access.is_held() {
+                *retired = false;
+                self.recycle();
+            }
+        }
+
+        /// What `Ground::close` and `Ground::retire` do.
+        fn close(&self) {
+            self.epoch.set(Stamp::closed(1));
+            if self.access.is_held() {
+                let mut retired = self.retired.lock().unwrap();
+                if self.access.watch() {
+                    *retired = true;
+                    return;
+                }
+            }
+            self.recycle();
+        }
+
+        #[expect(unsafe_code, reason = "loom's cell hands out pointers")]
+        fn recycle(&self) {
+            // SAFETY: this is what the model checks: the memory is nobody's now.
+            self.bytes.with_mut(|bytes| unsafe { *bytes = 99 });
+            // SAFETY: likewise, and it is freed once.
+            self.freed.with_mut(|freed| unsafe { *freed += 1 });
+        }
+
+        #[expect(unsafe_code, reason = "loom's cell hands out pointers")]
+        fn freed(&self) -> u32 {
+            // SAFETY: called after all threads were joined.
+            self.freed.with(|freed| unsafe { *freed })
+        }
+    }
+
+    /// Runs each body on a thread of its own beside an owner that closes the workspace.
+    fn check(bodies: &'static [fn(&Model)]) {
+        loom::model(move || {
+            let model = Model::new();
+            let threads: Vec<_> = bodies
+                .iter()
+                .map(|body| {
+                    let model = Arc::clone(&model);
+                    thread::spawn(move || body(&model))
+                })
+                .collect();
+            model.close();
+            for thread in threads {
+                thread.join().unwrap();
+            }
+            assert_eq!(
+                model.freed(),
+                1,
+                "the memory is freed exactly once, and at the end"
+            );
+            assert!(
+                !model.read() && !model.write(),
+                "the array is stale for ever"
+            );
+        });
+    }
+
+    #[test]
+    fn a_reader_beside_the_recycler() {
+        check(&[|model| {
+            model.read();
+        }]);
+    }
+
+    #[test]
+    fn a_writer_beside_the_recycler() {
+        check(&[|model| {
+            model.write();
+        }]);
+    }
+
+    #[test]
+    fn a_reader_that_comes_again() {
+        check(&[|model| {
+            let first = model.read();
+            let second = model.read();
+            assert!(first || !second, "stale arrays never come back");
+        }]);
+    }
+
+    #[test]
+    fn two_readers_beside_the_recycler() {
+        check(&[
+            |model| {
+                model.read();
+            },
+            |model| {
+                model.read();
+            },
+        ]);
+    }
+
+    #[test]
+    fn a_reader_and_a_writer_beside_the_recycler() {
+        check(&[
+            |model| {
+                model.read();
+            },
+            |model| {
+                model.write();
+            },
+        ]);
+    }
+
+    #[test]
+    fn two_writers_exclude_each_other() {
+        loom::model(|| {
+            let model = Model::new();
+            let other = Arc::clone(&model);
+            let thread = thread::spawn(move || other.write());
+            let own = model.write();
+            let others = thread.join().unwrap();
+            assert!(own || others, "one of two is granted");
+        });
+    }
+}

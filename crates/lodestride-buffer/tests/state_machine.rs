@@ -1,0 +1,375 @@
+//! Random walks over workspaces, arrays and guards beside a naive model that keeps every array's contents in a vector of
+//! its own: who may be opened, what it holds, how much memory the workspaces say they use.
+#![expect(clippy::unwrap_used, reason = "test code outside of test functions")]
+
+use lodestride_buffer::*;
+use proptest::prelude::*;
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Enter(usize),
+    Borrow(usize),
+    /// Closes a guard, counted from the newest.
+    Close(usize),
+    Drop(usize),
+    Allocate {
+        bytes: usize,
+        zeroed: bool,
+    },
+    AllocateIn(usize, usize),
+    Detached(usize),
+    Forget(usize),
+    Read(usize),
+    Write(usize, u8),
+    HoldReader(usize),
+    HoldWriter(usize),
+    EndGuard(usize),
+    Destroy(usize),
+}
+
+fn steps() -> impl Strategy<Value = Step> {
+    let bytes = prop_oneof![0..200_usize, 900..1100_usize, 4000..5000_usize];
+    prop_oneof![
+        4 => (0..3_usize).prop_map(Step::Enter),
+        1 => (0..3_usize).prop_map(Step::Borrow),
+        5 => prop_oneof![8 => Just(0), 1 => 0..4_usize].prop_map(Step::Close),
+        1 => (0..4_usize).prop_map(Step::Drop),
+        12 => (bytes.clone(), any::<bool>()).prop_map(|(bytes, zeroed)| Step::Allocate { bytes, zeroed }),
+        2 => (0..3_usize, bytes.clone()).prop_map(|(ws, bytes)| Step::AllocateIn(ws, bytes)),
+        1 => bytes.prop_map(Step::Detached),
+        3 => any::<usize>().prop_map(Step::Forget),
+        6 => any::<usize>().prop_map(Step::Read),
+        6 => (any::<usize>(), any::<u8>()).prop_map(|(array, byte)| Step::Write(array, byte)),
+        2 => any::<usize>().prop_map(Step::HoldReader),
+        2 => any::<usize>().prop_map(Step::HoldWriter),
+        3 => any::<usize>().prop_map(Step::EndGuard),
+        1 => (0..3_usize).prop_map(Step::Destroy),
+    ]
+}
+
+enum Guard {
+    Read(ReadGuard<'static>),
+    Write(WriteGuard<'static>),
+}
+
+struct Array {
+    /// Leaked, so that guards may outlive the handle as far as the compiler is concerned.
+    buffer: &'static Buffer,
+    /// The workspace and its generation; `None` for the heap.
+    home: Option<(usize, u64)>,
+    contents: Vec<u8>,
+    readers: usize,
+    written: bool,
+}
+
+#[derive(Default)]
+struct Space {
+    generation: u64,
+    open: bool,
+    this_cycle: usize,
+    max_cycle: usize,
+    cycles: u64,
+    size: usize,
+    offset: usize,
+}
+
+struct World {
+    workspaces: Vec<Workspace>,
+    spaces: Vec<Space>,
+    /// Workspace, whether this entry opened it, whether it borrows it.
+    stack: Vec<(usize, bool, bool)>,
+    scopes: Vec<WorkspaceGuard>,
+    arrays: Vec<Array>,
+    guards: Vec<(usize, Guard)>,
+}
+
+impl World {
+    fn new() -> World {
+        let strict = WorkspaceConfig::new().allocation(AllocationPolicy::Strict);
+        let configs = [
+            WorkspaceConfig::new(),
+            strict.initial_size(4096),
+            strict.spill(SpillPolicy::Reallocate).max_size(8192),
+        ];
+        let named = |(index, config)| Workspace::with_config(["A", "B", "C"][index], config);
+        World {
+            workspaces: configs.into_iter().enumerate().map(named).collect(),
+            spaces: (0..3).map(|_| Space::default()).collect(),
+            stack: Vec::new(),
+            scopes: Vec::new(),
+            arrays: Vec::new(),
+            guards: Vec::new(),
+        }
+    }
+
+    fn step(&mut self, step: Step) {
+        match step {
+            Step::Enter(index) => self.enter(index),
+            Step::Borrow(index) => self.borrow(index),
+            Step::Close(depth) => self.close(depth, true),
+            Step::Drop(depth) => self.close(depth, false),
+            Step::Allocate { bytes, zeroed } => {
+                let home = self.stack.last().map(|entry| entry.0);
+                let buffer = if zeroed {
+                    Buffer::zeroed(bytes)
+                } else {
+                    Buffer::recycled(bytes)
+                };
+                self.add(buffer.unwrap(), home, zeroed);
+            }
+            Step::AllocateIn(index, bytes) => {
+                let buffer = Buffer::zeroed_in(&self.workspaces[index], bytes);
+                assert_eq!(buffer.is_ok(), self.spaces[index].open);
+                if let Ok(buffer) = buffer {
+                    self.add(buffer, Some(index), true);
+                }
+            }
+            Step::Detached(bytes) => self.add(Buffer::detached_zeroed(bytes).unwrap(), None, true),
+            Step::Forget(array) => self.forget(array),
+            Step::Read(array) => self.read(array, false),
+            Step::HoldReader(array) => self.read(array, true),
+            Step::Write(array, byte) => self.write(array, byte, false),
+            Step::HoldWriter(array) => self.write(array, 77, true),
+            Step::EndGuard(guard) => self.end_guard(guard),
+            Step::Destroy(index) => {
+                let destroyed = self.workspaces[index].destroy().is_ok();
+                assert_eq!(destroyed, !self.spaces[index].open);
+                if destroyed {
+                    let space = &mut self.spaces[index];
+                    (space.size, space.max_cycle, space.cycles) = (0, 0, 0);
+                }
+            }
+        }
+    }
+
+    fn enter(&mut self, index: usize) {
+        self.scopes.push(self.workspaces[index].enter().unwrap());
+        let space = &mut self.spaces[index];
+        self.stack.push((index, !space.open, false));
+        if !space.open {
+            space.open = true;
+            space.generation += 1;
+            if space.size == 0 && self.workspaces[index].config().initial_size > 0 {
+                space.size = self.workspaces[index].config().initial_size;
+            }
+        }
+    }
+
+    fn borrow(&mut self, index: usize) {
+        let borrowed = self.stack.contains(&(index, false, true));
+        let guard = self.workspaces[index].borrow();
+        assert_eq!(guard.is_ok(), self.spaces[index].open && !borrowed);
+        if let Ok(guard) = guard {
+            self.scopes.push(guard);
+            self.stack.push((index, false, true));
+        }
+    }
+
+    fn close(&mut self, depth: usize, reported: bool) {
+        let Some(position) = self.scopes.len().checked_sub(depth + 1) else {
+            return;
+        };
+        let inner: Vec<_> = self.scopes.drain(position + 1..).collect();
+        let guard = self.scopes.pop().unwrap();
+        if reported {
+            assert_eq!(guard.close().is_ok(), inner.is_empty());
+        } else {
+            drop(guard);
+        }
+        for guard in inner {
+            let already = guard.close();
+            assert!(matches!(already, Err(WorkspaceError::AlreadyClosed { .. })));
+        }
+        for (index, opened, _) in self.stack.drain(position..).rev() {
+            let space = &mut self.spaces[index];
+            if opened {
+                space.open = false;
+                space.cycles += 1;
+                space.max_cycle = space.max_cycle.max(space.this_cycle);
+                let config = self.workspaces[index].config();
+                let grows = config.spill == SpillPolicy::Reallocate;
+                if space.max_cycle > 0 && (space.size == 0 || grows && space.max_cycle > space.size)
+                {
+                    space.size = config.size_for(space.max_cycle).max(space.size);
+                }
+                (space.this_cycle, space.offset) = (0, 0);
+            }
+        }
+    }
+
+    fn add(&mut self, buffer: Buffer, home: Option<usize>, zeroed: bool) {
+        let bytes = buffer.len();
+        assert_eq!(buffer.is_attached(), home.is_some());
+        if let Some(index) = home {
+            let space = &mut self.spaces[index];
+            let room = bytes.next_multiple_of(64);
+            space.this_cycle += room;
+            if space.offset + room <= space.size {
+                space.offset += room;
+            }
+        }
+        let fill = self.arrays.len() as u8;
+        if zeroed {
+            assert!(buffer.read().unwrap().bytes().iter().all(|byte| *byte == 0));
+        } else {
+            buffer.write().unwrap().bytes_mut().fill(fill);
+        }
+        self.arrays.push(Array {
+            buffer: Box::leak(Box::new(buffer)),
+            home: home.map(|index| (index, self.spaces[index].generation)),
+            contents: vec![if zeroed { 0 } else { fill }; bytes],
+            readers: 0,
+            written: false,
+        });
+    }
+
+    fn pick(&self, array: usize) -> Option<usize> {
+        (!self.arrays.is_empty()).then(|| array % self.arrays.len())
+    }
+
+    /// Lets a handle go: the leaked one stays, so this drops a clone and checks that nothing else changes.
+    fn forget(&mut self, array: usize) {
+        if let Some(array) = self.pick(array) {
+            drop(self.arrays[array].buffer.clone());
+        }
+    }
+
+    /// What the door must answer; `None` if it opens.
+    fn refusal(&self, array: usize, writing: bool) -> Option<&'static str> {
+        let array = &self.arrays[array];
+        if let Some((index, generation)) = array.home {
+            let space = &self.spaces[index];
+            if !space.open {
+                return Some("leaked");
+            }
+            if space.generation != generation {
+                return Some("outdated");
+            }
+        }
+        (array.written || writing && array.readers > 0).then_some("in use")
+    }
+
+    fn read(&mut self, array: usize, hold: bool) {
+        let Some(index) = self.pick(array) else {
+            return;
+        };
+        let result = self.arrays[index].buffer.read();
+        assert_eq!(result.as_ref().err().map(name), self.refusal(index, false));
+        if let Ok(guard) = result {
+            assert_eq!(guard.bytes(), self.arrays[index].contents);
+            if hold {
+                self.arrays[index].readers += 1;
+                self.guards.push((index, Guard::Read(guard)));
+            }
+        }
+    }
+
+    fn write(&mut self, array: usize, byte: u8, hold: bool) {
+        let Some(index) = self.pick(array) else {
+            return;
+        };
+        let result = self.arrays[index].buffer.write();
+        assert_eq!(result.as_ref().err().map(name), self.refusal(index, true));
+        if let Ok(mut guard) = result {
+            guard.bytes_mut().fill(byte);
+            self.arrays[index].contents.fill(byte);
+            if hold {
+                self.arrays[index].written = true;
+                self.guards.push((index, Guard::Write(guard)));
+            }
+        }
+    }
+
+    fn end_guard(&mut self, guard: usize) {
+        if self.guards.is_empty() {
+            return;
+        }
+        let (index, guard) = self.guards.swap_remove(guard % self.guards.len());
+        match guard {
+            Guard::Read(_) => self.arrays[index].readers -= 1,
+            Guard::Write(_) => self.arrays[index].written = false,
+        }
+    }
+
+    /// What must hold after every step.
+    fn check(&self) {
+        for (workspace, space) in self.workspaces.iter().zip(&self.spaces) {
+            let stats = workspace.stats();
+            let found = (stats.open, stats.generation, stats.cycles, stats.max_cycle);
+            assert_eq!(
+                found,
+                (space.open, space.generation, space.cycles, space.max_cycle)
+            );
+            let found = (stats.size, stats.offset, stats.this_cycle);
+            assert_eq!(found, (space.size, space.offset, space.this_cycle));
+            assert_eq!(stats.this_cycle, stats.offset + stats.spilled);
+        }
+        let names: Vec<WorkspaceName> = self
+            .stack
+            .iter()
+            .filter(|entry| entry.1)
+            .map(|entry| self.workspaces[entry.0].name().clone())
+            .collect();
+        assert_eq!(open_workspaces(), names);
+        // A guard's bytes never change under it, whatever happened to the workspace.
+        for (index, guard) in &self.guards {
+            let bytes = match guard {
+                Guard::Read(guard) => guard.bytes(),
+                Guard::Write(guard) => guard.bytes(),
+            };
+            assert_eq!(bytes, self.arrays[*index].contents);
+        }
+        // Arrays that may be opened, or are held, never share a byte.
+        let mut ranges: Vec<(usize, usize)> = (0..self.arrays.len())
+            .filter(|index| {
+                let array = &self.arrays[*index];
+                !array.contents.is_empty()
+                    && (array.written || array.readers > 0 || self.refusal(*index, false).is_none())
+            })
+            .map(|index| {
+                (
+                    self.arrays[index].buffer.address(),
+                    self.arrays[index].contents.len(),
+                )
+            })
+            .collect();
+        ranges.sort_unstable();
+        for pair in ranges.windows(2) {
+            assert!(pair[0].0 + pair[0].1 <= pair[1].0);
+        }
+    }
+}
+
+fn name(error: &AccessError) -> &'static str {
+    match error {
+        AccessError::Leaked(_) => "leaked",
+        AccessError::Outdated(_) => "outdated",
+        AccessError::InUse(_) => "in use",
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: if cfg!(miri) { 8 } else { 400 },
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn the_door_agrees_with_a_naive_model(steps in proptest::collection::vec(steps(), 1..120)) {
+        let mut world = World::new();
+        for step in steps {
+            world.step(step);
+            world.check();
+        }
+        // Innermost first, as scopes end.
+        while let Some(scope) = world.scopes.pop() {
+            scope.close().unwrap();
+        }
+        world.guards.clear();
+        for workspace in &world.workspaces {
+            prop_assert_eq!(workspace.stats().pinned, 0);
+        }
+        prop_assert!(current_workspace().is_none());
+    }
+}

@@ -50,7 +50,17 @@ pub(crate) enum Action {
 }
 
 impl Action {
-    fn sources(&self) -> impl Iterator<Item = Source> {
+    /// The same with other sources.
+    pub(crate) fn map_sources(self, map: impl Fn(Source) -> Source) -> Action {
+        match self {
+            Action::Unary(kernel, a) => Action::Unary(kernel, map(a)),
+            Action::Binary(kernel, a, b) => Action::Binary(kernel, map(a), map(b)),
+            Action::Select(kernel, a, b, c) => Action::Select(kernel, map(a), map(b), map(c)),
+            Action::Cast(kernel, a) => Action::Cast(kernel, map(a)),
+        }
+    }
+
+    pub(crate) fn sources(&self) -> impl Iterator<Item = Source> {
         let (sources, count) = match *self {
             Action::Unary(_, a) | Action::Cast(_, a) => ([a; 3], 1),
             Action::Binary(_, a, b) => ([a, b, b], 2),
@@ -498,7 +508,8 @@ fn in_place_source(plan: &Plan<'_, '_>, input: usize) -> bool {
         }
         Action::Select(..) | Action::Cast(..) => false,
     };
-    first && step.action.sources().filter(arrays).count() == 1
+    let stored = plan.stores.iter().any(|(source, ..)| arrays(source));
+    first && !stored && step.action.sources().filter(arrays).count() == 1
 }
 
 /// The number of a load among the array loads.

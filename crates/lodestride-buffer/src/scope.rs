@@ -337,7 +337,9 @@ pub fn parent_workspace() -> Option<Workspace> {
             Kind::Again { index, .. } => index,
             Kind::Out => return None,
         };
-        stack.session(index).map(|session| session.workspace.clone())
+        stack
+            .session(index)
+            .map(|session| session.workspace.clone())
     });
     parent.ok().flatten()
 }

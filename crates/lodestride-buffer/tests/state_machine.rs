@@ -53,11 +53,12 @@ enum Guard {
 }
 
 struct Array {
-    /// Leaked, so that guards may outlive the handle as far as the compiler is concerned.
-    buffer: &'static Buffer,
+    /// `None` once the handle was dropped. Guards that are held stand on leaked clones, so they may outlive it.
+    buffer: Option<Buffer>,
     /// The workspace and its generation; `None` for the heap.
     home: Option<(usize, u64)>,
     contents: Vec<u8>,
+    address: usize,
     readers: usize,
     written: bool,
 }
@@ -128,8 +129,8 @@ impl World {
             Step::Forget(array) => self.forget(array),
             Step::Read(array) => self.read(array, false),
             Step::HoldReader(array) => self.read(array, true),
-            Step::Write(array, byte) => self.write(array, byte, false),
-            Step::HoldWriter(array) => self.write(array, 77, true),
+            Step::Write(array, byte) => self.write(array, Some(byte)),
+            Step::HoldWriter(array) => self.write(array, None),
             Step::EndGuard(guard) => self.end_guard(guard),
             Step::Destroy(index) => {
                 let destroyed = self.workspaces[index].destroy().is_ok();
@@ -215,7 +216,8 @@ impl World {
             buffer.write().unwrap().bytes_mut().fill(fill);
         }
         self.arrays.push(Array {
-            buffer: Box::leak(Box::new(buffer)),
+            address: buffer.address(),
+            buffer: Some(buffer),
             home: home.map(|index| (index, self.spaces[index].generation)),
             contents: vec![if zeroed { 0 } else { fill }; bytes],
             readers: 0,
@@ -223,14 +225,15 @@ impl World {
         });
     }
 
-    fn pick(&self, array: usize) -> Option<usize> {
-        (!self.arrays.is_empty()).then(|| array % self.arrays.len())
+    /// An array whose handle is there.
+    fn pick(&self, array: usize) -> Option<(usize, Buffer)> {
+        let index = array.checked_rem(self.arrays.len())?;
+        Some((index, self.arrays[index].buffer.clone()?))
     }
 
-    /// Lets a handle go: the leaked one stays, so this drops a clone and checks that nothing else changes.
     fn forget(&mut self, array: usize) {
-        if let Some(array) = self.pick(array) {
-            drop(self.arrays[array].buffer.clone());
+        if let Some((index, _)) = self.pick(array) {
+            self.arrays[index].buffer = None;
         }
     }
 
@@ -250,33 +253,40 @@ impl World {
     }
 
     fn read(&mut self, array: usize, hold: bool) {
-        let Some(index) = self.pick(array) else {
+        let Some((index, buffer)) = self.pick(array) else {
             return;
         };
-        let result = self.arrays[index].buffer.read();
+        if hold && self.refusal(index, false).is_none() {
+            let buffer: &'static Buffer = Box::leak(Box::new(buffer));
+            self.arrays[index].readers += 1;
+            self.guards
+                .push((index, Guard::Read(buffer.read().unwrap())));
+            return;
+        }
+        let result = buffer.read();
         assert_eq!(result.as_ref().err().map(name), self.refusal(index, false));
         if let Ok(guard) = result {
             assert_eq!(guard.bytes(), self.arrays[index].contents);
-            if hold {
-                self.arrays[index].readers += 1;
-                self.guards.push((index, Guard::Read(guard)));
-            }
         }
     }
 
-    fn write(&mut self, array: usize, byte: u8, hold: bool) {
-        let Some(index) = self.pick(array) else {
+    /// Fills with the byte, or holds a guard.
+    fn write(&mut self, array: usize, byte: Option<u8>) {
+        let Some((index, buffer)) = self.pick(array) else {
             return;
         };
-        let result = self.arrays[index].buffer.write();
+        if byte.is_none() && self.refusal(index, true).is_none() {
+            let buffer: &'static Buffer = Box::leak(Box::new(buffer));
+            self.arrays[index].written = true;
+            self.guards
+                .push((index, Guard::Write(buffer.write().unwrap())));
+            return;
+        }
+        let result = buffer.write();
         assert_eq!(result.as_ref().err().map(name), self.refusal(index, true));
-        if let Ok(mut guard) = result {
+        if let (Ok(mut guard), Some(byte)) = (result, byte) {
             guard.bytes_mut().fill(byte);
             self.arrays[index].contents.fill(byte);
-            if hold {
-                self.arrays[index].written = true;
-                self.guards.push((index, Guard::Write(guard)));
-            }
         }
     }
 
@@ -324,11 +334,13 @@ impl World {
             .filter(|index| {
                 let array = &self.arrays[*index];
                 !array.contents.is_empty()
-                    && (array.written || array.readers > 0 || self.refusal(*index, false).is_none())
+                    && (array.written
+                        || array.readers > 0
+                        || array.buffer.is_some() && self.refusal(*index, false).is_none())
             })
             .map(|index| {
                 (
-                    self.arrays[index].buffer.address(),
+                    self.arrays[index].address,
                     self.arrays[index].contents.len(),
                 )
             })

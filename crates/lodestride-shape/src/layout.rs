@@ -109,26 +109,35 @@ impl Layout {
         }
     }
 
+    /// Takes the shape and the strides out.
+    pub(crate) fn into_parts(self) -> (Shape, Strides) {
+        (self.shape, self.strides)
+    }
+
     /// Gives the sizes of the axes.
     #[must_use]
+    #[inline]
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
     /// Gives the strides in elements, one per axis.
     #[must_use]
+    #[inline]
     pub fn strides(&self) -> &Strides {
         &self.strides
     }
 
     /// Gives the element index of logical `[0, 0, ..]`.
     #[must_use]
+    #[inline]
     pub fn offset(&self) -> usize {
         self.offset
     }
 
     /// Counts the axes.
     #[must_use]
+    #[inline]
     pub fn rank(&self) -> usize {
         self.shape.rank()
     }

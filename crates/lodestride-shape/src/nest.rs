@@ -62,10 +62,11 @@ pub struct Run<'a> {
 pub struct Runs<'a> {
     nest: &'a LoopNest,
     counters: SmallVec<[usize; 6]>,
-    // The start of the current run, without `skip`.
-    row: SmallVec<[isize; 4]>,
+    // The start of the run given last; of the first run before the first call.
     offsets: SmallVec<[isize; 4]>,
+    // How far into its inner run the run given last began.
     skip: usize,
+    started: bool,
     position: usize,
     end: usize,
 }
@@ -77,6 +78,9 @@ impl LoopNest {
     /// If a stride list is not as long as the shape.
     #[must_use]
     pub fn new(shape: &[usize], strides: &[&[isize]]) -> LoopNest {
+        if let Some(nest) = LoopNest::one_unit_run(shape, strides) {
+            return nest;
+        }
         let mut nest = LoopNest::gather(shape, strides, 0..shape.len());
         if nest.elements > 0 {
             nest.turn_round();
@@ -148,11 +152,35 @@ impl LoopNest {
         Ok(LoopNest::new(first.shape(), &strides))
     }
 
+    /// The commonest nest, made without sorting and merging: all operands gap-free in C order.
+    fn one_unit_run(shape: &[usize], strides: &[&[isize]]) -> Option<LoopNest> {
+        let mut elements = 1usize;
+        for (axis, &size) in shape.iter().enumerate().rev() {
+            if size == 1 {
+                continue;
+            }
+            let step = elements.cast_signed();
+            if size == 0 || !strides.iter().all(|operand| operand[axis] == step) {
+                return None;
+            }
+            elements = elements.saturating_mul(size);
+        }
+        if elements == 1 || strides.iter().any(|operand| operand.len() != shape.len()) {
+            return None;
+        }
+        Some(LoopNest {
+            sizes: smallvec![elements],
+            strides: smallvec![1; strides.len()],
+            start: smallvec![0; strides.len()],
+            elements,
+        })
+    }
+
     /// Collects the axes of more than one position, axis by axis.
     fn gather(
         shape: &[usize],
         strides: &[&[isize]],
-        axes: impl Iterator<Item = usize>,
+        axes: impl ExactSizeIterator<Item = usize>,
     ) -> LoopNest {
         for operand in strides {
             assert_eq!(
@@ -161,27 +189,37 @@ impl LoopNest {
                 "an operand needs one stride per axis"
             );
         }
+        let (operands, most) = (strides.len(), axes.len());
         let mut nest = LoopNest {
-            sizes: SmallVec::new(),
-            strides: SmallVec::new(),
-            start: smallvec![0; strides.len()],
+            sizes: smallvec![0; most],
+            strides: smallvec![0; most * operands],
+            start: smallvec![0; operands],
             elements: 1,
         };
+        // Slices, not pushes: a push asks each time whether the vector lives on the heap.
+        let (sizes, rows) = (&mut nest.sizes[..], &mut nest.strides[..]);
+        let mut kept = 0;
         for axis in axes {
             let size = shape[axis];
-            if size != 1 {
-                nest.elements = nest.elements.saturating_mul(size);
-                nest.sizes.push(size);
-                nest.strides
-                    .extend(strides.iter().map(|operand| operand[axis]));
+            if size == 1 {
+                continue;
             }
+            nest.elements = nest.elements.saturating_mul(size);
+            sizes[kept] = size;
+            for (operand, list) in strides.iter().enumerate() {
+                rows[kept * operands + operand] = list[axis];
+            }
+            kept += 1;
         }
-        if nest.sizes.contains(&0) {
+        if sizes[..kept].contains(&0) {
             nest.elements = 0;
         }
+        nest.sizes.truncate(kept);
+        nest.strides.truncate(kept * operands);
         nest
     }
 
+    #[inline]
     fn operands_of(&self, axis: usize) -> Range<usize> {
         let operands = self.start.len();
         axis * operands..(axis + 1) * operands
@@ -265,18 +303,21 @@ impl LoopNest {
 
     /// Counts the operands.
     #[must_use]
+    #[inline]
     pub fn operands(&self) -> usize {
         self.start.len()
     }
 
     /// Counts the positions of the whole nest.
     #[must_use]
+    #[inline]
     pub fn elements(&self) -> usize {
         self.elements
     }
 
     /// Gives the sizes of the merged axes, outermost first; the last is the inner run.
     #[must_use]
+    #[inline]
     pub fn sizes(&self) -> &[usize] {
         &self.sizes
     }
@@ -286,24 +327,28 @@ impl LoopNest {
     /// # Panics
     /// If there is no such axis; see [`LoopNest::sizes`].
     #[must_use]
+    #[inline]
     pub fn axis_strides(&self, axis: usize) -> &[isize] {
         &self.strides[self.operands_of(axis)]
     }
 
     /// Gives the offset of the first position of every operand; not 0 where an axis was turned round.
     #[must_use]
+    #[inline]
     pub fn start(&self) -> &[isize] {
         &self.start
     }
 
     /// Gives the length of an inner run; 0 if there are no elements.
     #[must_use]
+    #[inline]
     pub fn inner_len(&self) -> usize {
         self.sizes[self.sizes.len() - 1]
     }
 
     /// Gives the step of every operand inside a run.
     #[must_use]
+    #[inline]
     pub fn inner_strides(&self) -> &[isize] {
         self.axis_strides(self.sizes.len() - 1)
     }
@@ -356,50 +401,51 @@ impl LoopNest {
         let end = range.end.min(self.elements);
         let position = range.start.min(end);
         let mut counters: SmallVec<[usize; 6]> = smallvec![0; self.sizes.len() - 1];
-        let mut row = SmallVec::from_slice(&self.start);
+        let mut offsets = SmallVec::from_slice(&self.start);
         let inner = self.inner_len().max(1);
         let (mut rest, skip) = (position / inner, position % inner);
         if rest > 0 {
             for axis in (0..counters.len()).rev() {
                 counters[axis] = rest % self.sizes[axis];
                 rest /= self.sizes[axis];
-                for (at, &stride) in row.iter_mut().zip(self.axis_strides(axis)) {
-                    *at += stride * counters[axis].cast_signed();
-                }
+                step(&mut offsets, self.axis_strides(axis), counters[axis]);
             }
         }
-        let offsets = row.clone();
+        step(&mut offsets, self.inner_strides(), skip);
         Runs {
             nest: self,
             counters,
-            row,
             offsets,
             skip,
+            started: false,
             position,
             end,
         }
     }
 }
 
+/// Moves every operand `count` positions along an axis.
+fn step(offsets: &mut [isize], strides: &[isize], count: usize) {
+    for (at, &stride) in offsets.iter_mut().zip(strides) {
+        *at += stride * count.cast_signed();
+    }
+}
+
 impl Runs<'_> {
     /// Gives the next run, `None` after the last.
+    #[inline]
     pub fn next_run(&mut self) -> Option<Run<'_>> {
         if self.position >= self.end {
             return None;
         }
-        let (skip, position) = (self.skip, self.position);
-        let len = (self.nest.inner_len() - skip).min(self.end - position);
-        self.offsets.copy_from_slice(&self.row);
-        if skip > 0 {
-            for (at, &stride) in self.offsets.iter_mut().zip(self.nest.inner_strides()) {
-                *at += stride * skip.cast_signed();
-            }
-            self.skip = 0;
-        }
-        self.position += len;
-        if self.position < self.end {
+        // Moving on is left to the next call, so that the run can lend the offsets without a copy.
+        if self.started {
             self.advance();
         }
+        self.started = true;
+        let position = self.position;
+        let len = (self.nest.inner_len() - self.skip).min(self.end - position);
+        self.position += len;
         Some(Run {
             offsets: &self.offsets,
             len,
@@ -407,20 +453,32 @@ impl Runs<'_> {
         })
     }
 
-    /// Moves `row` to the next inner run: one addition per operand for every outer axis that moves or wraps.
+    /// Moves to the start of the next inner run: additions only, for every outer axis that moves or wraps.
+    #[inline]
     fn advance(&mut self) {
-        for axis in (0..self.counters.len()).rev() {
-            let strides = self.nest.axis_strides(axis);
-            self.counters[axis] += 1;
-            if self.counters[axis] < self.nest.sizes[axis] {
-                for (at, &stride) in self.row.iter_mut().zip(strides) {
+        let (offsets, counters) = (&mut self.offsets[..], &mut self.counters[..]);
+        if self.skip > 0 {
+            for (at, &stride) in offsets.iter_mut().zip(self.nest.inner_strides()) {
+                *at -= stride * self.skip.cast_signed();
+            }
+            self.skip = 0;
+        }
+        let (sizes, rows) = (&self.nest.sizes[..], &self.nest.strides[..]);
+        let operands = offsets.len();
+        let mut row = counters.len() * operands;
+        for (counter, &size) in counters.iter_mut().zip(sizes).rev() {
+            row -= operands;
+            let strides = &rows[row..row + operands];
+            *counter += 1;
+            if *counter < size {
+                for (at, &stride) in offsets.iter_mut().zip(strides) {
                     *at += stride;
                 }
                 return;
             }
-            self.counters[axis] = 0;
-            let back = (self.nest.sizes[axis] - 1).cast_signed();
-            for (at, &stride) in self.row.iter_mut().zip(strides) {
+            *counter = 0;
+            let back = (size - 1).cast_signed();
+            for (at, &stride) in offsets.iter_mut().zip(strides) {
                 *at -= stride * back;
             }
         }
@@ -572,7 +630,7 @@ mod tests {
         let nest = LoopNest::new(&[3; 6], &strides);
         assert!(!nest.sizes.spilled() && !nest.strides.spilled() && !nest.start.spilled());
         let runs = nest.runs(5..400);
-        assert!(!runs.counters.spilled() && !runs.row.spilled() && !runs.offsets.spilled());
+        assert!(!runs.counters.spilled() && !runs.offsets.spilled());
     }
 
     #[test]

@@ -38,8 +38,13 @@ impl Layout {
 
     /// Keeps exactly the given axes, in the given order, at position 0 of all others.
     pub(crate) fn with_axes(&self, axes: &[usize]) -> Layout {
-        let shape: Shape = axes.iter().map(|&axis| self.shape()[axis]).collect();
-        let strides: Strides = axes.iter().map(|&axis| self.strides()[axis]).collect();
+        let (mut shape, mut strides) =
+            (Shape::filled(0, axes.len()), Strides::filled(0, axes.len()));
+        let (sizes, steps) = (&mut shape[..], &mut strides[..]);
+        for (place, &axis) in axes.iter().enumerate() {
+            sizes[place] = self.shape()[axis];
+            steps[place] = self.strides()[axis];
+        }
         Layout::derived(shape, strides, self.offset().cast_signed())
     }
 

@@ -47,6 +47,7 @@ impl Shape {
 
     /// Counts the axes.
     #[must_use]
+    #[inline]
     pub fn rank(&self) -> usize {
         self.0.len()
     }
@@ -88,6 +89,7 @@ impl Shape {
 
     /// Views the sizes as a slice.
     #[must_use]
+    #[inline]
     pub fn as_slice(&self) -> &[usize] {
         &self.0
     }
@@ -143,12 +145,14 @@ impl Clone for Shape {
 
 impl Deref for Shape {
     type Target = [usize];
+    #[inline]
     fn deref(&self) -> &[usize] {
         &self.0
     }
 }
 
 impl DerefMut for Shape {
+    #[inline]
     fn deref_mut(&mut self) -> &mut [usize] {
         &mut self.0
     }

@@ -37,6 +37,7 @@ impl Strides {
 
     /// Views the strides as a slice.
     #[must_use]
+    #[inline]
     pub fn as_slice(&self) -> &[isize] {
         &self.0
     }
@@ -71,12 +72,14 @@ impl Clone for Strides {
 
 impl Deref for Strides {
     type Target = [isize];
+    #[inline]
     fn deref(&self) -> &[isize] {
         &self.0
     }
 }
 
 impl DerefMut for Strides {
+    #[inline]
     fn deref_mut(&mut self) -> &mut [isize] {
         &mut self.0
     }

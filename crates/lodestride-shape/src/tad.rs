@@ -37,19 +37,24 @@ impl Layout {
     /// ```
     pub fn tensor_along(&self, i: usize, axes: impl Into<Axes>) -> Result<Layout, ShapeError> {
         let axes = axes.into().resolve(self.rank())?;
-        let count = axes.removed_shape(self.shape()).elements();
+        let sizes = self.shape().as_slice();
+        let others = || (0..sizes.len()).rev().filter(|&axis| !axes.contains(axis));
+        // Part of a checked product; saturates only where the other axes have no elements.
+        let count = if others().any(|axis| sizes[axis] == 0) {
+            0
+        } else {
+            others().fold(1usize, |n, axis| n.saturating_mul(sizes[axis]))
+        };
         if i >= count {
             return Err(ShapeError::TensorOutOfRange { index: i, count });
         }
         let (mut rest, mut offset) = (i, self.offset().cast_signed());
-        for &axis in axes.remaining().iter().rev() {
-            let size = self.shape()[axis];
-            let position = (rest % size).cast_signed();
-            rest /= size;
+        for axis in others() {
+            let position = (rest % sizes[axis]).cast_signed();
+            rest /= sizes[axis];
             offset = offset.wrapping_add(position.wrapping_mul(self.strides()[axis]));
         }
-        let block = self.with_axes(axes.axes());
-        let (mut shape, mut strides) = (block.shape().clone(), block.strides().clone());
+        let (mut shape, mut strides) = self.with_axes(axes.axes()).into_parts();
         if axes.keeps() {
             while shape.rank() < 2 {
                 shape.insert(0, 1);

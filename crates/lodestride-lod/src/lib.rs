@@ -11,6 +11,7 @@ mod plan;
 mod print;
 mod restructure;
 mod rows;
+pub mod sequence;
 mod tensor;
 
 pub use lodestride_array::{self as array, DType, HostType, NdArray, Scalar, Shape, s};

@@ -1,9 +1,10 @@
 //! Moving whole rows (axis 0), the checks every op shares, and the only place that knows the kernels' signatures for
 //! them. A range of rows is copied whatever its row shape, dtype or strides.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use lodestride_array::{NdArray, interval};
+use lodestride_array::{DType, NdArray, Shape, interval, kernels};
 
 use crate::error::{LodErrorKind, Result, SequenceArgument};
 use crate::lod::Lod;
@@ -39,7 +40,6 @@ pub(crate) fn check_lod(op: &'static str, argument: SequenceArgument, x: &LodTen
 }
 
 /// Exactly this shape.
-#[cfg(any())]
 #[track_caller]
 pub(crate) fn check_shape(
     op: &'static str,
@@ -60,7 +60,6 @@ pub(crate) fn check_shape(
 }
 
 /// Exactly this dtype.
-#[cfg(any())]
 #[track_caller]
 pub(crate) fn check_dtype(
     op: &'static str,
@@ -96,7 +95,6 @@ pub(crate) fn row_width(x: &NdArray) -> usize {
 }
 
 /// The rows as a matrix `[rows, width]`; a view where the strides allow.
-#[cfg(any())]
 #[track_caller]
 pub(crate) fn as_matrix(x: &NdArray) -> Result<NdArray> {
     Ok(x.reshape([x.shape()[0], row_width(x)])?)
@@ -109,7 +107,6 @@ pub(crate) fn view(x: &NdArray, range: Range<usize>) -> Result<NdArray> {
 }
 
 /// A new array of the rows `ranges`, in order.
-#[cfg(any())]
 #[track_caller]
 pub(crate) fn gather(x: &NdArray, ranges: &[Range<usize>]) -> Result<NdArray> {
     let ranges: Vec<(usize, usize)> = ranges.iter().map(|r| (r.start, r.len())).collect();
@@ -120,7 +117,6 @@ pub(crate) fn gather(x: &NdArray, ranges: &[Range<usize>]) -> Result<NdArray> {
 }
 
 /// The adjoint of [`gather`]: zeros of `rows` rows, and every row of `x` added where `ranges` took it from.
-#[cfg(any())]
 #[track_caller]
 pub(crate) fn scatter_add(x: &NdArray, ranges: &[Range<usize>], rows: usize) -> Result<NdArray> {
     let out = NdArray::zeros_of(x.dtype(), shape_with_rows(x, rows))?;
@@ -130,7 +126,6 @@ pub(crate) fn scatter_add(x: &NdArray, ranges: &[Range<usize>], rows: usize) -> 
 }
 
 /// The rows of `x` written into the rows `targets` of `out`, in order.
-#[cfg(any())]
 #[track_caller]
 pub(crate) fn put(
     x: &NdArray,
@@ -143,7 +138,6 @@ pub(crate) fn put(
 }
 
 /// The numbers of `ranges` one after the other as an index array.
-#[cfg(any())]
 #[track_caller]
 pub(crate) fn indices(ranges: impl IntoIterator<Item = Range<usize>>) -> Result<NdArray> {
     let numbers: Vec<i64> = ranges.into_iter().flatten().map(|i| i as i64).collect();
@@ -152,7 +146,6 @@ pub(crate) fn indices(ranges: impl IntoIterator<Item = Range<usize>>) -> Result<
 }
 
 /// The integers of an array of any shape as counts.
-#[cfg(any())]
 #[track_caller]
 pub(crate) fn counts(
     op: &'static str,
@@ -186,7 +179,6 @@ pub(crate) fn counts(
 }
 
 /// The row offsets of a level of `x`, which must have levels.
-#[cfg(any())]
 #[track_caller]
 pub(crate) fn offsets_of<'x>(
     op: &'static str,
@@ -198,14 +190,12 @@ pub(crate) fn offsets_of<'x>(
 }
 
 /// The gradient of an op's output must have the output's shape.
-#[cfg(any())]
 #[track_caller]
 pub(crate) fn check_out_grad(op: &'static str, out_grad: &NdArray, shape: &[usize]) -> Result<()> {
     check_shape(op, SequenceArgument::OutGrad, out_grad, shape)
 }
 
 /// Keeps a LoD for rows that stay where they are.
-#[cfg(any())]
 pub(crate) fn keep(data: NdArray, lod: &Lod) -> LodTensor {
     LodTensor::proven(data, lod.clone())
 }

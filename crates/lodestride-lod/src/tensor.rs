@@ -10,7 +10,7 @@ use lodestride_array::{ArrayError, DType, NdArray, Shape};
 use crate::error::{LodError, LodErrorKind, Result, SequenceArgument};
 use crate::lengths::Lengths;
 use crate::lod::Lod;
-use crate::restructure::check_range;
+use crate::restructure::{Selection, check_range};
 use crate::rows;
 
 /// A batch of nested variable-length sequences: an array of rows and the [`Lod`] that groups them.
@@ -252,7 +252,6 @@ impl LodTensor {
     ///
     /// # Errors
     /// As [`Lod::take`].
-    #[cfg(any())]
     #[track_caller]
     pub fn take(&self, level: isize, indices: &[usize]) -> Result<LodTensor> {
         self.select(self.lod.take(level, indices)?)
@@ -262,7 +261,6 @@ impl LodTensor {
     ///
     /// # Errors
     /// As [`Lod::filter`].
-    #[cfg(any())]
     #[track_caller]
     pub fn filter(&self, level: isize, keep: &[bool]) -> Result<LodTensor> {
         self.select(self.lod.filter(level, keep)?)
@@ -272,7 +270,6 @@ impl LodTensor {
     ///
     /// # Errors
     /// As [`Lod::permute`].
-    #[cfg(any())]
     #[track_caller]
     #[doc(alias = "reorder_lod_tensor_by_rank")]
     pub fn permute(&self, level: isize, order: &[usize]) -> Result<LodTensor> {
@@ -280,7 +277,6 @@ impl LodTensor {
     }
 
     /// Copies the rows a plan names.
-    #[cfg(any())]
     #[track_caller]
     pub(crate) fn select(&self, selection: Selection) -> Result<LodTensor> {
         let data = rows::gather(&self.data, &selection.rows)?;

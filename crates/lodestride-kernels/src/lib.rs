@@ -1,11 +1,14 @@
 //! Numeric kernels over guarded buffers and strided layouts.
 
+mod blas;
 mod door;
 mod driver;
 mod elementwise;
 mod error;
+mod gemm_small;
 mod inner;
 mod isa;
+mod matrix;
 mod numeric;
 mod op;
 mod operand;
@@ -26,6 +29,7 @@ mod tile;
 pub mod concat;
 pub mod gather;
 pub mod index_reduce;
+pub mod matmul;
 pub mod random;
 pub mod reduce;
 pub mod scan;
@@ -35,12 +39,14 @@ pub mod segment_move;
 pub mod segment_softmax;
 pub mod segment_windows;
 
+pub use blas::Backend;
 pub use concat::concat;
 pub use elementwise::{binary, clip, copy, select, unary};
 pub use error::{KernelError, OffsetRule, Result};
 pub use gather::{compress, count_nonzero, nonzero, scatter_add, scatter_set, take};
 pub use index_reduce::{ArgOp, index_reduce};
 pub use isa::Isa;
+pub use matmul::matmul;
 pub use op::{BinaryOp, UnaryOp};
 pub use operand::{Input, Operand};
 pub use program::{Instruction, Program, ProgramBuilder, Register};

@@ -1,0 +1,436 @@
+//! Matrix products of any layout and dtype, one or a batch of them.
+//!
+//! Here are the checks, the batch and the choice of kernel: `gemm_small` for small products, integers and vectors, `blas`
+//! for the rest. Threads share out either the batch or one product, never both.
+
+use lodestride_buffer::{Argument, DType, ReadGuard, WriteGuard};
+use lodestride_shape::{Shape, ShapeError, ShapeOperation};
+
+use crate::blas::{self, BlasFloat};
+use crate::door;
+use crate::error::{KernelError, Result};
+use crate::gemm_small::{self, Blend, MulAdd};
+use crate::matrix::{Matrix, MatrixMut, MatrixShape};
+use crate::numeric::{Compute, ComputeKind};
+use crate::operand::Operand;
+use crate::spread;
+use crate::strided::{
+    Dim, Dims, collapse, count, dims_of, load_run, offset_at, store, with_source,
+};
+use crate::threads;
+
+const OP: &str = "matmul";
+
+/// Multiply-adds below which one product stays on one thread.
+const THREADED: usize = 1 << 22;
+
+/// Multiplies matrices: `out = alpha * a b + beta * out`.
+///
+/// The last two axes are the matrices, `[m, k]` and `[k, n]` into `[m, n]`; axes before them are a batch, equal in all
+/// three operands (broadcast them with stride 0). Any strides and dtypes: `f32` and `f64` are multiplied where they lie,
+/// half floats are accumulated in `f32`, integers wrap in 64 bits, bool is "or" of "and"; other mixtures are promoted, and
+/// cast on store. A `beta` of zero never reads `out`, so what is there may be NaN; a size of zero along `k` gives zeros.
+///
+/// # Errors
+/// [`KernelError`] when the shapes do not fit, `out` overlaps itself, or a buffer cannot be accessed. Nothing is written
+/// then.
+pub fn matmul(
+    a: Operand<'_>,
+    b: Operand<'_>,
+    out: Operand<'_>,
+    alpha: f64,
+    beta: f64,
+) -> Result<()> {
+    check_shapes(a, b, out)?;
+    let copies = [
+        door::private_copy(OP, Argument::X, a, &[out])?,
+        door::private_copy(OP, Argument::Y, b, &[out])?,
+    ];
+    let a_guard = door::read(OP, Argument::X, a, copies[0].as_ref())?;
+    let b_guard = door::read(OP, Argument::Y, b, copies[1].as_ref())?;
+    let mut out_guard = door::write(OP, Argument::Z, out)?;
+    let batch = Batch::new(a, b, out);
+    let dtypes = (a.dtype(), b.dtype(), out.dtype());
+    match dtypes {
+        (DType::F32, DType::F32, DType::F32) => {
+            let (a, b) = (a_guard.slice(), b_guard.slice());
+            batch.floats::<f32>(a, b, out_guard.slice_mut(), alpha as f32, beta as f32);
+        }
+        (DType::F64, DType::F64, DType::F64) => {
+            let (a, b) = (a_guard.slice(), b_guard.slice());
+            batch.floats::<f64>(a, b, out_guard.slice_mut(), alpha, beta);
+        }
+        _ => {
+            let mixed = Mixed {
+                batch: &batch,
+                a: (&a_guard, a.dtype()),
+                b: (&b_guard, b.dtype()),
+                out_dtype: out.dtype(),
+                blend: Blend { alpha, beta },
+            };
+            mixed.run(&mut out_guard);
+        }
+    }
+    Ok(())
+}
+
+fn check_shapes(a: Operand<'_>, b: Operand<'_>, out: Operand<'_>) -> Result<()> {
+    let mismatch = || KernelError::Shape {
+        op: OP,
+        source: ShapeError::mismatch(ShapeOperation::Matmul, a.shape(), b.shape()),
+    };
+    let (left, right) = (a.shape(), b.shape());
+    let rank = left.len();
+    if rank < 2 || right.len() != rank {
+        return Err(mismatch());
+    }
+    let batch = rank - 2;
+    if left[..batch] != right[..batch] || left[rank - 1] != right[batch] {
+        return Err(mismatch());
+    }
+    let mut wanted = Shape::from_slice(left);
+    wanted[rank - 1] = right[rank - 1];
+    door::check_output(OP, out, &wanted)
+}
+
+/// The products of a call: one matrix shape per operand, and the steps of the batch.
+struct Batch {
+    a: MatrixShape,
+    b: MatrixShape,
+    out: MatrixShape,
+    a_batch: Dims,
+    b_batch: Dims,
+    out_batch: Dims,
+}
+
+impl Batch {
+    fn new(a: Operand<'_>, b: Operand<'_>, out: Operand<'_>) -> Self {
+        let (a, a_batch) = matrix_of(a);
+        let (b, b_batch) = matrix_of(b);
+        let (out, out_batch) = matrix_of(out);
+        Self {
+            a,
+            b,
+            out,
+            a_batch,
+            b_batch,
+            out_batch,
+        }
+        .folded()
+    }
+
+    /// With one right matrix for all, the batch is more rows of one product where the layouts allow it.
+    fn folded(mut self) -> Self {
+        if self
+            .b_batch
+            .iter()
+            .any(|dim| dim.stride != 0 && dim.size > 1)
+        {
+            return self;
+        }
+        let rows = |batch: &Dims, shape: MatrixShape| {
+            let row = Dim {
+                size: shape.rows,
+                stride: shape.row_step,
+            };
+            collapse(batch.iter().copied().chain([row]))
+        };
+        let (a, out) = (rows(&self.a_batch, self.a), rows(&self.out_batch, self.out));
+        let is_empty = count(&self.a_batch) == 0;
+        if let ([a_row], [out_row], false) = (&a[..], &out[..], is_empty) {
+            self.a.rows = a_row.size;
+            self.a.row_step = a_row.stride;
+            self.out.rows = out_row.size;
+            self.out.row_step = out_row.stride;
+            self.a_batch.clear();
+            self.b_batch.clear();
+            self.out_batch.clear();
+        }
+        self
+    }
+
+    fn len(&self) -> usize {
+        count(&self.out_batch)
+    }
+
+    /// The matrices of one product.
+    fn shapes(&self, index: usize) -> [MatrixShape; 3] {
+        let moved = |shape: MatrixShape, batch: &Dims| {
+            let start = shape.start as isize + offset_at(batch, index);
+            MatrixShape {
+                start: start as usize,
+                ..shape
+            }
+        };
+        [
+            moved(self.a, &self.a_batch),
+            moved(self.b, &self.b_batch),
+            moved(self.out, &self.out_batch),
+        ]
+    }
+
+    fn floats<C: MulAdd + BlasFloat>(&self, a: &[C], b: &[C], out: &mut [C], alpha: C, beta: C) {
+        let blend = Blend { alpha, beta };
+        let products = self.len();
+        let work = self.out.rows * self.out.columns * self.a.columns;
+        if work == 0 && self.out.is_empty() {
+            return;
+        }
+        let one = |index: usize, out: &mut [C], start: usize, threads: usize| {
+            let [left, right, to] = self.shapes(index);
+            let to = MatrixShape {
+                start: to.start - start,
+                ..to
+            };
+            let out = MatrixMut::new(out, to);
+            multiply(
+                Matrix::new(a, left),
+                Matrix::new(b, right),
+                out,
+                blend,
+                threads,
+            );
+        };
+        match self.separate() {
+            Some(step) if products > 1 && spread::is_worth(work.saturating_mul(products)) => {
+                let first = self.out.start;
+                let last = first + (products - 1) * step + self.reach();
+                spread::for_each_chunk(&mut out[first..last], step, |index, out| {
+                    one(index, out, first + index * step, 1);
+                });
+            }
+            _ => {
+                let threads = if work >= THREADED {
+                    threads::threads()
+                } else {
+                    1
+                };
+                (0..products).for_each(|index| one(index, out, 0, threads));
+            }
+        }
+    }
+
+    /// Elements from the first to past the last of one destination with positive steps.
+    fn reach(&self) -> usize {
+        let rows = (self.out.rows.max(1) - 1) * self.out.row_step.unsigned_abs();
+        rows + (self.out.columns.max(1) - 1) * self.out.column_step.unsigned_abs() + 1
+    }
+
+    /// The step between destinations when each lies wholly before the next.
+    fn separate(&self) -> Option<usize> {
+        match &collapse(self.out_batch.iter().copied())[..] {
+            [dim] if dim.stride > 0 && self.out.row_step >= 0 && self.out.column_step >= 0 => {
+                let step = dim.stride.unsigned_abs();
+                (self.reach() <= step).then_some(step)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The matrix axes of an operand, and its batch axes.
+fn matrix_of(x: Operand<'_>) -> (MatrixShape, Dims) {
+    let layout = x.layout();
+    let mut dims = dims_of(layout.shape(), layout.strides());
+    let rank = dims.len();
+    let (row, column) = (dims[rank - 2], dims[rank - 1]);
+    dims.truncate(rank - 2);
+    let shape = MatrixShape {
+        start: layout.offset(),
+        rows: row.size,
+        columns: column.size,
+        row_step: row.stride,
+        column_step: column.stride,
+    };
+    (shape, dims)
+}
+
+/// One product of floats, by the kernel that suits its size and layout.
+fn multiply<C: MulAdd + BlasFloat>(
+    a: Matrix<'_, C>,
+    b: Matrix<'_, C>,
+    mut out: MatrixMut<'_, C>,
+    blend: Blend<C>,
+    threads: usize,
+) {
+    let (m, n, k) = (a.shape().rows, b.shape().columns, a.shape().columns);
+    let out_shape = out.shape();
+    if m == 0 || n == 0 {
+        return;
+    }
+    if k == 0 || blend.alpha == C::ZERO {
+        gemm_small::scale(&mut out, blend.beta);
+        return;
+    }
+    if n == 1 && vector(a, b, &mut out, blend) {
+        return;
+    }
+    if m == 1 {
+        // A row times a matrix is the transposed matrix times a column.
+        let mut column = MatrixMut::new(out.data(), out_shape.transposed());
+        if vector(b.transposed(), a.transposed(), &mut column, blend) {
+            return;
+        }
+    }
+    if gemm_small::is_small(m, n, k) {
+        if b.shape().column_step == 1 {
+            gemm_small::product(a, b, &mut out, blend);
+            return;
+        }
+        if a.shape().row_step == 1 {
+            let mut out = MatrixMut::new(out.data(), out_shape.transposed());
+            gemm_small::product(b.transposed(), a.transposed(), &mut out, blend);
+            return;
+        }
+    }
+    blas::product(a, b, &mut out, blend, threads);
+}
+
+/// Elements of a vector that is copied to be contiguous on the stack.
+const VECTOR: usize = 512;
+
+/// Matrix times column where the matrix has a unit step and the vector is contiguous or short; else false.
+fn vector<C: MulAdd>(
+    a: Matrix<'_, C>,
+    x: Matrix<'_, C>,
+    out: &mut MatrixMut<'_, C>,
+    blend: Blend<C>,
+) -> bool {
+    let (shape, step) = (x.shape(), x.shape().row_step);
+    if a.shape().column_step != 1 && a.shape().row_step != 1 {
+        return false;
+    }
+    if step == 1 || shape.rows == 1 {
+        let x = &x.data()[shape.start..][..shape.rows];
+        gemm_small::matrix_vector(a, x, out, blend);
+        return true;
+    }
+    if shape.rows > VECTOR {
+        return false;
+    }
+    let mut copy = [C::ZERO; VECTOR];
+    let copy = &mut copy[..shape.rows];
+    load_run(x.data(), shape.start as isize, step, copy, |value| value);
+    gemm_small::matrix_vector(a, copy, out, blend);
+    true
+}
+
+/// Products of operands that are not all `f32` or all `f64`: converted, multiplied, cast on store.
+struct Mixed<'a> {
+    batch: &'a Batch,
+    a: (&'a ReadGuard<'a>, DType),
+    b: (&'a ReadGuard<'a>, DType),
+    out_dtype: DType,
+    blend: Blend<f64>,
+}
+
+impl Mixed<'_> {
+    fn run(&self, out: &mut WriteGuard<'_>) {
+        let kind = ComputeKind::exact(self.a.1.promote(self.b.1));
+        match (kind, self.out_dtype) {
+            (ComputeKind::F32, DType::F64) | (ComputeKind::F64, _) => {
+                self.products::<f64>(out, |a, b, out, plain| multiply(a, b, out, plain, 1));
+            }
+            (ComputeKind::F32, _) => {
+                self.products::<f32>(out, |a, b, out, plain| multiply(a, b, out, plain, 1));
+            }
+            (ComputeKind::I64, _) => self.products::<i64>(out, multiply_integers),
+            (ComputeKind::U64, _) => self.products::<u64>(out, multiply_integers),
+        }
+    }
+
+    fn products<C: Compute>(
+        &self,
+        out: &mut WriteGuard<'_>,
+        multiply: impl Fn(Matrix<'_, C>, Matrix<'_, C>, MatrixMut<'_, C>, Blend<C>),
+    ) {
+        let mut buffers: [Vec<C>; 3] = [Vec::new(), Vec::new(), Vec::new()];
+        for index in 0..self.batch.len() {
+            let [left, right, to] = self.batch.shapes(index);
+            let [a, b, result] = &mut buffers;
+            let a = packed(self.a, left, a);
+            let b = packed(self.b, right, b);
+            result.clear();
+            result.resize(to.rows * to.columns, C::ZERO);
+            let shape = contiguous(to.rows, to.columns);
+            let plain = Blend {
+                alpha: C::ONE,
+                beta: C::ZERO,
+            };
+            multiply(a, b, MatrixMut::new(result, shape), plain);
+            for (row, line) in result.chunks(to.columns.max(1)).enumerate() {
+                self.store_row(out, to, row, line);
+            }
+        }
+    }
+
+    /// Blends a row of the product into the destination.
+    fn store_row<C: Compute>(
+        &self,
+        out: &mut WriteGuard<'_>,
+        to: MatrixShape,
+        row: usize,
+        line: &[C],
+    ) {
+        let at = to.at(row, 0) as isize;
+        let Blend { alpha, beta } = self.blend;
+        if alpha == 1.0 && beta == 0.0 {
+            store(out, self.out_dtype, at, to.column_step, line);
+            return;
+        }
+        for (column, value) in line.iter().enumerate() {
+            let at = to.at(row, column) as isize;
+            let mut blended = alpha * value.to_f64();
+            if beta != 0.0 {
+                let mut old = [0.0f64];
+                lodestride_buffer::with_dtype!(self.out_dtype, T => {
+                    load_run(out.slice::<T>(), at, 1, &mut old, f64::load::<T>);
+                });
+                blended += beta * old[0];
+            }
+            store(out, self.out_dtype, at, 1, &[blended]);
+        }
+    }
+}
+
+fn multiply_integers<C: MulAdd>(
+    a: Matrix<'_, C>,
+    b: Matrix<'_, C>,
+    mut out: MatrixMut<'_, C>,
+    blend: Blend<C>,
+) {
+    if out.shape().is_empty() {
+        return;
+    }
+    if a.shape().columns == 0 {
+        gemm_small::scale(&mut out, blend.beta);
+        return;
+    }
+    gemm_small::product(a, b, &mut out, blend);
+}
+
+fn contiguous(rows: usize, columns: usize) -> MatrixShape {
+    MatrixShape {
+        start: 0,
+        rows,
+        columns,
+        row_step: columns as isize,
+        column_step: 1,
+    }
+}
+
+/// A matrix converted to the compute type, row after row.
+fn packed<'p, C: Compute>(
+    (guard, dtype): (&ReadGuard<'_>, DType),
+    shape: MatrixShape,
+    buffer: &'p mut Vec<C>,
+) -> Matrix<'p, C> {
+    buffer.clear();
+    buffer.resize(shape.rows * shape.columns, C::ZERO);
+    with_source::<C, _>(guard, dtype, |source| {
+        for (row, line) in buffer.chunks_mut(shape.columns.max(1)).enumerate() {
+            source.load(shape.at(row, 0) as isize, shape.column_step, line);
+        }
+    });
+    Matrix::new(buffer, contiguous(shape.rows, shape.columns))
+}

@@ -1,1 +1,32 @@
 //! Symbolic graphs in the manner of Theano: build, differentiate, optimise, run.
+#![forbid(unsafe_code)]
+
+mod apply;
+mod constant;
+mod constructors;
+mod error;
+mod fgraph;
+mod grad;
+pub mod op;
+mod operators;
+pub mod ops;
+mod rewrite;
+mod shared;
+mod toposort;
+mod ty;
+mod value;
+mod variable;
+
+pub use apply::Apply;
+pub use constant::Constant;
+pub use constructors::*;
+pub use error::{GraphError, GraphErrorKind, Names, Result, Span, Types};
+pub use fgraph::{Client, FunctionGraph, NodeId, ValueId};
+pub use grad::{Disconnected, disconnected, grad, grad_with};
+pub use lodestride_array::DType;
+pub use op::{Op, OpRef};
+pub use rewrite::{Applied, Mode, Soundness};
+pub use shared::{Shared, shared, shared_of};
+pub use ty::{Dim, Dims, LodType, TensorType, Type};
+pub use value::Value;
+pub use variable::Variable;

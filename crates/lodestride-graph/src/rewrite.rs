@@ -1,0 +1,100 @@
+//! Rewriting: local rules, indexed by the op at their root, each with a name and a soundness class.
+//! A pass rebuilds the graph bottom-up through the rules, so its cost is linear in the nodes and no rule sees a half-done
+//! graph. The rules are in the files below, one per subject.
+
+mod algebra;
+mod constant;
+mod engine;
+mod lower;
+mod shapes;
+mod stabilise;
+
+pub use engine::{Applied, Soundness};
+pub(crate) use engine::{Key, Rewriter, Rule, Site};
+
+use crate::error::Result;
+use crate::fgraph::FunctionGraph;
+use engine::RuleSet;
+use std::sync::LazyLock;
+
+/// What the compiler may do.
+///
+/// ```
+/// use lodestride_graph::{Mode, Soundness};
+/// assert!(Mode::default().allows(Soundness::Finite));
+/// assert!(!Mode::strict().allows(Soundness::Finite));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mode {
+    soundness: Soundness,
+    optimise: bool,
+    fuse: bool,
+}
+
+impl Default for Mode {
+    /// Every rule, fusion and in-place work.
+    fn default() -> Self {
+        Self { soundness: Soundness::Reassociating, optimise: true, fuse: true }
+    }
+}
+
+impl Mode {
+    /// Only rules that give the same bits for every input, infinities and NaN included.
+    pub fn strict() -> Self {
+        Self { soundness: Soundness::Exact, ..Self::default() }
+    }
+
+    /// No rules: the graph as written, for debugging.
+    pub fn unoptimised() -> Self {
+        Self { soundness: Soundness::Exact, optimise: false, fuse: false }
+    }
+
+    /// Without joining elementwise ops into one kernel.
+    #[must_use]
+    pub fn without_fusion(mut self) -> Self {
+        self.fuse = false;
+        self
+    }
+
+    /// Whether rules of this class apply.
+    pub fn allows(&self, class: Soundness) -> bool {
+        class <= self.soundness
+    }
+
+    pub(crate) fn optimises(self) -> bool {
+        self.optimise
+    }
+
+    pub(crate) fn fuses(self) -> bool {
+        self.fuse
+    }
+}
+
+/// Rules that bring a graph into the form that is safe to differentiate.
+static STABILISING: LazyLock<RuleSet> =
+    LazyLock::new(|| RuleSet::new(&[algebra::RULES, shapes::RULES, stabilise::RULES]));
+
+/// Rules for the graph that will run.
+static OPTIMISING: LazyLock<RuleSet> = LazyLock::new(|| {
+    RuleSet::new(&[constant::RULES, algebra::RULES, shapes::RULES, stabilise::RULES, algebra::LATE_RULES])
+});
+
+/// Rules that spell composite ops out in kernels, after which nothing is recognised any more.
+static LOWERING: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::new(&[lower::RULES, constant::RULES, shapes::RULES]));
+
+/// The same graph in a numerically stable form, safe to differentiate.
+pub(crate) fn stabilise(graph: &FunctionGraph, mode: Mode) -> Result<FunctionGraph> {
+    let mut log = Vec::new();
+    engine::settle(graph, &STABILISING, mode, &mut log)
+}
+
+/// The graph that will run, and the rules applied on the way.
+pub(crate) fn optimise(graph: &FunctionGraph, mode: Mode) -> Result<(FunctionGraph, Vec<Applied>)> {
+    let mut log = Vec::new();
+    if !mode.optimises() {
+        return Ok((engine::settle(graph, &RuleSet::default(), mode, &mut log)?, log));
+    }
+    let graph = engine::settle(graph, &OPTIMISING, mode, &mut log)?;
+    let graph = engine::settle(&graph, &LOWERING, mode, &mut log)?;
+    Ok((graph, log))
+}

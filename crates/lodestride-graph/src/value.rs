@@ -1,0 +1,168 @@
+//! Values at run time: what is fed, fetched, held by constants and shared variables.
+
+use crate::error::GraphErrorKind;
+use crate::op::Slot;
+use crate::ty::{LodType, Type};
+use lodestride_array::NdArray;
+use lodestride_array::{DType, Scalar};
+use lodestride_lod::LodTensor;
+use std::fmt;
+
+/// A dense array or a ragged batch.
+///
+/// ```
+/// use lodestride_array::NdArray;
+/// use lodestride_graph::Value;
+/// let value = Value::from(NdArray::from([1.0f64, 2.0]));
+/// assert_eq!(value.array().shape()[..], [2]);
+/// assert!(value.lod_tensor().is_none());
+/// ```
+#[derive(Clone)]
+pub enum Value {
+    /// A dense array.
+    Dense(NdArray),
+    /// A ragged batch.
+    Lod(LodTensor),
+}
+
+impl Value {
+    /// The numbers: the array itself, or the rows of the ragged batch.
+    pub fn array(&self) -> &NdArray {
+        match self {
+            Self::Dense(array) => array,
+            Self::Lod(tensor) => tensor.data(),
+        }
+    }
+
+    /// The ragged batch, if it is one.
+    pub fn lod_tensor(&self) -> Option<&LodTensor> {
+        match self {
+            Self::Dense(_) => None,
+            Self::Lod(tensor) => Some(tensor),
+        }
+    }
+
+    /// The numbers by value.
+    pub fn into_array(self) -> NdArray {
+        match self {
+            Self::Dense(array) => array,
+            Self::Lod(tensor) => tensor.data().clone(),
+        }
+    }
+
+    /// The number of LoD levels; 0 for dense arrays.
+    pub fn lod_level(&self) -> usize {
+        self.lod_tensor().map_or(0, LodTensor::lod_level)
+    }
+
+    /// The type with every length known (the row count of ragged batches excepted).
+    pub fn exact_type(&self) -> Type {
+        let array = self.array();
+        match self {
+            Self::Dense(_) => Type::tensor(array.dtype(), array.shape().iter().copied()),
+            Self::Lod(tensor) => {
+                let row = array.shape().iter().skip(1).copied();
+                LodType::new(array.dtype(), row, tensor.lod_level()).into()
+            }
+        }
+    }
+
+    /// The only element of a dense array of rank 0.
+    pub fn scalar(&self) -> Option<Scalar> {
+        let array = self.array();
+        if array.rank() != 0 || self.lod_level() > 0 {
+            return None;
+        }
+        array.get_scalar([0isize; 0]).ok()
+    }
+
+    /// A heap array of rank 0.
+    ///
+    /// # Panics
+    /// When not even one element can be allocated.
+    pub(crate) fn from_scalar(scalar: Scalar, dtype: DType) -> Self {
+        match lodestride_array::scope_out(|| NdArray::full_of(dtype, (), scalar)) {
+            Ok(array) => Self::Dense(array),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// The elements' bytes in C order; `None` when the memory cannot be read.
+    pub(crate) fn bytes(&self) -> Option<Vec<u8>> {
+        self.array().to_bytes().ok()
+    }
+
+    /// A copy outside every workspace, in C order.
+    pub(crate) fn detached(&self) -> Result<Self, GraphErrorKind> {
+        let copy = lodestride_array::scope_out(|| self.array().dup())?;
+        Ok(match self {
+            Self::Dense(_) => Self::Dense(copy),
+            Self::Lod(tensor) => Self::Lod(LodTensor::new(copy, tensor.lod().clone())?),
+        })
+    }
+
+    pub(crate) fn into_slot(self) -> Slot {
+        match self {
+            Self::Dense(data) => Slot { data, lod: None },
+            Self::Lod(tensor) => Slot { data: tensor.data().clone(), lod: Some(tensor.lod().clone()) },
+        }
+    }
+
+    pub(crate) fn from_slot(slot: Slot) -> Result<Self, GraphErrorKind> {
+        Ok(match slot.lod {
+            None => Self::Dense(slot.data),
+            Some(lod) => Self::Lod(LodTensor::new(slot.data, lod)?),
+        })
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dense(array) => array.fmt(f),
+            Self::Lod(tensor) => tensor.fmt(f),
+        }
+    }
+}
+
+impl From<NdArray> for Value {
+    fn from(array: NdArray) -> Self {
+        Self::Dense(array)
+    }
+}
+
+impl From<&NdArray> for Value {
+    fn from(array: &NdArray) -> Self {
+        Self::Dense(array.clone())
+    }
+}
+
+impl From<LodTensor> for Value {
+    fn from(tensor: LodTensor) -> Self {
+        Self::Lod(tensor)
+    }
+}
+
+impl From<&LodTensor> for Value {
+    fn from(tensor: &LodTensor) -> Self {
+        Self::Lod(tensor.clone())
+    }
+}
+
+impl From<&Value> for Value {
+    fn from(value: &Value) -> Self {
+        value.clone()
+    }
+}
+
+macro_rules! scalars {
+    ($($host:ty)*) => {$(
+        /// An array of rank 0.
+        impl From<$host> for Value {
+            fn from(value: $host) -> Self {
+                Self::Dense(NdArray::from(value))
+            }
+        }
+    )*};
+}
+scalars! { bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 }

@@ -353,24 +353,31 @@ impl Drop for Buffer {
 /// The header is alive, no handle to it is left, and the caller will not touch it again.
 #[inline]
 unsafe fn free(place: NonNull<Header>) {
-    // SAFETY: the header is alive and never used as such again, so its fields may be moved out.
-    let header = unsafe { place.read() };
+    // SAFETY: the header is alive.
+    let header = unsafe { place.as_ref() };
+    // Field by field: a wide copy of the header just written would wait for the narrow stores.
+    let (bytes, purpose, memory) = match &header.memory {
+        Memory::Inline => (HEADER + header.len, Purpose::Array, None),
+        memory => {
+            // SAFETY: the field is valid, and the header is not used again, so this is a move.
+            let memory = unsafe { std::ptr::read(memory) };
+            (HEADER, Purpose::Header, Some(memory))
+        }
+    };
     let pointer = place.cast::<u8>();
     // The header's padding is not initialised memory; zeros make the block whole again.
     // SAFETY: the block is at least `HEADER` long and ours alone.
     unsafe { pointer.write_bytes(0, HEADER) };
-    let (bytes, purpose) = match &header.memory {
-        Memory::Inline => (HEADER + header.len, Purpose::Array),
-        _ => (HEADER, Purpose::Header),
-    };
     let size = cache::block_size(bytes);
     // SAFETY: `adopt` took a block of this class apart; its bytes are initialised, the header's since just now.
     let block = unsafe { Block::from_raw(pointer, size) };
     cache::put(block, purpose);
-    match header.memory {
-        Memory::Heap(block) => cache::put(block, Purpose::Array),
-        Memory::Foreign(owner) => drop(owner),
-        Memory::Inline | Memory::Arena { .. } => {}
+    match memory {
+        Some(Memory::Heap(block)) => cache::put(block, Purpose::Array),
+        // Dropping the owner may run anything, this crate's functions included: nothing is borrowed here.
+        Some(Memory::Foreign(owner)) => drop(owner),
+        Some(Memory::Arena { arena, .. }) => drop(arena),
+        Some(Memory::Inline) | None => {}
     }
 }
 

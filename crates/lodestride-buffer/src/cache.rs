@@ -19,6 +19,8 @@ const CLASSES: usize = LOCAL_CLASSES + 8 * 43;
 /// A thread keeps at most this many bytes, and this many blocks of one class, before it gives half to the process.
 const LOCAL_BYTES: usize = 8 << 20;
 const LOCAL_BLOCKS: usize = 256;
+/// So many small blocks a thread takes from the process at once.
+const REFILL: usize = 16;
 
 /// Process-wide bound of the cache in bytes.
 static LIMIT: AtomicUsize = AtomicUsize::new(DEFAULT_LIMIT);
@@ -175,7 +177,7 @@ pub(crate) fn take(bytes: usize, purpose: Purpose) -> Option<(Block, bool)> {
 /// The slow path: a few blocks from the process's cache, else one from the system.
 #[cold]
 fn take_shared(class: usize, size: usize, purpose: Purpose) -> Option<(Block, bool)> {
-    if let Some(block) = shared().take(class, size) {
+    if let Some(block) = refill(class, size) {
         return Some((block, false));
     }
     let block = Block::from_system(size).or_else(|| {
@@ -205,13 +207,15 @@ pub(crate) fn put(block: Block, purpose: Purpose) {
     let Some((class, _)) = class_of(size) else {
         return;
     };
-    let mut block = Some(block);
-    // `block` is still there afterwards unless the thread's cache took it.
+    let mut rest = Some(block);
     let known = LOCAL.try_with(|local| {
         let mut local = local.borrow_mut();
         local.count_returned(size, purpose);
-        if class < LOCAL_CLASSES && local.has_room(class, size) {
-            local.classes[class].extend(block.take());
+        if class < LOCAL_CLASSES
+            && local.has_room(class, size)
+            && let Some(block) = rest.take()
+        {
+            local.classes[class].push(block);
             local.bytes += size;
             local.publish();
         }
@@ -219,9 +223,29 @@ pub(crate) fn put(block: Block, purpose: Purpose) {
     if known.is_err() {
         count_returned_in(&ENDED, size, purpose, AtomicU64::fetch_add);
     }
-    if let Some(block) = block {
+    if let Some(block) = rest {
         put_shared(class, block);
     }
+}
+
+/// A block from the process's cache; small ones come with a few more for the thread's own.
+fn refill(class: usize, size: usize) -> Option<Block> {
+    let mut shared = shared();
+    let block = shared.take(class, size)?;
+    if class < FINE_CLASSES {
+        let _ending = LOCAL.try_with(|local| {
+            let mut local = local.borrow_mut();
+            while local.classes[class].len() < REFILL && local.has_room(class, size) {
+                let Some(block) = shared.take(class, size) else {
+                    break;
+                };
+                local.classes[class].push(block);
+                local.bytes += size;
+            }
+            local.publish();
+        });
+    }
+    Some(block)
 }
 
 /// The slow path: the thread gives half of the class to the process, or everything after a trim.

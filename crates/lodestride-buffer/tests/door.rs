@@ -35,6 +35,9 @@ fn every_size_is_aligned_zeroed_and_holds_what_is_written() {
     ];
     // Twice, so that the second round meets blocks the first one dirtied.
     for bytes in sizes.into_iter().chain(sizes) {
+        if cfg!(miri) && bytes > 1 << 16 {
+            continue;
+        }
         let buffer = Buffer::zeroed(bytes).unwrap();
         assert_eq!((buffer.len(), buffer.is_empty()), (bytes, bytes == 0));
         assert_eq!(buffer.address() % 64, 0, "{bytes}");

@@ -7,7 +7,7 @@ use std::thread;
 
 use lodestride_buffer::*;
 
-const CYCLES: u32 = if cfg!(miri) { 20 } else { 3000 };
+const CYCLES: u32 = if cfg!(miri) { 20 } else { 1000 };
 
 #[test]
 fn readers_never_see_another_generation() {

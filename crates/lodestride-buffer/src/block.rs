@@ -18,8 +18,8 @@ pub(crate) const HUGE_PAGE: usize = 2 << 20;
 
 /// An owned piece of memory.
 ///
-/// Invariants: `pointer` came from the system allocator with `Block::layout(bytes)` and belongs to this value alone;
-/// all `bytes` are initialised whenever the value exists.
+/// Invariants: `pointer` came from `request(bytes)` and belongs to this value alone; all `bytes` are initialised whenever
+/// the value exists.
 #[derive(Debug)]
 pub(crate) struct Block {
     pointer: NonNull<u8>,
@@ -37,34 +37,8 @@ impl Block {
     /// `bytes` is a positive multiple of [`ALIGNMENT`].
     pub(crate) fn from_system(bytes: usize) -> Option<Block> {
         debug_assert!(bytes > 0 && bytes.is_multiple_of(ALIGNMENT));
-        let layout = Block::layout(bytes)?;
-        // SAFETY: the layout has a positive size.
-        let pointer = unsafe { alloc_zeroed(layout) };
-        let block = Block {
-            pointer: NonNull::new(pointer)?,
-            bytes,
-        };
-        block.advise_huge_pages();
-        Some(block)
-    }
-
-    fn layout(bytes: usize) -> Option<Layout> {
-        let alignment = if bytes >= HUGE_PAGE {
-            HUGE_PAGE
-        } else {
-            ALIGNMENT
-        };
-        Layout::from_size_align(bytes, alignment).ok()
-    }
-
-    /// Asks for huge pages; a refusal costs speed only.
-    fn advise_huge_pages(&self) {
-        #[cfg(all(target_os = "linux", not(miri)))]
-        if self.bytes >= HUGE_PAGE {
-            let address = self.pointer.as_ptr().cast();
-            // SAFETY: the range is memory this block owns, and the advice does not change its contents.
-            unsafe { libc::madvise(address, self.bytes, libc::MADV_HUGEPAGE) };
-        }
+        let pointer = request(bytes)?;
+        Some(Block { pointer, bytes })
     }
 
     #[inline]
@@ -104,11 +78,84 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        if let Some(layout) = Block::layout(self.bytes) {
-            // SAFETY: by the type's invariant the pointer came from this allocator with this layout and is freed once.
-            unsafe { dealloc(self.pointer.as_ptr(), layout) };
-        }
+        // SAFETY: by the type's invariant the pointer came from `request` with this size and is given back once.
+        unsafe { give_back(self.pointer, self.bytes) };
     }
+}
+
+/// Zeroed memory from the system: huge blocks as a mapping of their own, others from the global allocator.
+fn request(bytes: usize) -> Option<NonNull<u8>> {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    if bytes >= HUGE_PAGE {
+        return map_huge(bytes);
+    }
+    let layout = layout(bytes)?;
+    // SAFETY: the layout has a positive size, as `from_system` requires.
+    NonNull::new(unsafe { alloc_zeroed(layout) })
+}
+
+/// # Safety
+/// The pointer came from `request` with this size, and nobody uses the memory any more.
+unsafe fn give_back(pointer: NonNull<u8>, bytes: usize) {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    if bytes >= HUGE_PAGE {
+        // SAFETY: `map_huge` left exactly this range mapped, and nobody uses it any more.
+        unsafe { libc::munmap(pointer.as_ptr().cast(), mapped_length(bytes)) };
+        return;
+    }
+    if let Some(layout) = layout(bytes) {
+        // SAFETY: `request` allocated it with this layout, and nobody uses it any more.
+        unsafe { dealloc(pointer.as_ptr(), layout) };
+    }
+}
+
+fn layout(bytes: usize) -> Option<Layout> {
+    let alignment = if bytes >= HUGE_PAGE {
+        HUGE_PAGE
+    } else {
+        ALIGNMENT
+    };
+    Layout::from_size_align(bytes, alignment).ok()
+}
+
+/// Mappings are whole pages, of whatever size the machine's are.
+#[cfg(all(target_os = "linux", not(miri)))]
+fn mapped_length(bytes: usize) -> usize {
+    bytes.next_multiple_of(64 << 10)
+}
+
+/// A mapping aligned to, and advised as, huge pages. The global allocator would zero aligned memory by hand, and so touch
+/// every small page of it before the advice.
+#[cfg(all(target_os = "linux", not(miri)))]
+fn map_huge(bytes: usize) -> Option<NonNull<u8>> {
+    if bytes > isize::MAX as usize - 2 * HUGE_PAGE {
+        return None;
+    }
+    let length = mapped_length(bytes);
+    let span = length + HUGE_PAGE;
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    // SAFETY: a new anonymous mapping at an address of the system's choice touches nothing that exists.
+    let start = unsafe { libc::mmap(std::ptr::null_mut(), span, protection, kind, -1, 0) };
+    if start == libc::MAP_FAILED {
+        return None;
+    }
+    let start = start.cast::<u8>();
+    let before = start.align_offset(HUGE_PAGE);
+    let after = span - before - length;
+    let aligned = start.wrapping_add(before);
+    if before > 0 {
+        // SAFETY: the first `before` bytes of the mapping made above; nobody knows them yet.
+        unsafe { libc::munmap(start.cast(), before) };
+    }
+    if after > 0 {
+        // SAFETY: the last `after` bytes of the mapping made above; nobody knows them yet.
+        unsafe { libc::munmap(aligned.wrapping_add(length).cast(), after) };
+    }
+    // Refused advice costs speed only.
+    // SAFETY: the range is the mapping that is left, and the advice does not change its contents.
+    unsafe { libc::madvise(aligned.cast(), length, libc::MADV_HUGEPAGE) };
+    NonNull::new(aligned)
 }
 
 /// Bytes that somebody else owns.

@@ -331,7 +331,8 @@ impl DType {
     }
 
     /// The dtype that creation functions use when none is named: the innermost [`with_default_dtype`], else the
-    /// environment variable `LODESTRIDE_DTYPE` (`f32`, `f64`, `f16` or `bf16`, read once), else f32.
+    /// environment variable `LODESTRIDE_DTYPE` (`f32`, `f64`, `f16` or `bf16`, read once; other values are ignored),
+    /// else f32.
     #[expect(
         clippy::should_implement_trait,
         reason = "a scoped setting, not the constant that `Default` suggests"

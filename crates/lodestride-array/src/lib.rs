@@ -33,7 +33,7 @@
 //!   operands behave as if the right side had been copied first.
 //! * **Dtypes promote as in NumPy 2.** Plain numbers are weak: `i32 array + 1` is i32, `f32 array * 2.0` is f32,
 //!   `i32 array + 0.5` is f64. Arrays promote to the smallest dtype that holds both (`i32` with `f32` is f64, `f16` with
-//!   `bf16` is f32). In place, the result must be of the array's kind or a lower one.
+//!   `bf16` is f32): the table is in [`promotion`]. In place, the result must be of the array's kind or a lower one.
 //! * **Rank is true.** Scalars have rank 0, a point index drops its axis, a reduction drops its axes unless they are
 //!   [`keep`]-ed.
 //! * **Errors are values** with both shapes, the operands and your source line; operators panic with the same text.
@@ -65,6 +65,7 @@ mod masks;
 mod math;
 mod nested;
 mod operators;
+pub mod promotion;
 mod random;
 mod reduce;
 mod transfer;

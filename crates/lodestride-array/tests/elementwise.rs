@@ -273,7 +273,8 @@ fn operators_are_the_methods() {
     let (low, high) = (a.greater(0).unwrap(), a.less(2).unwrap());
     assert_eq!(&low & &high, NdArray::from([true, false]));
     assert_eq!(!&high, NdArray::from([false, true]));
-    let text = std::panic::catch_unwind(|| &a + &NdArray::from([1.0f32, 2.0, 3.0])).unwrap_err();
+    let sum = std::panic::AssertUnwindSafe(|| &a + &NdArray::from([1.0f32, 2.0, 3.0]));
+    let text = std::panic::catch_unwind(sum).unwrap_err();
     let text = text.downcast_ref::<String>().unwrap();
     assert!(
         text.starts_with("add: shapes [2] and [3] do not broadcast: axis 0 is 2 vs 3\n  --> "),

@@ -241,9 +241,10 @@ impl ArrayErrorKind {
             }
             Self::IndexCount { op, given, array } => {
                 let rank = array.shape.len();
+                let numbers = if *given == 1 { "number" } else { "numbers" };
                 write!(
                     f,
-                    "{op}: {given} numbers cannot name an element of an array of rank {rank}\n  array: {array}\n"
+                    "{op}: {given} {numbers} cannot name an element of an array of rank {rank}\n  array: {array}\n"
                 )?;
                 f.write_str("  help: give one index per axis; `get(&s![..])` takes parts")
             }

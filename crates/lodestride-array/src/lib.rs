@@ -60,7 +60,7 @@ mod display;
 mod error;
 mod gather;
 mod get_put;
-// GATE mod linalg;
+mod linalg;
 mod masks;
 mod math;
 mod nested;

@@ -53,8 +53,13 @@ impl NdArray {
         if inner != rhs_rows {
             return Err(self.product_error("gemm_into", rhs));
         }
-        out.expect_output("gemm_into", &Shape::from([rows, columns]), self.product_dtype(rhs))?;
-        kernels::matmul(self.operand(), rhs.operand(), out.operand(), alpha, beta).or_fail("gemm_into")
+        out.expect_output(
+            "gemm_into",
+            &Shape::from([rows, columns]),
+            self.product_dtype(rhs),
+        )?;
+        kernels::matmul(self.operand(), rhs.operand(), out.operand(), alpha, beta)
+            .or_fail("gemm_into")
     }
 
     /// The matrix product over the last two axes, batched over the others, which broadcast.
@@ -81,13 +86,25 @@ impl NdArray {
         for array in [self, rhs] {
             if array.rank() == 0 {
                 let (expected, array) = ("arrays with at least one axis", ArraySummary::of(array));
-                return Err(ArrayError::new(ArrayErrorKind::Form { op: "matmul", expected, array }));
+                return Err(ArrayError::new(ArrayErrorKind::Form {
+                    op: "matmul",
+                    expected,
+                    array,
+                }));
             }
         }
         match (self.rank(), rhs.rank()) {
-            (1, 1) => self.expand_dims(0)?.product_of("matmul", self, &rhs.expand_dims(1)?, rhs)?.reshape(&[] as &[isize]),
-            (1, _) => self.expand_dims(0)?.product_of("matmul", self, rhs, rhs)?.squeeze(-2),
-            (_, 1) => self.product_of("matmul", self, &rhs.expand_dims(1)?, rhs)?.squeeze(-1),
+            (1, 1) => self
+                .expand_dims(0)?
+                .product_of("matmul", self, &rhs.expand_dims(1)?, rhs)?
+                .reshape(&[] as &[isize]),
+            (1, _) => self
+                .expand_dims(0)?
+                .product_of("matmul", self, rhs, rhs)?
+                .squeeze(-2),
+            (_, 1) => self
+                .product_of("matmul", self, &rhs.expand_dims(1)?, rhs)?
+                .squeeze(-1),
             _ => self.product("matmul", rhs),
         }
         .map(NdArray::owning)
@@ -113,7 +130,11 @@ impl NdArray {
         for array in [self, rhs] {
             if array.rank() != 1 {
                 let (expected, array) = ("vectors", ArraySummary::of(array));
-                return Err(ArrayError::new(ArrayErrorKind::Form { op: "outer", expected, array }));
+                return Err(ArrayError::new(ArrayErrorKind::Form {
+                    op: "outer",
+                    expected,
+                    array,
+                }));
             }
         }
         self.expand_dims(1)?.mul(rhs)
@@ -126,7 +147,13 @@ impl NdArray {
 
     /// The product, with the operands as the caller gave them for the error message.
     #[track_caller]
-    fn product_of(&self, op: &'static str, given: &NdArray, rhs: &NdArray, given_rhs: &NdArray) -> Result<NdArray> {
+    fn product_of(
+        &self,
+        op: &'static str,
+        given: &NdArray,
+        rhs: &NdArray,
+        given_rhs: &NdArray,
+    ) -> Result<NdArray> {
         let shape = self.product_shape(op, given, rhs, given_rhs)?;
         let out = NdArray::recycled_ordered(op, self.product_dtype(rhs), shape, Order::C)?;
         self.run_product(op, rhs, &out)?;
@@ -135,11 +162,22 @@ impl NdArray {
 
     /// The shape of the product of two arrays with at least two axes.
     #[track_caller]
-    fn product_shape(&self, op: &'static str, given: &NdArray, rhs: &NdArray, given_rhs: &NdArray) -> Result<Shape> {
-        let ([batch @ .., rows, inner], [rhs_batch @ .., rhs_rows, columns]) = (&self.shape()[..], &rhs.shape()[..])
+    fn product_shape(
+        &self,
+        op: &'static str,
+        given: &NdArray,
+        rhs: &NdArray,
+        given_rhs: &NdArray,
+    ) -> Result<Shape> {
+        let ([batch @ .., rows, inner], [rhs_batch @ .., rhs_rows, columns]) =
+            (&self.shape()[..], &rhs.shape()[..])
         else {
             let (expected, array) = ("arrays with at least two axes", ArraySummary::of(given));
-            return Err(ArrayError::new(ArrayErrorKind::Form { op, expected, array }));
+            return Err(ArrayError::new(ArrayErrorKind::Form {
+                op,
+                expected,
+                array,
+            }));
         };
         if inner != rhs_rows {
             return Err(given.product_error(op, given_rhs));
@@ -163,7 +201,14 @@ impl NdArray {
             array.layout().broadcast_to(&Shape::from(&shape[..]))
         };
         let (x, y) = (stretched(self).or_fail(op)?, stretched(rhs).or_fail(op)?);
-        kernels::matmul(self.operand_as(&x), rhs.operand_as(&y), out.operand(), 1.0, 0.0).or_fail(op)
+        kernels::matmul(
+            self.operand_as(&x),
+            rhs.operand_as(&y),
+            out.operand(),
+            1.0,
+            0.0,
+        )
+        .or_fail(op)
     }
 
     fn product_dtype(&self, rhs: &NdArray) -> DType {

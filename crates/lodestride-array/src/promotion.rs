@@ -38,8 +38,14 @@ mod tests {
         };
         table += &row("", DType::ALL.iter().map(|dtype| dtype.name()).collect());
         for a in DType::ALL {
-            table += &row(a.name(), DType::ALL.iter().map(|b| a.promote(*b).name()).collect());
+            table += &row(
+                a.name(),
+                DType::ALL.iter().map(|b| a.promote(*b).name()).collect(),
+            );
         }
-        assert!(include_str!("promotion.rs").contains(&table), "the table should be:\n{table}");
+        assert!(
+            include_str!("promotion.rs").contains(&table),
+            "the table should be:\n{table}"
+        );
     }
 }

@@ -8,8 +8,14 @@ fn array(shape: &[usize]) -> NdArray {
 
 /// The error's text, with the place replaced, which the line number of a test would make brittle.
 fn text<T>(result: Result<T, ArrayError>) -> String {
-    let Err(error) = result else { panic!("must fail") };
-    assert!(error.location().file().ends_with("errors.rs"), "the place is the caller's: {}", error.location());
+    let Err(error) = result else {
+        panic!("must fail")
+    };
+    assert!(
+        error.location().file().ends_with("errors.rs"),
+        "the place is the caller's: {}",
+        error.location()
+    );
     let place = error.location().to_string();
     error.to_string().replace(&place, "HERE")
 }
@@ -79,7 +85,10 @@ fn texts_say_what_failed_and_what_to_do() {
             "concat: array 1 of shape [2, 5] does not fit [3, 4] along axis 0\n  --> HERE\n  array 0: f32 [3, 4] C\n  array \
              1: f32 [2, 5] C\n  help: all sizes but that of the joined axis must be equal",
         ),
-        (text(NdArray::concat(&[], 0)), "concat: needs at least one array, got none\n  --> HERE"),
+        (
+            text(NdArray::concat(&[], 0)),
+            "concat: needs at least one array, got none\n  --> HERE",
+        ),
         (
             text(a.add_row_vector(&array(&[3]))),
             "add_row_vector: a matrix of shape [3, 4] needs a vector of 4 elements, got shape [3]\n  --> HERE\n  matrix: f32 \
@@ -109,7 +118,10 @@ fn texts_say_what_failed_and_what_to_do() {
             "arange: no values from 0 to 1 with 0: every number must be finite, the step not 0\n  --> HERE",
         ),
     ];
-    let failed: Vec<_> = cases.iter().filter(|(found, expected)| found != expected).collect();
+    let failed: Vec<_> = cases
+        .iter()
+        .filter(|(found, expected)| found != expected)
+        .collect();
     assert!(failed.is_empty(), "{failed:#?}");
 }
 
@@ -148,11 +160,17 @@ fn stale_arrays_are_errors_everywhere() {
         ),
         "{found}"
     );
-    assert!(found.contains("errors.rs") && found.contains("help: `detach()` it before the scope ends"), "{found}");
+    assert!(
+        found.contains("errors.rs") && found.contains("help: `detach()` it before the scope ends"),
+        "{found}"
+    );
     workspace
         .scope(|_| {
             let found = text(leaked.addi(&fine));
-            assert!(found.contains("uses outdated workspace pointer from workspace [LOOP_EXTERNAL]"), "{found}");
+            assert!(
+                found.contains("uses outdated workspace pointer from workspace [LOOP_EXTERNAL]"),
+                "{found}"
+            );
         })
         .unwrap();
     let reads: Vec<(&str, Result<(), ArrayError>)> = vec![
@@ -173,18 +191,30 @@ fn stale_arrays_are_errors_everywhere() {
         ("mmul", leaked.mmul(&leaked.transpose()).map(drop)),
         ("concat", NdArray::concat(&[&leaked], 0).map(drop)),
         ("take", leaked.take(&NdArray::from([0i64]), 0).map(drop)),
-        ("row add", leaked.row(0).and_then(|row| row.addi(1).map(drop))),
+        (
+            "row add",
+            leaked.row(0).and_then(|row| row.addi(1).map(drop)),
+        ),
         ("detach", leaked.detach().map(drop)),
         ("migrate", leaked.migrate().map(drop)),
-        ("to_flattened", NdArray::to_flattened(Order::C, &[&leaked]).map(drop)),
+        (
+            "to_flattened",
+            NdArray::to_flattened(Order::C, &[&leaked]).map(drop),
+        ),
         ("to_bytes", leaked.to_bytes().map(drop)),
     ];
     for (name, result) in reads {
         let found = result.expect_err(name).to_string();
-        assert!(found.contains("leaked workspace pointer from workspace [LOOP_EXTERNAL]"), "{name}: {found}");
+        assert!(
+            found.contains("leaked workspace pointer from workspace [LOOP_EXTERNAL]"),
+            "{name}: {found}"
+        );
     }
     let printed = leaked.to_string();
-    assert!(printed.starts_with("<f32 [3, 4] C cannot be read: ") && printed.contains("leaked"), "{printed}");
+    assert!(
+        printed.starts_with("<f32 [3, 4] C cannot be read: ") && printed.contains("leaked"),
+        "{printed}"
+    );
 }
 
 #[test]
@@ -193,12 +223,23 @@ fn guards_exclude_each_other() {
     let view = a.view::<f32>().unwrap();
     assert!(a.add(1).is_ok(), "reading beside a reader is fine");
     let error = a.addi(1).unwrap_err();
-    assert!(error.to_string().starts_with("Op [add] Z argument is in use: 1 read guard is alive"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("Op [add] Z argument is in use: 1 read guard is alive"),
+        "{error}"
+    );
     drop(view);
     a.addi(1).unwrap();
     let view = a.view_mut::<f32>().unwrap();
-    assert!(matches!(a.get_f64([0]).unwrap_err().kind(), ArrayErrorKind::Access { .. }));
-    assert!(matches!(a.add(1).unwrap_err().kind(), ArrayErrorKind::Kernel { .. }));
+    assert!(matches!(
+        a.get_f64([0]).unwrap_err().kind(),
+        ArrayErrorKind::Access { .. }
+    ));
+    assert!(matches!(
+        a.add(1).unwrap_err().kind(),
+        ArrayErrorKind::Kernel { .. }
+    ));
     drop(view);
     assert_eq!(a.to_vec::<f32>().unwrap(), [1.0, 1.0]);
 }
@@ -207,5 +248,8 @@ fn guards_exclude_each_other() {
 fn results_stay_small() {
     assert_eq!(size_of::<ArrayError>(), 8);
     assert_eq!(size_of::<lodestride_array::Result<()>>(), 8);
-    assert_eq!(size_of::<lodestride_array::Result<NdArray>>(), size_of::<NdArray>());
+    assert_eq!(
+        size_of::<lodestride_array::Result<NdArray>>(),
+        size_of::<NdArray>()
+    );
 }

@@ -3,7 +3,7 @@
 use lodestride_array::{Index, NdArray, Order, Result, interval_step};
 
 /// The same elements in the same shape, in different places in memory.
-pub fn layouts(array: &NdArray) -> Result<Vec<(&'static str, NdArray)>> {
+pub(crate) fn layouts(array: &NdArray) -> Result<Vec<(&'static str, NdArray)>> {
     let axes = 0..array.rank() as isize;
     let backwards = |array: &NdArray| {
         axes.clone()
@@ -57,7 +57,7 @@ fn part(array: &NdArray, before: usize, step: usize) -> Result<NdArray> {
 }
 
 /// Shapes that have broken something somewhere: scalars, empty, single rows and columns, odd sizes, higher ranks.
-pub const SHAPES: &[&[usize]] = &[
+pub(crate) const SHAPES: &[&[usize]] = &[
     &[],
     &[0],
     &[1],
@@ -72,7 +72,7 @@ pub const SHAPES: &[&[usize]] = &[
 ];
 
 /// `0, 1, 2, ..` in the given shape.
-pub fn counted(shape: &[usize]) -> NdArray {
+pub(crate) fn counted(shape: &[usize]) -> NdArray {
     let count: usize = shape.iter().product();
     let values: Vec<f32> = (0..count).map(|i| i as f32).collect();
     NdArray::from_vec(values, shape).unwrap()

@@ -24,6 +24,7 @@ use crate::pin::{self, Home, Stamp};
 const HEADER: usize = size_of::<Header>().next_multiple_of(ALIGNMENT);
 /// Buffers up to this size share their block with the header.
 const INLINE: usize = 1024 - HEADER;
+
 /// What all handles of one buffer share. It fills the first `HEADER` bytes of a block from the cache.
 #[repr(C, align(64))]
 struct Header {
@@ -185,7 +186,6 @@ pub(crate) fn heap(
     let data = unsafe { block.pointer().add(HEADER) };
     Ok(Buffer::adopt(
         block,
-        1,
         data,
         bytes,
         allocated_at,
@@ -216,7 +216,7 @@ impl Buffer {
         memory: Memory,
     ) -> Result<Buffer, AllocError> {
         match cache::take(HEADER, Purpose::Header) {
-            Some((block, _)) => Ok(Buffer::adopt(block, 1, data, len, allocated_at, memory)),
+            Some((block, _)) => Ok(Buffer::adopt(block, data, len, allocated_at, memory)),
             None => {
                 if let Memory::Heap(block) = memory {
                     cache::put(block, Purpose::Array);
@@ -230,7 +230,6 @@ impl Buffer {
     #[inline]
     fn adopt(
         block: Block,
-        references: u32,
         data: NonNull<u8>,
         len: usize,
         allocated_at: &'static Location<'static>,
@@ -240,7 +239,7 @@ impl Buffer {
         let (pointer, _) = block.into_raw();
         let header = pointer.cast::<Header>();
         let value = Header {
-            references: AtomicU32::new(references),
+            references: AtomicU32::new(1),
             access: Access::new(),
             data,
             len,
@@ -311,6 +310,9 @@ impl Buffer {
 }
 
 /// Where a new arena array lies.
+///
+/// Invariant, which `arena.rs` owes: the `len` initialised bytes from `data` on stay allocated while a pin under the
+/// array's stamp is held, belong to no other array of that generation, and are aligned to [`ALIGNMENT`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub(crate) data: NonNull<u8>,

@@ -181,8 +181,11 @@ fn take_shared(class: usize, size: usize, purpose: Purpose) -> Option<(Block, bo
         return Some((block, false));
     }
     let block = Block::from_system(size).or_else(|| {
-        // The system is out of memory: what the caches hold may be enough.
-        trim();
+        // What the cache holds may be enough, if it is as much as was asked for.
+        let bytes = shared().bytes;
+        if bytes >= size {
+            trim();
+        }
         Block::from_system(size)
     });
     match block {
@@ -194,7 +197,7 @@ fn take_shared(class: usize, size: usize, purpose: Purpose) -> Option<(Block, bo
             Some((block, true))
         }
         None => {
-            count_returned(size, purpose);
+            with_counters(|counters, add| uncount_taken_in(counters, size, purpose, add));
             None
         }
     }
@@ -438,12 +441,21 @@ fn count_returned_in(counters: &Counters, size: usize, purpose: Purpose, add: Ad
     }
 }
 
-fn count_returned(size: usize, purpose: Purpose) {
-    if LOCAL
-        .try_with(|local| local.borrow_mut().count_returned(size, purpose))
-        .is_err()
-    {
-        count_returned_in(&ENDED, size, purpose, AtomicU64::fetch_add);
+/// Takes back `count_taken_in`: the figures wrap, so adding the complement subtracts.
+fn uncount_taken_in(
+    counters: &Counters,
+    size: usize,
+    purpose: Purpose,
+    add: &dyn Fn(&AtomicU64, u64),
+) {
+    let size = (size as u64).wrapping_neg();
+    match purpose {
+        Purpose::Array => {
+            add(&counters.array_allocations, u64::MAX);
+            add(&counters.array_bytes_allocated, size);
+        }
+        Purpose::Arena => add(&counters.workspace_bytes_allocated, size),
+        Purpose::Header => {}
     }
 }
 

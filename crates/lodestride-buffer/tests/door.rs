@@ -252,4 +252,8 @@ fn impossible_sizes_are_errors() {
             .unwrap();
         assert_eq!(inside, AllocError::OutOfMemory { bytes });
     }
+    assert!(
+        memory::stats().heap_bytes_allocated < 1 << 50,
+        "refusals are not counted"
+    );
 }

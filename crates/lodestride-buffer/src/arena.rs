@@ -11,8 +11,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::block::{ALIGNMENT, Block};
-use crate::buffer::{Buffer, Place};
-use crate::cache::{self, Purpose};
+use crate::buffer::Buffer;
+use crate::cache;
+use crate::counters::Purpose;
 use crate::error::{AccessError, AllocError, FullWorkspace, StaleAccess};
 use crate::pin::{Epoch, Stamp};
 use crate::plan::SpillPolicy;
@@ -171,6 +172,17 @@ impl Arena {
             AccessError::Leaked(facts)
         })
     }
+}
+
+/// Where a new arena array lies.
+///
+/// Invariant: the `len` initialised bytes from `data` on stay allocated while a pin under the
+/// array's stamp is held, belong to no other array of that generation, and are aligned to [`ALIGNMENT`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) data: NonNull<u8>,
+    pub(crate) len: usize,
+    pub(crate) allocated_at: &'static Location<'static>,
 }
 
 /// The part of a workspace that belongs to whoever has it open, and to the workspace itself while it is closed.

@@ -13,9 +13,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use crate::access::Access;
-use crate::arena::Arena;
+use crate::arena::{Arena, Place};
 use crate::block::{ALIGNMENT, Block, Lent};
-use crate::cache::{self, Purpose};
+use crate::cache;
+use crate::counters::Purpose;
 use crate::dtype::Element;
 use crate::error::{AccessError, AllocError};
 use crate::pin::{self, Home, Stamp};
@@ -307,17 +308,6 @@ impl Buffer {
         // As `Arc`: more than two thousand million forgotten handles cannot be told from an attack.
         std::process::abort()
     }
-}
-
-/// Where a new arena array lies.
-///
-/// Invariant, which `arena.rs` owes: the `len` initialised bytes from `data` on stay allocated while a pin under the
-/// array's stamp is held, belong to no other array of that generation, and are aligned to [`ALIGNMENT`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
-    pub(crate) data: NonNull<u8>,
-    pub(crate) len: usize,
-    pub(crate) allocated_at: &'static Location<'static>,
 }
 
 impl Clone for Buffer {

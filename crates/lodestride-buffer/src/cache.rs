@@ -9,6 +9,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::block::{ALIGNMENT, Block, HUGE_PAGE};
+use crate::counters::{
+    Counters, Purpose, add_unshared, count_returned_in, count_taken_in, uncount_taken_in,
+};
 
 /// Blocks up to this size are in steps of [`ALIGNMENT`].
 const FINE: usize = 1024;
@@ -34,61 +37,6 @@ static SHARED: Mutex<Shared> = Mutex::new(Shared {
 static THREADS: Mutex<Vec<Arc<Counters>>> = Mutex::new(Vec::new());
 /// Figures of threads that have ended, and of memory handled while a thread was ending.
 static ENDED: Counters = Counters::new();
-
-/// The figures of one thread. Only that thread writes them (a plain load and store), anyone may read.
-#[derive(Debug)]
-pub(crate) struct Counters {
-    pub(crate) array_allocations: AtomicU64,
-    pub(crate) array_bytes_allocated: AtomicU64,
-    pub(crate) array_bytes_freed: AtomicU64,
-    pub(crate) workspace_bytes_allocated: AtomicU64,
-    pub(crate) workspace_bytes_freed: AtomicU64,
-    pub(crate) system_allocations: AtomicU64,
-    pub(crate) system_bytes_allocated: AtomicU64,
-    pub(crate) system_bytes_freed: AtomicU64,
-    pub(crate) cached_bytes: AtomicU64,
-}
-
-impl Counters {
-    const fn new() -> Counters {
-        Counters {
-            array_allocations: AtomicU64::new(0),
-            array_bytes_allocated: AtomicU64::new(0),
-            array_bytes_freed: AtomicU64::new(0),
-            workspace_bytes_allocated: AtomicU64::new(0),
-            workspace_bytes_freed: AtomicU64::new(0),
-            system_allocations: AtomicU64::new(0),
-            system_bytes_allocated: AtomicU64::new(0),
-            system_bytes_freed: AtomicU64::new(0),
-            cached_bytes: AtomicU64::new(0),
-        }
-    }
-
-    fn all(&self) -> [&AtomicU64; 9] {
-        [
-            &self.array_allocations,
-            &self.array_bytes_allocated,
-            &self.array_bytes_freed,
-            &self.workspace_bytes_allocated,
-            &self.workspace_bytes_freed,
-            &self.system_allocations,
-            &self.system_bytes_allocated,
-            &self.system_bytes_freed,
-            &self.cached_bytes,
-        ]
-    }
-}
-
-/// What memory is used for: decides which figures it counts in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// An array outside every workspace's arena, header included where it shares the block.
-    Array,
-    /// A workspace's arena.
-    Arena,
-    /// A header on its own.
-    Header,
-}
 
 #[derive(Debug)]
 struct Local {
@@ -390,73 +338,6 @@ fn register_thread() -> Arc<Counters> {
         .unwrap_or_else(PoisonError::into_inner)
         .push(Arc::clone(&counters));
     counters
-}
-
-/// Adds to a figure that only this thread writes.
-#[inline]
-fn add_unshared(counter: &AtomicU64, amount: u64, ordering: Ordering) -> u64 {
-    let before = counter.load(ordering);
-    counter.store(before.wrapping_add(amount), ordering);
-    before
-}
-
-type Add = fn(&AtomicU64, u64, Ordering) -> u64;
-
-#[inline]
-fn count_taken_in(counters: &Counters, size: usize, purpose: Purpose, add: Add) {
-    match purpose {
-        Purpose::Array => {
-            add(&counters.array_allocations, 1, Ordering::Relaxed);
-            add(
-                &counters.array_bytes_allocated,
-                size as u64,
-                Ordering::Relaxed,
-            );
-        }
-        Purpose::Arena => {
-            add(
-                &counters.workspace_bytes_allocated,
-                size as u64,
-                Ordering::Relaxed,
-            );
-        }
-        Purpose::Header => {}
-    }
-}
-
-#[inline]
-fn count_returned_in(counters: &Counters, size: usize, purpose: Purpose, add: Add) {
-    match purpose {
-        Purpose::Array => {
-            add(&counters.array_bytes_freed, size as u64, Ordering::Relaxed);
-        }
-        Purpose::Arena => {
-            add(
-                &counters.workspace_bytes_freed,
-                size as u64,
-                Ordering::Relaxed,
-            );
-        }
-        Purpose::Header => {}
-    }
-}
-
-/// Takes back `count_taken_in`: the figures wrap, so adding the complement subtracts.
-fn uncount_taken_in(
-    counters: &Counters,
-    size: usize,
-    purpose: Purpose,
-    add: &dyn Fn(&AtomicU64, u64),
-) {
-    let size = (size as u64).wrapping_neg();
-    match purpose {
-        Purpose::Array => {
-            add(&counters.array_allocations, u64::MAX);
-            add(&counters.array_bytes_allocated, size);
-        }
-        Purpose::Arena => add(&counters.workspace_bytes_allocated, size),
-        Purpose::Header => {}
-    }
 }
 
 /// Runs with this thread's figures and the way to add to them; while the thread ends, with the process's.

@@ -65,6 +65,7 @@ mod arena;
 mod block;
 mod buffer;
 mod cache;
+mod counters;
 mod create;
 mod dtype;
 mod error;

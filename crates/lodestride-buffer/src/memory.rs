@@ -3,7 +3,8 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::cache::{self, Counters};
+use crate::cache;
+use crate::counters::Counters;
 
 /// What array memory the process has and has had. All byte figures count whole blocks, rounding and headers included.
 ///

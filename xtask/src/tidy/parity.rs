@@ -1,4 +1,5 @@
 //! docs/parity.csv: five columns, no empty cell, no row twice, and every test that a row names exists in the crate it names.
+//! A test is `crate::function`; the example in a function's documentation, which runs as a doc test, is `doc:crate::function`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,14 +59,15 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             .filter(|name| *name != "open" && !name.is_empty() && !tests.contains(*name))
         {
             report(format!(
-                "no test `{name}`; write `open` or `crate::function`, several separated by spaces"
+                "no test `{name}`; write `open`, `crate::test` or `doc:crate::function`, several separated by spaces"
             ));
         }
     }
     findings
 }
 
-/// Every test function as `crate::function`; the crate's name is that of its folder.
+/// Every test function as `crate::function`, every documented example as `doc:crate::function`; the crate's name is that of its
+/// folder.
 fn test_names(tree: &Tree) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for (file, rust) in tree.rust() {
@@ -76,13 +78,27 @@ fn test_names(tree: &Tree) -> BTreeSet<String> {
             .split('/')
             .next()
             .unwrap_or_default();
-        for at in rust.words("fn").filter(|&at| rust.is_test(at)) {
-            if let Some(name) = rust.name_after(at, "fn") {
+        let lines: Vec<_> = file.text.lines().collect();
+        for at in rust.words("fn") {
+            let Some(name) = rust.name_after(at, "fn") else {
+                continue;
+            };
+            if rust.is_test(at) {
                 names.insert(format!("{folder}::{name}"));
+            } else if has_example(&lines[..rust.line_of(at) - 1]) {
+                names.insert(format!("doc:{folder}::{name}"));
             }
         }
     }
     names
+}
+
+/// True when the documentation at the end of `lines` holds a code block.
+fn has_example(lines: &[&str]) -> bool {
+    let attached = lines.iter().rev().map(|line| line.trim_start());
+    attached
+        .take_while(|line| line.starts_with("///") || line.starts_with("#["))
+        .any(|line| line.starts_with("/// ```"))
 }
 
 /// The records of a CSV text with the line each starts on; quotes are doubled inside quoted cells.
@@ -135,16 +151,20 @@ mod tests {
 
     #[test]
     fn rows_and_tests_are_checked() {
-        let table = "system,area,behaviour,ours,test\nnd4j,a,b,c,open\nnd4j,a,b2,c,lodestride-array::t lodestride-array::gone\n\
-                     other,a,b,c,open\nnd4j,a,b,c,open\nnd4j,a,,c,open\nnd4j,a\n";
-        let tree = Tree::of(&[
-            (TABLE, table),
-            (
-                "crates/lodestride-array/src/a.rs",
-                "fn gone() {}\n#[test]\nfn t() {}\n",
-            ),
-        ]);
+        let table = "system,area,behaviour,ours,test\n\
+                     nd4j,a,b,c,open\n\
+                     nd4j,a,b2,c,lodestride-array::t lodestride-array::gone\n\
+                     other,a,b,c,open\n\
+                     nd4j,a,b,c,open\n\
+                     nd4j,a,,c,open\n\
+                     nd4j,a\n\
+                     nd4j,a,b3,c,doc:lodestride-array::add\n\
+                     nd4j,a,b4,c,doc:lodestride-array::gone\n";
+        let source = "fn gone() {}\n\
+                      /// Adds.\n/// ```\n/// ```\n#[inline]\npub fn add() {}\n\
+                      #[test]\nfn t() {}\n";
+        let tree = Tree::of(&[(TABLE, table), ("crates/lodestride-array/src/a.rs", source)]);
         let lines: Vec<_> = check(&tree).into_iter().map(|f| f.line).collect();
-        assert_eq!(lines, [3, 4, 5, 6, 7]);
+        assert_eq!(lines, [3, 4, 5, 6, 7, 9]);
     }
 }

@@ -423,10 +423,45 @@ impl fmt::Debug for Lod {
     }
 }
 
+/// What says how rows group: a [`Lod`], its [`Lengths`] or its [`Offsets`].
+pub trait IntoLod {
+    /// The checked LoD.
+    ///
+    /// # Errors
+    /// Those of [`Lod::from_lengths`] and [`Lod::from_offsets`].
+    #[track_caller]
+    fn into_lod(self) -> Result<Lod>;
+}
+
+impl IntoLod for Lod {
+    fn into_lod(self) -> Result<Lod> {
+        Ok(self)
+    }
+}
+
+impl IntoLod for &Lod {
+    fn into_lod(self) -> Result<Lod> {
+        Ok(self.clone())
+    }
+}
+
+impl IntoLod for Lengths {
+    #[track_caller]
+    fn into_lod(self) -> Result<Lod> {
+        Lod::from_lengths(self)
+    }
+}
+
+impl IntoLod for Offsets {
+    #[track_caller]
+    fn into_lod(self) -> Result<Lod> {
+        Lod::from_offsets(self)
+    }
+}
+
 impl TryFrom<Lengths> for Lod {
     type Error = crate::LodError;
 
-    #[track_caller]
     fn try_from(lengths: Lengths) -> Result<Lod> {
         Lod::from_lengths(lengths)
     }
@@ -435,7 +470,6 @@ impl TryFrom<Lengths> for Lod {
 impl TryFrom<Offsets> for Lod {
     type Error = crate::LodError;
 
-    #[track_caller]
     fn try_from(offsets: Offsets) -> Result<Lod> {
         Lod::from_offsets(offsets)
     }

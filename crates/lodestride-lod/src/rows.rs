@@ -141,8 +141,8 @@ pub(crate) fn put(
 #[track_caller]
 pub(crate) fn indices(ranges: impl IntoIterator<Item = Range<usize>>) -> Result<NdArray> {
     let numbers: Vec<i64> = ranges.into_iter().flatten().map(|i| i as i64).collect();
-    let count = numbers.len();
-    Ok(NdArray::from_vec(numbers, [count])?)
+    // Copied, not adopted: a copy lives in the open workspace and goes with it.
+    Ok(NdArray::from_nested(&numbers[..])?)
 }
 
 /// The integers of an array of any shape as counts.

@@ -1,15 +1,14 @@
 //! `LodTensor`: an array whose rows are grouped by a `Lod`. Construction, views of sequences, and elementwise work that
 //! keeps the LoD; the sequence ops are in `sequence`, the making from lists in `lists.rs`, the printing in `print.rs`.
 
-use std::convert::Infallible;
 use std::fmt;
 use std::ops::Range;
 
 use lodestride_array::{ArrayError, DType, NdArray, Shape};
 
-use crate::error::{LodError, LodErrorKind, Result, SequenceArgument};
+use crate::error::{LodErrorKind, Result, SequenceArgument};
 use crate::lengths::Lengths;
-use crate::lod::Lod;
+use crate::lod::{IntoLod, Lod};
 use crate::restructure::{Selection, check_range};
 use crate::rows;
 
@@ -49,12 +48,8 @@ impl LodTensor {
     /// level does not add up to the rows of the data, [`Rank`](LodErrorKind::Rank) for levels over a scalar.
     #[track_caller]
     #[doc(alias = "create_lod_tensor")]
-    pub fn new<L>(data: NdArray, lod: L) -> Result<LodTensor>
-    where
-        L: TryInto<Lod>,
-        LodError: From<L::Error>,
-    {
-        let lod = lod.try_into()?;
+    pub fn new(data: NdArray, lod: impl IntoLod) -> Result<LodTensor> {
+        let lod = lod.into_lod()?;
         if !lod.is_none() {
             rows::check_rank("LodTensor::new", SequenceArgument::X, &data, 1)?;
             lod.check_rows(data.shape()[0])?;
@@ -108,11 +103,7 @@ impl LodTensor {
     #[track_caller]
     #[doc(alias = "lod_reset")]
     #[doc(alias = "set_lod")]
-    pub fn with_lod<L>(&self, lod: L) -> Result<LodTensor>
-    where
-        L: TryInto<Lod>,
-        LodError: From<L::Error>,
-    {
+    pub fn with_lod(&self, lod: impl IntoLod) -> Result<LodTensor> {
         LodTensor::new(self.data.clone(), lod)
     }
 
@@ -361,11 +352,5 @@ impl fmt::Debug for LodTensor {
             .field("lod", &self.lod)
             .field("data", &self.data)
             .finish()
-    }
-}
-
-impl From<Infallible> for LodErrorKind {
-    fn from(never: Infallible) -> LodErrorKind {
-        match never {}
     }
 }

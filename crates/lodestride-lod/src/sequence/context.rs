@@ -213,7 +213,7 @@ pub fn conv(
 ) -> Result<LodTensor> {
     check_filter(x, filter, window)?;
     let windows = context(x, window, padding, level)?;
-    Ok(rows::keep(product(windows.data(), filter)?, x.lod()))
+    Ok(rows::keep(windows.data().matmul(filter)?, x.lod()))
 }
 
 #[track_caller]
@@ -250,11 +250,11 @@ pub fn conv_grad(
     check_filter(x, filter, window)?;
     rows::check_out_grad(OP, out_grad, &[x.rows(), filter.shape()[1]])?;
     let windows = context(x, window, padding, level)?;
-    let of_windows = product(out_grad, &filter.transpose())?;
+    let of_windows = out_grad.matmul(&filter.transpose())?;
     let (of_x, of_padding) = context_grad(x, window, padding, level, &of_windows)?;
     Ok(ConvGrad {
         x: of_x,
-        filter: product(&windows.data().transpose(), out_grad)?,
+        filter: windows.data().transpose().matmul(out_grad)?,
         padding: of_padding,
     })
 }
@@ -310,10 +310,4 @@ fn ahead(x: &LodTensor, filter: &NdArray) -> Result<Window> {
         &[length, rows::row_width(x.data())],
     )?;
     Ok(Window { start: 0, length })
-}
-
-/// Matrix product.
-#[track_caller]
-fn product(a: &NdArray, b: &NdArray) -> Result<NdArray> {
-    Ok(a.expand_dims(2)?.mul(&b.expand_dims(0)?)?.sum(1)?)
 }

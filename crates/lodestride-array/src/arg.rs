@@ -124,10 +124,16 @@ impl<L: IndexList + ?Sized> IndexList for &L {
     }
 }
 
-impl sealed::Sealed for lodestride_shape::Shape {}
-
-impl IndexList for lodestride_shape::Shape {
-    fn indices(&self) -> SmallVec<[isize; 6]> {
-        self[..].indices()
-    }
+/// `IndexList` for the lists of sizes and indices of the shape crate.
+macro_rules! shape_lists {
+    ($($list:ty),*) => {$(
+        impl sealed::Sealed for $list {}
+        impl IndexList for $list {
+            fn indices(&self) -> SmallVec<[isize; 6]> {
+                self[..].indices()
+            }
+        }
+    )*};
 }
+
+shape_lists!(lodestride_shape::Shape, lodestride_shape::Position);

@@ -126,9 +126,10 @@ impl NdArray {
     pub fn to_vec<T: HostType>(&self) -> Result<Vec<T>> {
         self.expect_dtype::<T::Element>("to_vec")?;
         let guard = self.buffer().read().in_op("to_vec", self)?;
-        Ok(Elements::new(guard.slice::<T::Element>(), self.layout())
-            .map(|&element| T::from_element(element))
-            .collect())
+        let mut values = Vec::with_capacity(self.len());
+        let elements = Elements::new(guard.slice::<T::Element>(), self.layout());
+        elements.for_each(|&element| values.push(T::from_element(element)));
+        Ok(values)
     }
 
     /// All elements in C order, converted to f64.

@@ -45,6 +45,35 @@
 //!   rhs: f32 [3, 5] C view
 //!   help: sizes must be equal or 1, counted from the last axis; `expand_dims` or `reshape` one side
 //! ```
+//!
+//! # Coming from ND4J
+//!
+//! | ND4J | here |
+//! |---|---|
+//! | `Nd4j.zeros(3, 5).addi(10)` | `NdArray::zeros([3, 5])?.addi(10)?` |
+//! | `Nd4j.create(double[][])`, `Nd4j.create(flat, shape, 'c')` | `NdArray::from([[1.0, 2.0], [3.0, 4.0]])`, `NdArray::from_vec(flat, shape)?` |
+//! | `Nd4j.create(values, new int[]{n, 1})` | `NdArray::from_vec(values, [n, 1])?` |
+//! | `Nd4j.rand(r, c)`, `Nd4j.randn(shape)`, `getRandom().setSeed(s)` | `NdArray::rand([r, c])?`, `NdArray::randn(shape)?`, [`set_seed`]`(s)` |
+//! | `Nd4j.linspace(1, 25, 25).reshape(5, 5)` | `NdArray::linspace(1, 25, 25)?.reshape([5, 5])?` |
+//! | `Nd4j.hstack(a, b)`, `vstack`, `concat(0, a, b)`, `pile` | `NdArray::hstack(&[&a, &b])?`, `vstack`, `concat(&[&a, &b], 0)?`, `stack` |
+//! | `Nd4j.pad(a, new int[]{1, 1}, CONSTANT)`, `Nd4j.diag(a)`, `Nd4j.eye(n)` | `a.pad([1, 1], 0)?`, `a.diag(0)?`, `NdArray::eye(n)?` |
+//! | `Nd4j.toFlattened('c', a, b)` | `NdArray::to_flattened(Order::C, &[&a, &b])?` |
+//! | `a.rank()`, `rows()`, `columns()`, `size(i)`, `shape()`, `length()` | the same with `?` where an array may lack it; `len()` |
+//! | `a.getDouble(i, j)`, `a.putScalar(idx, v)` | `a.get_f64([i, j])?`, `a.set([i, j], v)?` |
+//! | `a.getRow(i)`, `a.getRows(i, j)`, `a.putRow(i, row)` | `a.row(i)?`, `a.get_rows([i, j])?`, `a.put_row(i, &row)?` |
+//! | `a.get(point(i), all())`, `interval(a, b)`, `interval(a, s, b)` | the same words in `a.get(&[point(i), all()])?`, or `s![i, ..]`, `s![a..b]`, `s![a..b;s]` |
+//! | `a.put(indices, b)` | `a.put(&s![..], &b)?` |
+//! | `a.tensorAlongDimension(i, 0)` (a `[1, n]` row) | `a.tensor_along_dimension(i, 0)?` (`[n]`) or with `keep(0)` (`[1, n]`) |
+//! | `a.add(b)`, `a.addi(b)`, `a.rsub(2)`, `a.rdivi(2)` | `a.add(&b)?`, `a.addi(&b)?`, `a.rsub(2)?`, `a.rdivi(2)?` |
+//! | `a.addRowVector(v)`, `a.muliColumnVector(v)` | `a.add_row_vector(&v)?`, `a.muli_column_vector(&v)?` |
+//! | `Transforms.tanh(a, true)`, `Transforms.tanh(a, false)` | `a.tanh()?`, `a.tanhi()?` |
+//! | `a.sumNumber()`, `a.sum(0)` (a `[1, n]` row) | `a.sum_number()?`, `a.sum(0)?` (`[n]`) or `a.sum(keep(0))?` (`[1, n]`) |
+//! | `a.std(0)` | `a.std(0)?`: over n - 1, as in ND4J; `std_ddof(0, 0)` as in NumPy |
+//! | `IMax`, `IMin`, `IAMax` | `argmax(axis)?`, `argmin(axis)?`, `arg_abs_max(axis)?` |
+//! | `BooleanIndexing.replaceWhere(a, v, cond)`, `chooseFrom`, `firstIndex` | `a.replace_where(&a.less(0)?, v)?`, `a.select_where(&mask)?`, `mask.first_index()?` |
+//! | `a.mmul(b)`, `a.transpose()`, `a.dup()`, `a.assign(b)` | `a.mmul(&b)?`, `a.transpose()`, `a.dup()?`, `a.assign(&b)?` |
+//! | `a.detach()`, `a.leverageTo("W")`, `a.migrate()` | `a.detach()?`, `a.leverage_to(&workspace)?`, `a.migrate()?` |
+//! | `Nd4j.setDataType(DOUBLE)` | `LODESTRIDE_DTYPE=f64`, or [`with_default_dtype`]`(DType::F64, ..)` |
 #![forbid(unsafe_code)]
 
 mod arg;
@@ -82,8 +111,8 @@ pub use lodestride_buffer::{
 };
 pub use lodestride_kernels as kernels;
 pub use lodestride_shape::{
-    Axes, Index, Layout, NdIndexIterator, Order, Shape, ShapeError, Strides, all, broadcast_shapes,
-    interval, interval_step, keep, new_axis, normalize_axis, point, s,
+    Axes, Index, Layout, NdIndexIterator, Order, Position, Shape, ShapeError, Strides, all,
+    broadcast_shapes, interval, interval_step, keep, new_axis, normalize_axis, point, s,
 };
 
 pub use crate::arg::{Arg, IndexList};

@@ -4,7 +4,7 @@
 
 use lodestride_buffer::DType;
 use lodestride_kernels as kernels;
-use lodestride_shape::{NdIndexIterator, Order, Shape};
+use lodestride_shape::{Order, Shape};
 
 use crate::NdArray;
 use crate::arg::Arg;
@@ -59,17 +59,13 @@ impl NdArray {
     #[doc(alias = "masked_select")]
     #[track_caller]
     pub fn select_where(&self, mask: &NdArray) -> Result<NdArray> {
-        let mask = self
-            .stretched_mask("select_where", mask)?
-            .to_vec::<bool>()?;
-        let places: Vec<i64> = mask
-            .iter()
-            .enumerate()
-            .filter(|(_, chosen)| **chosen)
-            .map(|(i, _)| i as i64)
-            .collect();
-        let places = NdArray::from_elements("select_where", &places, Shape::from(places.len()))?;
-        self.ravel()?.take(&places, 0)
+        let mask = self.stretched_mask("select_where", mask)?.ravel()?;
+        let count = kernels::count_nonzero(mask.operand()).or_fail("select_where")?;
+        let shape = Shape::from(count);
+        let out = NdArray::recycled_ordered("select_where", self.dtype(), shape, Order::C)?;
+        kernels::compress(self.ravel()?.operand(), 0, mask.operand(), out.operand())
+            .or_fail("select_where")?;
+        Ok(out)
     }
 
     /// The indices of the elements that are not zero, one row of the result per element, in C order, as i64.
@@ -87,17 +83,11 @@ impl NdArray {
     #[doc(alias = "argwhere")]
     #[track_caller]
     pub fn nonzero(&self) -> Result<NdArray> {
-        let mask = self.cast(DType::Bool)?.to_vec::<bool>()?;
-        let mut indices: Vec<i64> = Vec::new();
-        let chosen = NdIndexIterator::new(self.shape(), Order::C)
-            .zip(&mask)
-            .filter(|(_, chosen)| **chosen);
-        let mut count = 0;
-        for (index, _) in chosen {
-            indices.extend(index.iter().map(|&i| i as i64));
-            count += 1;
-        }
-        NdArray::from_elements("nonzero", &indices, Shape::from([count, self.rank()]))
+        let count = kernels::count_nonzero(self.operand()).or_fail("nonzero")?;
+        let shape = Shape::from([count, self.rank()]);
+        let out = NdArray::recycled_ordered("nonzero", DType::I64, shape, Order::C)?;
+        kernels::nonzero(self.operand(), out.operand()).or_fail("nonzero")?;
+        Ok(out)
     }
 
     /// The first place along a vector, or in C order in any array, that is not zero; `None` when all are.

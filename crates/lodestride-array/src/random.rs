@@ -39,7 +39,7 @@ pub fn set_seed(seed: u64) {
 /// seed and on how many arrays were drawn before, not on threads.
 ///
 /// ```
-/// use lodestride_array::{Rng, s};
+/// use lodestride_array::Rng;
 ///
 /// let mut rng = Rng::seeded(42);
 /// let a = rng.normal([1000], 5.0, 0.1)?;

@@ -232,7 +232,7 @@ impl NdArray {
 
     /// A view of the `i`-th sub-array that spans the given axes; the others are counted in C order.
     ///
-    /// With [`keep`](crate::keep) the other axes stay, with size 1.
+    /// With [`keep`](crate::keep) the tensor along a single axis of size n is ND4J's row vector `[1, n]`.
     ///
     /// # Errors
     /// [`ArrayErrorKind::Shape`] for a wrong axis or number.

@@ -121,6 +121,27 @@ impl<'w, T> Iterator for Elements<'w, T> {
         let left = self.in_run + self.runs.left * self.runs.len;
         (left, Some(left))
     }
+
+    // Loops over whole runs are free of the state that `next` keeps.
+    fn fold<B, F: FnMut(B, &'w T) -> B>(mut self, init: B, mut step: F) -> B {
+        let data = self.data;
+        let (len, stride) = (self.runs.len, self.runs.stride);
+        let mut total = init;
+        while self.in_run > 0 {
+            total = step(total, &data[self.next as usize]);
+            self.next += stride;
+            self.in_run -= 1;
+        }
+        for start in self.runs {
+            total = if stride == 1 {
+                data[start..start + len].iter().fold(total, &mut step)
+            } else {
+                let places = (0..len as isize).map(|i| start.wrapping_add_signed(i * stride));
+                places.fold(total, |total, place| step(total, &data[place]))
+            };
+        }
+        total
+    }
 }
 
 impl<T> ExactSizeIterator for Elements<'_, T> {}
@@ -132,7 +153,13 @@ mod tests {
 
     fn offsets(layout: &Layout) -> Vec<usize> {
         let data: Vec<usize> = (0..100).collect();
-        Elements::new(&data, layout).copied().collect()
+        let mut folded = Vec::new();
+        Elements::new(&data, layout).for_each(|&place| folded.push(place));
+        assert!(
+            Elements::new(&data, layout).eq(&folded),
+            "both ways of walking agree"
+        );
+        folded
     }
 
     #[test]
@@ -152,6 +179,14 @@ mod tests {
         assert_eq!(offsets(&scalar), [0]);
         let empty = Layout::contiguous([3, 0, 2], Order::C).unwrap();
         assert!(offsets(&empty).is_empty());
+        let mut iter = Elements::new(
+            &[0, 1, 2, 3],
+            &Layout::contiguous([2, 2], Order::F).unwrap(),
+        );
+        assert_eq!(
+            (iter.next(), iter.len(), iter.sum::<i32>()),
+            (Some(&0), 3, 6)
+        );
         let ones = Layout::contiguous([1, 3, 1], Order::C).unwrap();
         assert_eq!(offsets(&ones), [0, 1, 2]);
     }

@@ -1,4 +1,5 @@
 //! The text of every error a user can meet, once.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use lodestride_array::{ArrayError, ArrayErrorKind, DType, NdArray, Order, Workspace, s};
 

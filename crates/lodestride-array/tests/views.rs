@@ -1,4 +1,5 @@
 //! Creation, views, indexing, joining: ND4J's and NumPy's behaviours, case by case.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 
@@ -186,7 +187,7 @@ fn tensors_along_dimensions() {
     }
     assert_eq!(
         b.tensor_along_dimension(0, keep([1])).unwrap().shape()[..],
-        [1, 3, 1, 1]
+        [1, 3]
     );
     x.tensor_along_dimension(1, 1).unwrap().assign(0).unwrap();
     assert_eq!(values(&x.row(1).unwrap()), [0.0; 3]);

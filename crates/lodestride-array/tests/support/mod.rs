@@ -1,4 +1,5 @@
 //! One array in every memory layout it can have: the inputs of the tests that must not depend on layout.
+#![allow(dead_code, reason = "every test file uses its own part")]
 
 use lodestride_array::{Index, NdArray, Order, Result, interval_step};
 

@@ -59,7 +59,7 @@
 //!   --> src/main.rs:7:15
 //! ```
 //!
-//! Everything of the array crate is at hand as [`array`]; the names used most stand here.
+//! Everything of the array crate is at hand as [`array`](mod@array); the names used most stand here.
 #![forbid(unsafe_code)]
 
 mod display;

@@ -124,10 +124,10 @@ pub fn slice(
     x.select(x.lod().parts(level, offsets, lengths)?)
 }
 
-/// The gradient of [`slice`] with respect to `x`: `out_grad` in the parts, 0 elsewhere.
+/// The gradient of [`slice()`] with respect to `x`: `out_grad` in the parts, 0 elsewhere.
 ///
 /// # Errors
-/// As [`slice`]; [`ShapeMismatch`](crate::LodErrorKind::ShapeMismatch) when `out_grad` has not the shape of the output.
+/// As [`slice()`]; [`ShapeMismatch`](crate::LodErrorKind::ShapeMismatch) when `out_grad` has not the shape of the output.
 #[track_caller]
 pub fn slice_grad(
     x: &LodTensor,
@@ -185,10 +185,10 @@ pub fn concat(inputs: &[&LodTensor], level: isize) -> Result<LodTensor> {
     Ok(LodTensor::proven(out, join.lod))
 }
 
-/// The gradient of [`concat`] with respect to every input: `out_grad` split back.
+/// The gradient of [`concat()`] with respect to every input: `out_grad` split back.
 ///
 /// # Errors
-/// As [`concat`]; [`ShapeMismatch`](crate::LodErrorKind::ShapeMismatch) when `out_grad` has not the shape of the output.
+/// As [`concat()`]; [`ShapeMismatch`](crate::LodErrorKind::ShapeMismatch) when `out_grad` has not the shape of the output.
 #[track_caller]
 pub fn concat_grad(
     inputs: &[&LodTensor],

@@ -14,8 +14,8 @@
 //! | [`reverse`] | turns the order inside each sequence round | [`reverse_grad`] |
 //! | [`context`], [`conv`], [`row_conv`] | windows over the neighbours of each row | [`context_grad`], [`conv_grad`], [`row_conv_grad`] |
 //! | [`pad`], [`unpad`] | to one rectangular array and back | [`pad_grad`], [`unpad_grad`] |
-//! | [`concat`] | joins batches sequence by sequence | [`concat_grad`] |
-//! | [`slice`] | cuts a part out of each sequence | [`slice_grad`] |
+//! | [`concat()`] | joins batches sequence by sequence | [`concat_grad`] |
+//! | [`slice()`] | cuts a part out of each sequence | [`slice_grad`] |
 //! | [`take`] | picks and orders whole sequences | [`take_grad`] |
 //! | [`reshape`] | trades row width against row count | [`reshape_grad`] |
 //! | [`scatter`] | adds updates at positions named by sequences | [`scatter_grad`] |

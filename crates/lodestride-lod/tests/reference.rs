@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use lodestride_lod::sequence::{self, PoolKind, Window};
-use lodestride_lod::{Lod, LodTensor, NdArray};
+use lodestride_lod::{DType, Lod, LodTensor, NdArray};
 use proptest::prelude::*;
 
 type Row = [f64; 2];
@@ -274,8 +274,8 @@ proptest! {
     #[test]
     fn scatter(lists in proptest::collection::vec(proptest::collection::vec(0i64..4, 0..5), 0..5)) {
         let ids = LodTensor::from_lists(&lists).unwrap();
-        let input = NdArray::zeros_of(lodestride_lod::DType::F64, [lists.len(), 4]).unwrap();
-        let updates = NdArray::arange_of(lodestride_lod::DType::F64, 1, ids.rows() as i64 + 1, 1).unwrap();
+        let input = NdArray::zeros_of(DType::F64, [lists.len(), 4]).unwrap();
+        let updates = NdArray::arange_of(DType::F64, 1, ids.rows() as i64 + 1, 1).unwrap();
         let found = sequence::scatter(&input, &ids, &updates, -1).unwrap();
         let mut expected = vec![0.0; lists.len() * 4];
         let mut update = 1.0;
@@ -323,4 +323,21 @@ fn every_op_takes_zero_sequences() {
         );
     }
     assert_eq!(sequence::reshape(&none, 1).unwrap().shape()[..], [0, 1]);
+}
+
+#[test]
+fn every_op_takes_a_single_input_and_one_window() {
+    let x = LodTensor::from_lists(&[vec![1i64], vec![], vec![2, 3]]).unwrap();
+    let alone = sequence::concat(&[&x], -1).unwrap();
+    assert_eq!(
+        (alone.lod(), alone.to_lists::<i64>(0).unwrap()),
+        (x.lod(), x.to_lists::<i64>(0).unwrap())
+    );
+    assert!(!alone.data().shares_memory(x.data()));
+    let itself = sequence::enumerate(&x, 1, 0, -1).unwrap();
+    assert_eq!(itself.data().to_vec::<i64>().unwrap(), [1, 2, 3]);
+    let nothing = sequence::mask(&NdArray::from([0i64, 0]), None, DType::Bool).unwrap();
+    assert_eq!(nothing.shape()[..], [2, 0]);
+    let negative = sequence::mask(&NdArray::from([-3.5f32, 1.5]), None, DType::I32).unwrap();
+    assert_eq!(negative.to_vec::<i32>().unwrap(), [0, 0, 1, 1]);
 }

@@ -1,7 +1,7 @@
 //! Apply nodes: the blue boxes of a graph, one op applied to some variables.
 
 use crate::error::{GraphError, GraphErrorKind, Result, Span};
-use crate::op::{Argument, Op, OpRef};
+use crate::op::{Argument, OpRef};
 use crate::variable::{Identity, Kind, Variable};
 use std::collections::HashSet;
 use std::fmt;

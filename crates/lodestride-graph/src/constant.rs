@@ -55,6 +55,13 @@ impl ConstantData {
         same_lod && self.ty() == other.ty() && self.bits() == other.bits()
     }
 
+    pub(crate) fn value(&self) -> Value {
+        match self {
+            Self::Typed(value) => value.clone(),
+            Self::Literal(scalar) => Value::from_scalar(*scalar, literal_dtype(*scalar)),
+        }
+    }
+
     /// The value of a scalar constant.
     pub(crate) fn scalar(&self) -> Option<Scalar> {
         match self {
@@ -112,8 +119,7 @@ impl Constant {
     /// The value, as an array of the constant's own dtype.
     pub fn data(&self) -> Value {
         match self.0.constant_data() {
-            Some(ConstantData::Typed(value)) => value.clone(),
-            Some(ConstantData::Literal(scalar)) => Value::from_scalar(*scalar, literal_dtype(*scalar)),
+            Some(data) => data.value(),
             None => unreachable!("a Constant is only made around constant data"),
         }
     }

@@ -5,7 +5,7 @@ use crate::ty::Type;
 use crate::variable::Variable;
 use lodestride_array::ArrayError;
 use lodestride_array::kernels::KernelError;
-use lodestride_array::{AccessError, DType};
+use lodestride_array::{AccessError, DType, WorkspaceError};
 use lodestride_lod::LodError;
 use lodestride_array::{Shape, ShapeError};
 use std::fmt;
@@ -353,6 +353,9 @@ pub enum GraphErrorKind {
     /// Shapes do not fit.
     #[error(transparent)]
     Shape(#[from] ShapeError),
+    /// The workspace of a function could not be opened or closed.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
     /// Memory could not be accessed.
     #[error(transparent)]
     Access(#[from] AccessError),
@@ -391,6 +394,23 @@ impl GraphError {
     pub(crate) fn with_operands(mut self, operands: &[Variable]) -> Self {
         self.0.operands = Some(operands.iter().collect());
         self
+    }
+
+    pub(crate) fn with_names(mut self, names: Vec<Arc<str>>) -> Self {
+        self.0.operands = Some(Names(names));
+        self
+    }
+
+    /// The error with the caller's line, unless it has one already.
+    pub(crate) fn or_span(mut self, span: Span) -> Self {
+        if self.0.spans.is_empty() {
+            self.0.spans.push(span);
+        }
+        self
+    }
+
+    pub(crate) fn into_kind(self) -> GraphErrorKind {
+        self.0.kind
     }
 
     /// What went wrong.
@@ -439,6 +459,7 @@ impl std::error::Error for GraphError {
             GraphErrorKind::Lod(e) => Some(e),
             GraphErrorKind::Shape(e) => Some(e),
             GraphErrorKind::Access(e) => Some(e),
+            GraphErrorKind::Workspace(e) => Some(e),
             _ => None,
         }
     }

@@ -85,7 +85,7 @@ impl Op for Barrier {
         Ok(vec![Planned::View { input: 0, layout: inputs[0].layout.clone(), lod: inputs[0].lod.clone() }])
     }
 
-    fn perform(&self, _: &[Slot], _: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 

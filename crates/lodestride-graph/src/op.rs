@@ -171,7 +171,7 @@ impl<T: Any + Eq + Hash> OpIdentity for T {
 ///     fn plan(&self, inputs: &[Facts]) -> Result<Vec<Planned>, GraphErrorKind> {
 ///         Ok(vec![Planned::fresh(inputs[0].shape().clone())])
 ///     }
-///     fn perform(&self, inputs: &[Slot], outputs: &[Slot]) -> Result<(), GraphErrorKind> {
+///     fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
 ///         inputs[0].data.add_into(&inputs[0].data, &outputs[0].data)?;
 ///         Ok(())
 ///     }
@@ -202,13 +202,13 @@ pub trait Op: OpIdentity + fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// A kernel's refusal, most often memory of a closed workspace.
-    fn perform(&self, inputs: &[Slot], outputs: &[Slot]) -> Result<(), GraphErrorKind>;
+    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind>;
 
     /// Computes outputs whose shape depends on the numbers; only called when the plan says `Dynamic`.
     ///
     /// # Errors
     /// As for [`perform`](Op::perform).
-    fn compute(&self, inputs: &[Slot]) -> Result<Vec<Slot>, GraphErrorKind> {
+    fn compute(&self, inputs: &[&Slot]) -> Result<Vec<Slot>, GraphErrorKind> {
         let _ = inputs;
         Err(GraphErrorKind::NotComputable)
     }
@@ -222,6 +222,11 @@ pub trait Op: OpIdentity + fmt::Debug + Send + Sync {
     fn gradient(&self, node: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
         let _ = outputs;
         Err(GraphError::new(GraphErrorKind::NotDifferentiable, Some(node.op()), node.span()))
+    }
+
+    /// Whether the shape of the outputs depends on the numbers, so that [`plan`](Op::plan) says `Dynamic`.
+    fn is_dynamic(&self) -> bool {
+        false
     }
 
     /// Whether the op looks at the numbers of an input, or at its shape and sequences only.

@@ -10,7 +10,6 @@ mod shapes;
 mod stabilise;
 
 pub use engine::{Applied, Soundness};
-pub(crate) use engine::{Key, Rewriter, Rule, Site};
 
 use crate::error::Result;
 use crate::fgraph::FunctionGraph;

@@ -1,21 +1,47 @@
 //! Shared variables: values that live between calls and that updates change.
 
 use crate::error::{GraphError, GraphErrorKind, Result, Span};
+use crate::op::Facts;
 use crate::ty::Type;
 use crate::value::Value;
 use crate::variable::{Kind, Variable};
+use lodestride_array::{NdArray, scope_out};
 use std::ops::Deref;
 use std::panic::Location;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The container of one shared variable. Functions hold it by reference count; the value sits outside every workspace.
 pub(crate) struct SharedCell {
-    value: Mutex<Value>,
+    held: Mutex<Held>,
+}
+
+/// The value, and the memory of the one before it: updates write there while the present value is still read.
+pub(crate) struct Held {
+    pub(crate) value: Value,
+    spare: Option<NdArray>,
 }
 
 impl SharedCell {
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Value> {
-        self.value.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Held {
+    /// Memory for the next value: that of the last one if nobody else has it, else new.
+    pub(crate) fn spare(&mut self, facts: &Facts) -> Result<NdArray, GraphErrorKind> {
+        let reusable = |a: &NdArray| {
+            a.dtype() == facts.dtype && a.shape() == facts.shape() && !a.is_view() && a.buffer().is_unique()
+        };
+        match self.spare.take().filter(reusable) {
+            Some(array) => Ok(array),
+            None => Ok(scope_out(|| NdArray::recycled(facts.dtype, facts.shape().clone()))?),
+        }
+    }
+
+    pub(crate) fn store(&mut self, value: Value) {
+        let old = std::mem::replace(&mut self.value, value);
+        self.spare = Some(old.into_array());
     }
 }
 
@@ -60,7 +86,7 @@ impl Shared {
             let name = name.unwrap_or("<shared>").into();
             return Err(fail(GraphErrorKind::ValueType { name, expected: ty, found: value.exact_type() }));
         }
-        let cell = SharedCell { value: Mutex::new(value.detached().map_err(fail)?) };
+        let cell = SharedCell { held: Mutex::new(Held { value: value.detached().map_err(fail)?, spare: None }) };
         Ok(Self(Variable::with_kind(ty, Kind::Shared(cell.into()), name, span)))
     }
 
@@ -77,8 +103,8 @@ impl Shared {
     /// The allocator's, when there is no memory for the copy.
     #[track_caller]
     pub fn get(&self) -> Result<Value> {
-        let value = self.cell().lock();
-        value.detached().map_err(|kind| GraphError::new(kind, None, Span::here()))
+        let held = self.cell().lock();
+        held.value.detached().map_err(|kind| GraphError::new(kind, None, Span::here()))
     }
 
     /// Replaces the value by a copy of `value`.
@@ -95,7 +121,7 @@ impl Shared {
             return Err(fail(GraphErrorKind::ValueType { name, expected, found: value.exact_type() }));
         }
         let copy = value.detached().map_err(fail)?;
-        *self.cell().lock() = copy;
+        self.cell().lock().store(copy);
         Ok(())
     }
 

@@ -172,7 +172,7 @@ impl Op for Elemwise {
         Ok(vec![plan_broadcast(inputs)?])
     }
 
-    fn perform(&self, inputs: &[Slot], outputs: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
         let out = &outputs[0].data;
         let operands = inputs.iter().map(|slot| broadcast(&slot.data, out)).collect::<Result<Vec<_>, _>>()?;
         let input = |i: usize| Input::from(operands[i].operand());

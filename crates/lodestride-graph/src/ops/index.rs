@@ -2,11 +2,11 @@
 
 use crate::apply::Apply;
 use crate::error::{GraphError, GraphErrorKind, Result, Span};
-use crate::op::{Argument, Facts, Op, Overwrite, Planned, Slot};
+use crate::op::{Argument, Facts, Op, Planned, Slot};
 use crate::ops::build::Build;
 use crate::ops::elemwise::{broadcast, broadcast_type, expect_inputs};
 use crate::ops::elemwise_grad::fit;
-use crate::ops::shape::{AxisList, ReshapeLike, apply, with_list};
+use crate::ops::shape::{ReshapeLike, apply, with_list};
 use crate::ty::{Dim, Dims, Type};
 use crate::variable::Variable;
 use lodestride_array::NdArray;
@@ -176,7 +176,7 @@ impl Op for Subtensor {
         Ok(vec![Planned::View { input: 0, layout, lod }])
     }
 
-    fn perform(&self, _: &[Slot], _: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
@@ -203,7 +203,7 @@ impl Op for WriteSubtensor {
         Ok(vec![Planned::Fresh { shape: inputs[0].shape().clone(), lod: inputs[0].lod.clone() }])
     }
 
-    fn perform(&self, inputs: &[Slot], outputs: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
         let out = &outputs[0].data;
         kernels::copy(inputs[0].data.operand().into(), out.operand())?;
         let part = out.get(&self.index)?;
@@ -245,7 +245,7 @@ impl Op for PlaceSubtensor {
         Ok(vec![Planned::Fresh { shape: inputs[1].shape().clone(), lod: inputs[1].lod.clone() }])
     }
 
-    fn perform(&self, inputs: &[Slot], outputs: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
         let out = &outputs[0].data;
         out.assign(0.0)?;
         let part = out.get(&self.index)?;
@@ -298,7 +298,7 @@ impl Op for Take {
         Ok(vec![Planned::Fresh { shape, lod }])
     }
 
-    fn perform(&self, inputs: &[Slot], outputs: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
         let (x, at, out) = (&inputs[0].data, &inputs[1].data, &outputs[0].data);
         kernels::take(x.operand(), self.axis, at.operand(), out.operand())?;
         Ok(())
@@ -331,7 +331,7 @@ impl Op for ScatterAdd {
         Ok(vec![Planned::Fresh { shape: inputs[2].shape().clone(), lod: inputs[2].lod.clone() }])
     }
 
-    fn perform(&self, inputs: &[Slot], outputs: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
         let (g, at, out) = (&inputs[0].data, &inputs[1].data, &outputs[0].data);
         kernels::copy(Scalar::Float(0.0).into(), out.operand())?;
         kernels::scatter_add(out.operand(), self.axis, at.operand(), g.operand())?;
@@ -376,7 +376,7 @@ impl Op for JoinAxes {
         Ok(vec![Planned::fresh(sizes.iter().map(|n| *n as usize).collect::<Shape>())])
     }
 
-    fn perform(&self, inputs: &[Slot], outputs: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
         let (x, out) = (&inputs[0].data, &outputs[0].data);
         let sizes: SmallVec<[isize; 6]> = x.shape().iter().map(|n| *n as isize).collect();
         kernels::copy(x.operand().into(), out.view_as(&sizes[..])?.operand())?;
@@ -424,7 +424,7 @@ impl Op for LinearIndex {
         Ok(vec![planned])
     }
 
-    fn perform(&self, inputs: &[Slot], outputs: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
         let (shape, out) = (inputs[0].data.shape(), &outputs[0].data);
         let first = usize::from(self.rows);
         out.assign(0)?;
@@ -491,11 +491,11 @@ impl Op for NonZero {
         Ok(vec![Planned::Dynamic])
     }
 
-    fn perform(&self, _: &[Slot], _: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
-    fn compute(&self, inputs: &[Slot]) -> Result<Vec<Slot>, GraphErrorKind> {
+    fn compute(&self, inputs: &[&Slot]) -> Result<Vec<Slot>, GraphErrorKind> {
         let mask = inputs[0].data.ravel()?;
         let count = kernels::count_nonzero(mask.operand())?;
         let data = NdArray::zeros_of(DType::I64, [count])?;
@@ -507,8 +507,8 @@ impl Op for NonZero {
         Ok(vec![None])
     }
 
-    fn may_overwrite(&self) -> Overwrite {
-        Overwrite::Never
+    fn is_dynamic(&self) -> bool {
+        true
     }
 }
 
@@ -613,9 +613,4 @@ impl Variable {
     pub fn diagonal(&self) -> Result<Variable> {
         apply(super::join::Diagonal, vec![self.clone()], Span(Location::caller()))
     }
-}
-
-/// Axes that stay when the first `axes` are joined.
-pub(crate) fn rest_axes(rank: usize, axes: usize) -> AxisList {
-    (axes..rank).collect()
 }

@@ -99,7 +99,7 @@ impl Op for Concat {
         Ok(vec![Planned::Fresh { shape, lod }])
     }
 
-    fn perform(&self, inputs: &[Slot], outputs: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
         let operands: Vec<Operand<'_>> = inputs.iter().map(|slot| slot.data.operand()).collect();
         kernels::concat(&operands, self.axis, outputs[0].data.operand())?;
         Ok(())
@@ -140,7 +140,7 @@ impl Op for ConcatPart {
         Ok(vec![Planned::View { input: 0, layout, lod: piece.lod.clone() }])
     }
 
-    fn perform(&self, _: &[Slot], _: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
@@ -168,7 +168,7 @@ impl Op for Diagonal {
         Ok(vec![Planned::view(inputs[0].layout.diagonal(0)?)])
     }
 
-    fn perform(&self, _: &[Slot], _: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
@@ -192,7 +192,7 @@ impl Op for PlaceDiagonal {
         Ok(vec![Planned::fresh(inputs[1].shape().clone())])
     }
 
-    fn perform(&self, inputs: &[Slot], outputs: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
         let out = &outputs[0].data;
         kernels::copy(Scalar::Float(0.0).into(), out.operand())?;
         let layout = out.layout().diagonal(0)?;

@@ -72,7 +72,7 @@ impl Op for SumTo {
         Ok(vec![Planned::Fresh { shape: to.clone(), lod }])
     }
 
-    fn perform(&self, inputs: &[Slot], outputs: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
         let (x, out) = (&inputs[0].data, &outputs[0].data);
         let shift = x.rank() - out.rank();
         let mut axes: AxisList = (0..shift).collect();
@@ -116,7 +116,7 @@ impl Op for BroadcastLike {
         Ok(vec![Planned::View { input: 0, layout, lod: inputs[1].lod.clone() }])
     }
 
-    fn perform(&self, _: &[Slot], _: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
@@ -146,7 +146,7 @@ impl Op for ShapeOf {
         Ok(vec![Planned::Integers { shape: Shape::from(values.len()), values }])
     }
 
-    fn perform(&self, _: &[Slot], _: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
@@ -174,7 +174,7 @@ impl Op for ElementCount {
         Ok(vec![Planned::Integers { shape: Shape::scalar(), values: smallvec![count as i64] }])
     }
 
-    fn perform(&self, _: &[Slot], _: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
@@ -201,7 +201,7 @@ impl Op for DropLod {
         Ok(vec![Planned::view(inputs[0].layout.clone())])
     }
 
-    fn perform(&self, _: &[Slot], _: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
@@ -238,7 +238,7 @@ impl Op for LodLike {
         Ok(vec![Planned::View { input: 0, layout: inputs[0].layout.clone(), lod: inputs[1].lod.clone() }])
     }
 
-    fn perform(&self, _: &[Slot], _: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 

@@ -101,7 +101,7 @@ impl Op for MatMul {
         Ok(vec![Planned::Fresh { shape, lod }])
     }
 
-    fn perform(&self, inputs: &[Slot], outputs: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
         let out = &outputs[0].data;
         let (a, b) = (stretch(&inputs[0].data, out)?, stretch(&inputs[1].data, out)?);
         kernels::matmul(a.operand(), b.operand(), out.operand(), 1.0, 0.0)?;
@@ -172,7 +172,7 @@ impl Op for Gemm {
         Ok(product)
     }
 
-    fn perform(&self, inputs: &[Slot], outputs: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
         let out = &outputs[0].data;
         out.assign(&inputs[2].data)?;
         kernels::matmul(inputs[0].data.operand(), inputs[1].data.operand(), out.operand(), self.alpha(), self.beta())?;

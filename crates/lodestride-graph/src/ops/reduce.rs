@@ -69,7 +69,7 @@ impl Op for Reduce {
         Ok(vec![Planned::Fresh { shape, lod }])
     }
 
-    fn perform(&self, inputs: &[Slot], outputs: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
         let out = without_axes(&outputs[0].data, if self.keep { &self.axes } else { &[] })?;
         kernels::reduce(self.op, inputs[0].data.operand(), &self.axes, out.operand())?;
         Ok(())
@@ -215,7 +215,7 @@ impl Op for ArgReduce {
         Ok(vec![Planned::Fresh { shape, lod }])
     }
 
-    fn perform(&self, inputs: &[Slot], outputs: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
         kernels::index_reduce(self.op, inputs[0].data.operand(), self.axis, outputs[0].data.operand())?;
         Ok(())
     }
@@ -255,7 +255,7 @@ impl Op for Cumulative {
         Ok(vec![Planned::Fresh { shape: inputs[0].shape().clone(), lod: inputs[0].lod.clone() }])
     }
 
-    fn perform(&self, inputs: &[Slot], outputs: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
         let (x, out) = (&inputs[0].data, &outputs[0].data);
         if self.reverse {
             let axis = self.axis as isize;

@@ -109,7 +109,7 @@ impl Op for Permute {
         Ok(vec![Planned::View { input: 0, layout, lod }])
     }
 
-    fn perform(&self, _: &[Slot], _: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
@@ -133,7 +133,7 @@ fn plan_reshape(facts: &Facts, sizes: &[isize], lod: Option<Lod>) -> Result<Plan
     Ok(Planned::Fresh { shape, lod })
 }
 
-fn copy_reshaped(inputs: &[Slot], outputs: &[Slot]) -> Result<(), GraphErrorKind> {
+fn copy_reshaped(inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
     let (x, out) = (&inputs[0].data, &outputs[0].data);
     let sizes: SmallVec<[isize; 6]> = x.shape().iter().map(|n| *n as isize).collect();
     // The output is packed, so it can be seen with the input's shape.
@@ -167,7 +167,7 @@ impl Op for Reshape {
         Ok(vec![plan_reshape(&inputs[0], &self.sizes, None)?])
     }
 
-    fn perform(&self, inputs: &[Slot], outputs: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
         copy_reshaped(inputs, outputs)
     }
 
@@ -192,7 +192,7 @@ impl Op for ReshapeLike {
         Ok(vec![plan_reshape(&inputs[0], &sizes, inputs[1].lod.clone())?])
     }
 
-    fn perform(&self, inputs: &[Slot], outputs: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
         copy_reshaped(inputs, outputs)
     }
 
@@ -234,7 +234,7 @@ impl Op for ExpandDims {
         Ok(vec![Planned::View { input: 0, layout, lod }])
     }
 
-    fn perform(&self, _: &[Slot], _: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
@@ -276,7 +276,7 @@ impl Op for Squeeze {
         Ok(vec![Planned::View { input: 0, layout, lod }])
     }
 
-    fn perform(&self, _: &[Slot], _: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
@@ -306,7 +306,7 @@ impl Op for BroadcastTo {
         Ok(vec![Planned::view(inputs[0].layout.broadcast_to(&Shape::from(&self.shape[..]))?)])
     }
 
-    fn perform(&self, _: &[Slot], _: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 

@@ -45,7 +45,7 @@ impl Op for Softmax {
         Ok(vec![Planned::Fresh { shape: inputs[0].shape().clone(), lod: inputs[0].lod.clone() }])
     }
 
-    fn perform(&self, inputs: &[Slot], outputs: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
         let (x, out) = (&inputs[0].data, &outputs[0].data);
         if x.is_empty() {
             return Ok(());

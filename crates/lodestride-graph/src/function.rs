@@ -1,0 +1,200 @@
+//! Compiled functions: a graph, optimised and planned, that takes values and gives values.
+
+mod arena;
+mod call;
+mod compile;
+mod plan;
+
+pub use compile::{Builder, Unused, compile};
+
+use crate::error::{GraphError, GraphErrorKind, Names, Result, Span};
+use crate::fgraph::{FunctionGraph, NodeId, ValueId};
+use crate::op::Slot;
+use crate::rewrite::Applied;
+use crate::shared::SharedCell;
+use crate::ty::Type;
+use crate::value::Value;
+use arena::Arenas;
+use plan::PlanCache;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A value the function reads from outside: fed by the caller or held by a shared variable.
+pub(crate) struct Leaf {
+    pub(crate) name: Arc<str>,
+    pub(crate) ty: Type,
+    pub(crate) value: ValueId,
+    pub(crate) cell: Option<Arc<SharedCell>>,
+}
+
+/// A shared variable that the function gives a new value.
+pub(crate) struct Update {
+    pub(crate) name: Arc<str>,
+    pub(crate) ty: Type,
+    pub(crate) cell: Arc<SharedCell>,
+}
+
+/// A compiled graph: call it with values.
+///
+/// Intermediate results live in one workspace arena that the function keeps; a second call with the same shapes
+/// allocates nothing but its outputs. Outputs never share memory with inputs.
+///
+/// ```
+/// use lodestride_array::NdArray;
+/// use lodestride_graph::{compile, dmatrix};
+/// let (x, y) = (dmatrix("x"), dmatrix("y"));
+/// let f = compile(&[&x, &y], &[&(&x + &y)])?;
+/// let a = NdArray::from([[1.0f64, 2.0]]);
+/// let b = NdArray::from([[10.0f64, 20.0]]);
+/// let sum = f.call([&a, &b])?;
+/// assert_eq!(sum[0].array().to_vec::<f64>()?, [11.0, 22.0]);
+/// # Ok::<(), lodestride_graph::GraphError>(())
+/// ```
+pub struct Function {
+    name: Option<Arc<str>>,
+    graph: FunctionGraph,
+    written: FunctionGraph,
+    order: Vec<NodeId>,
+    /// Per node: whether its numbers are wanted, not only its shape.
+    computed: Vec<bool>,
+    /// Per value: whether its shape depends on numbers.
+    late: Vec<bool>,
+    /// The fed inputs first, then the shared variables read.
+    leaves: Vec<Leaf>,
+    fed: usize,
+    constants: Vec<(ValueId, Slot)>,
+    /// How many of the graph's outputs are the caller's; the rest are the new values of `updates`.
+    returned: usize,
+    updates: Vec<Update>,
+    plans: PlanCache,
+    arenas: Arenas,
+    log: Vec<Applied>,
+    compile_time: Duration,
+}
+
+impl Function {
+    /// The name given in the builder.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The graph that runs: optimised and fused.
+    pub fn graph(&self) -> &FunctionGraph {
+        &self.graph
+    }
+
+    /// The graph as it was written, merged but not optimised.
+    pub fn written_graph(&self) -> &FunctionGraph {
+        &self.written
+    }
+
+    /// How long compiling took.
+    pub fn compile_time(&self) -> Duration {
+        self.compile_time
+    }
+
+    /// The rewrites applied, in order.
+    pub fn rewrites(&self) -> &[Applied] {
+        &self.log
+    }
+
+    /// The ops that touch array elements, in order of execution; views and shape queries are free and not listed.
+    pub fn kernels(&self) -> Vec<&crate::OpRef> {
+        let runs = |node: &&NodeId| self.computed[node.index()] && plan::touches_elements(self.graph.op(**node));
+        self.order.iter().filter(runs).map(|node| self.graph.op(*node)).collect()
+    }
+
+    /// The bytes the largest call so far needed for intermediate results.
+    pub fn plan_bytes(&self) -> usize {
+        self.plans.largest()
+    }
+
+    /// The size of the workspace that holds intermediate results.
+    pub fn workspace_bytes(&self) -> usize {
+        self.arenas.bytes()
+    }
+
+    /// The names of the inputs, in order.
+    pub fn input_names(&self) -> Names {
+        Names(self.leaves[..self.fed].iter().map(|leaf| Arc::clone(&leaf.name)).collect())
+    }
+
+    /// Calls the function with one value per input, in order.
+    ///
+    /// # Errors
+    /// `ArgumentCount`, `ValueType`, `Symbol` for values that do not fit the inputs; whatever an op finds wrong, with
+    /// the user's expression and line.
+    #[track_caller]
+    pub fn call<V: Into<Value>>(&self, values: impl IntoIterator<Item = V>) -> Result<Vec<Value>> {
+        let span = Span::here();
+        let values: Vec<Value> = values.into_iter().map(Into::into).collect();
+        if values.len() != self.fed {
+            let kind = GraphErrorKind::ArgumentCount { expected: self.input_names(), found: values.len() };
+            return Err(GraphError::new(kind, None, span));
+        }
+        self.run(&values, span)
+    }
+
+    /// Calls a function without inputs.
+    ///
+    /// # Errors
+    /// As for [`call`](Function::call).
+    #[track_caller]
+    pub fn call_empty(&self) -> Result<Vec<Value>> {
+        self.call::<Value>([])
+    }
+
+    /// Calls the function with values by input name.
+    ///
+    /// # Errors
+    /// `MissingFeed`, `UnknownFeed` and `DuplicateFeed`, listing the names; else as for [`call`](Function::call).
+    #[track_caller]
+    pub fn call_named<V: Into<Value>>(&self, feed: impl IntoIterator<Item = (&'static str, V)>) -> Result<Vec<Value>> {
+        let span = Span::here();
+        let feed: Vec<(Arc<str>, Value)> = feed.into_iter().map(|(name, v)| (Arc::from(name), v.into())).collect();
+        self.call_feed(&feed, span)
+    }
+
+    pub(crate) fn call_feed(&self, feed: &[(Arc<str>, Value)], span: Span) -> Result<Vec<Value>> {
+        let fail = |kind| GraphError::new(kind, None, span);
+        let inputs = &self.leaves[..self.fed];
+        let mut values: Vec<Option<Value>> = vec![None; self.fed];
+        let mut unknown = Vec::new();
+        for (name, value) in feed {
+            match inputs.iter().position(|leaf| leaf.name == *name) {
+                None => unknown.push(Arc::clone(name)),
+                Some(at) if values[at].is_some() => {
+                    return Err(fail(GraphErrorKind::DuplicateFeed { name: Arc::clone(name) }));
+                }
+                Some(at) => values[at] = Some(value.clone()),
+            }
+        }
+        if !unknown.is_empty() {
+            let kind = GraphErrorKind::UnknownFeed { unknown: Names(unknown), inputs: self.input_names() };
+            return Err(fail(kind));
+        }
+        let missing: Vec<Arc<str>> =
+            inputs.iter().zip(&values).filter(|(_, v)| v.is_none()).map(|(leaf, _)| Arc::clone(&leaf.name)).collect();
+        if !missing.is_empty() {
+            let kind = GraphErrorKind::MissingFeed { missing: Names(missing), inputs: self.input_names() };
+            return Err(fail(kind));
+        }
+        let values: Vec<Value> = values.into_iter().flatten().collect();
+        self.run(&values, span)
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Function({}: {} inputs, {} outputs, {} updates, {} kernels)",
+            self.name.as_deref().unwrap_or("unnamed"),
+            self.fed,
+            self.returned,
+            self.updates.len(),
+            self.kernels().len()
+        )
+    }
+}

@@ -1,0 +1,412 @@
+//! What one call signature needs: shapes of every value, and which memory holds it when.
+
+use crate::error::{GraphError, GraphErrorKind, Result};
+use crate::fgraph::{FunctionGraph, NodeId, ValueId};
+use crate::function::Function;
+use crate::op::{Facts, OpRef, Overwrite, Planned, Slot};
+use crate::ops::{
+    BroadcastLike, BroadcastTo, ConcatPart, Diagonal, DropLod, ElementCount, ExpandDims, LodLike, Permute, ShapeOf,
+    Squeeze, Subtensor,
+};
+use lodestride_array::{DType, Layout, Order, Shape};
+use lodestride_lod::Lod;
+use smallvec::SmallVec;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Where a value is during a call.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    /// Nobody wants its numbers.
+    Nowhere,
+    /// Given: fed, shared or constant.
+    Given,
+    /// At the start of slot `0` of the arena.
+    Slot(usize),
+    /// In the memory of graph output `0`.
+    Output(usize),
+    /// In the memory of another value.
+    View(ValueId),
+    /// Made when its op runs.
+    Late,
+}
+
+/// The plan for one value.
+#[derive(Clone, Debug)]
+pub(crate) struct Planning {
+    pub(crate) place: Place,
+    /// `None` for values whose shape depends on numbers.
+    pub(crate) facts: Option<Facts>,
+}
+
+/// One thing to do in a call.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    /// Run an op on memory that is there.
+    Perform(NodeId),
+    /// Write integers that follow from the shapes.
+    Integers(NodeId, SmallVec<[i64; 4]>),
+    /// Look at memory that is there in another way.
+    View(NodeId),
+    /// Plan, allocate and run now, because the shapes depend on numbers.
+    Late(NodeId),
+}
+
+/// The plan of one signature.
+pub(crate) struct Plan {
+    pub(crate) values: Vec<Planning>,
+    pub(crate) steps: Vec<Step>,
+    /// Bytes of each slot.
+    pub(crate) slots: Vec<usize>,
+    /// Bytes of the arena.
+    pub(crate) bytes: usize,
+    key: Vec<LeafKey>,
+    hash: u64,
+}
+
+#[derive(Clone, PartialEq)]
+struct LeafKey {
+    dtype: DType,
+    layout: Layout,
+    lod: Option<Lod>,
+}
+
+/// Plans of the latest signatures, the newest last.
+#[derive(Default)]
+pub(crate) struct PlanCache {
+    plans: Mutex<Cached>,
+}
+
+#[derive(Default)]
+struct Cached {
+    plans: Vec<Arc<Plan>>,
+    largest: usize,
+}
+
+/// Signatures remembered. Ragged batches make a new one each; more than an epoch's worth is not useful.
+const MAX_PLANS: usize = 64;
+
+impl PlanCache {
+    pub(crate) fn largest(&self) -> usize {
+        self.plans.lock().unwrap_or_else(PoisonError::into_inner).largest
+    }
+
+    pub(crate) fn find(&self, leaves: &[&Slot]) -> (u64, Option<Arc<Plan>>) {
+        let hash = signature_hash(leaves);
+        let mut cached = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = cached.plans.iter().rposition(|plan| plan.hash == hash && plan.matches(leaves));
+        let plan = found.map(|at| {
+            // The newest is last: a hit moves to the end, the front is the one to forget.
+            let plan = cached.plans.remove(at);
+            cached.plans.push(Arc::clone(&plan));
+            plan
+        });
+        (hash, plan)
+    }
+
+    pub(crate) fn insert(&self, plan: Arc<Plan>) {
+        let mut cached = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        cached.largest = cached.largest.max(plan.bytes);
+        if cached.plans.len() >= MAX_PLANS {
+            cached.plans.remove(0);
+        }
+        cached.plans.push(plan);
+    }
+}
+
+fn signature_hash(leaves: &[&Slot]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for slot in leaves {
+        slot.data.dtype().hash(&mut hasher);
+        let layout = slot.data.layout();
+        layout.shape().as_slice().hash(&mut hasher);
+        layout.strides()[..].hash(&mut hasher);
+        layout.offset().hash(&mut hasher);
+        if let Some(lod) = &slot.lod {
+            for level in 0..lod.depth() {
+                if let Ok(offsets) = lod.level(level as isize) {
+                    offsets.hash(&mut hasher);
+                }
+            }
+        }
+    }
+    hasher.finish()
+}
+
+impl Plan {
+    fn matches(&self, leaves: &[&Slot]) -> bool {
+        self.key.len() == leaves.len()
+            && self.key.iter().zip(leaves).all(|(key, slot)| {
+                key.dtype == slot.data.dtype() && key.layout == *slot.data.layout() && key.lod == slot.lod
+            })
+    }
+}
+
+/// Ops that only look at memory or lengths; everything else touches elements.
+pub(crate) fn touches_elements(op: &OpRef) -> bool {
+    !(op.is::<Permute>()
+        || op.is::<ExpandDims>()
+        || op.is::<Squeeze>()
+        || op.is::<BroadcastTo>()
+        || op.is::<BroadcastLike>()
+        || op.is::<Subtensor>()
+        || op.is::<Diagonal>()
+        || op.is::<ConcatPart>()
+        || op.is::<DropLod>()
+        || op.is::<LodLike>()
+        || op.is::<ShapeOf>()
+        || op.is::<ElementCount>()
+        || op.is::<crate::grad::Barrier>())
+}
+
+/// Values whose shape depends on numbers: outputs of dynamic ops and what follows from them.
+pub(crate) fn late_values(graph: &FunctionGraph, order: &[NodeId]) -> Vec<bool> {
+    let mut late = vec![false; graph.values.len()];
+    for node in order {
+        let inputs_late = graph.node_inputs(*node).iter().any(|v| late[v.index()]);
+        if inputs_late || graph.op(*node).is_dynamic() {
+            for output in graph.node_outputs(*node) {
+                late[output.index()] = true;
+            }
+        }
+    }
+    late
+}
+
+/// Nodes whose numbers are wanted by an output, directly or through ops that read them.
+pub(crate) fn computed_nodes(graph: &FunctionGraph, order: &[NodeId], late: &[bool]) -> Vec<bool> {
+    let mut wanted = vec![false; graph.values.len()];
+    for output in graph.outputs() {
+        wanted[output.index()] = true;
+    }
+    let mut computed = vec![false; graph.nodes.len()];
+    for node in order.iter().rev() {
+        let outputs = graph.node_outputs(*node);
+        if !outputs.iter().any(|v| wanted[v.index()]) {
+            continue;
+        }
+        computed[node.index()] = true;
+        let is_late = outputs.iter().any(|v| late[v.index()]);
+        for (position, input) in graph.node_inputs(*node).iter().enumerate() {
+            if graph.op(*node).reads(position) || (is_late && late[input.index()]) {
+                wanted[input.index()] = true;
+            }
+        }
+    }
+    computed
+}
+
+struct Planner<'f> {
+    function: &'f Function,
+    values: Vec<Planning>,
+    steps: Vec<Step>,
+}
+
+impl Function {
+    /// The plan for a call with these leaves.
+    pub(crate) fn plan(&self, leaves: &[&Slot], hash: u64) -> Result<Plan> {
+        let nothing = Planning { place: Place::Nowhere, facts: None };
+        let mut planner =
+            Planner { function: self, values: vec![nothing; self.graph.values.len()], steps: Vec::new() };
+        let given = |slot: &Slot| {
+            let facts =
+                Facts { dtype: slot.data.dtype(), layout: slot.data.layout().clone(), lod: slot.lod.clone() };
+            Planning { place: Place::Given, facts: Some(facts) }
+        };
+        for (leaf, slot) in self.leaves.iter().zip(leaves) {
+            planner.values[leaf.value.index()] = given(slot);
+        }
+        for (value, slot) in &self.constants {
+            planner.values[value.index()] = given(slot);
+        }
+        for node in &self.order {
+            planner.node(*node)?;
+        }
+        let slots = planner.assign();
+        let bytes = slots.iter().map(|b| arena_bytes(*b)).sum();
+        let key = leaves.iter().map(|s| {
+            LeafKey { dtype: s.data.dtype(), layout: s.data.layout().clone(), lod: s.lod.clone() }
+        });
+        Ok(Plan { values: planner.values, steps: planner.steps, slots, bytes, key: key.collect(), hash })
+    }
+}
+
+/// What a slot takes in the arena: every block starts on a 64-byte line, and one line is for its book-keeping.
+fn arena_bytes(bytes: usize) -> usize {
+    bytes.next_multiple_of(64) + 64
+}
+
+impl Planner<'_> {
+    /// Shapes of a node's outputs, and the step that computes them if they are wanted.
+    fn node(&mut self, node: NodeId) -> Result<()> {
+        let graph = &self.function.graph;
+        let computed = self.function.computed[node.index()];
+        let outputs = graph.node_outputs(node);
+        if outputs.iter().any(|v| self.function.late[v.index()]) {
+            if computed {
+                for output in outputs {
+                    self.values[output.index()].place = Place::Late;
+                }
+                self.steps.push(Step::Late(node));
+            }
+            return Ok(());
+        }
+        let op = graph.op(node);
+        let facts: Vec<Facts> =
+            graph.node_inputs(node).iter().filter_map(|v| self.values[v.index()].facts.clone()).collect();
+        let fail = |kind| GraphError::with_spans(kind, Some(op), graph.spans(node).to_vec());
+        let planned = op.plan(&facts).map_err(fail)?;
+        let mut step = None;
+        for (output, planned) in outputs.iter().zip(planned) {
+            let dtype = graph.ty(*output).dtype();
+            let (place, layout, lod) = match planned {
+                Planned::Fresh { shape, lod } => {
+                    step = Some(Step::Perform(node));
+                    (Place::Slot(usize::MAX), packed(shape).map_err(fail)?, lod)
+                }
+                Planned::Integers { shape, values } => {
+                    step = Some(Step::Integers(node, values));
+                    (Place::Slot(usize::MAX), packed(shape).map_err(fail)?, None)
+                }
+                Planned::View { input, layout, lod } => {
+                    step.get_or_insert(Step::View(node));
+                    (Place::View(graph.node_inputs(node)[input]), layout, lod)
+                }
+                Planned::Dynamic => return Err(fail(GraphErrorKind::NotComputable)),
+            };
+            let place = if computed { place } else { Place::Nowhere };
+            self.values[output.index()] = Planning { place, facts: Some(Facts { dtype, layout, lod }) };
+        }
+        if computed {
+            self.steps.extend(step);
+        }
+        Ok(())
+    }
+
+    /// The value that owns the memory of `value`.
+    fn root(&self, value: ValueId) -> ValueId {
+        let mut value = value;
+        while let Place::View(of) = self.values[value.index()].place {
+            value = of;
+        }
+        value
+    }
+
+    fn step_node(step: &Step) -> NodeId {
+        match step {
+            Step::Perform(node) | Step::Integers(node, _) | Step::View(node) | Step::Late(node) => *node,
+        }
+    }
+
+    /// For each value that owns memory, the last step that looks at it.
+    fn last_uses(&self) -> Vec<usize> {
+        let graph = &self.function.graph;
+        let mut last = vec![0; self.values.len()];
+        for (at, step) in self.steps.iter().enumerate() {
+            let node = Self::step_node(step);
+            for value in graph.node_inputs(node).iter().chain(graph.node_outputs(node)) {
+                last[self.root(*value).index()] = at;
+            }
+        }
+        for output in graph.outputs() {
+            last[self.root(*output).index()] = usize::MAX;
+        }
+        last
+    }
+
+    /// Puts results into output memory where they are outputs, and the rest into as few slots as lifetimes allow.
+    fn assign(&mut self) -> Vec<usize> {
+        let graph = &self.function.graph;
+        let last = self.last_uses();
+        for (position, output) in graph.outputs().iter().enumerate() {
+            if matches!(self.values[output.index()].place, Place::Slot(usize::MAX)) {
+                self.values[output.index()].place = Place::Output(position);
+            }
+        }
+        let mut slots = Slots::default();
+        let mut expiring: Vec<Vec<usize>> = vec![Vec::new(); self.steps.len()];
+        for at in 0..self.steps.len() {
+            let node = Self::step_node(&self.steps[at]);
+            for output in graph.node_outputs(node) {
+                if !matches!(self.values[output.index()].place, Place::Slot(usize::MAX)) {
+                    continue;
+                }
+                let need = self.bytes(*output);
+                let slot = match self.overwritable(node, *output, at, &last) {
+                    Some(slot) => {
+                        expiring[at].retain(|s| *s != slot);
+                        slot
+                    }
+                    None => slots.take(need),
+                };
+                self.values[output.index()].place = Place::Slot(slot);
+                if let Some(list) = expiring.get_mut(last[output.index()]) {
+                    list.push(slot);
+                }
+            }
+            for slot in std::mem::take(&mut expiring[at]) {
+                slots.free.push(slot);
+            }
+        }
+        slots.bytes
+    }
+
+    fn bytes(&self, value: ValueId) -> usize {
+        let facts = self.values[value.index()].facts.as_ref();
+        facts.map_or(0, |f| f.layout.elements() * f.dtype.size())
+    }
+
+    /// The slot of an input that ends with this step and that the op may write its result over.
+    fn overwritable(&self, node: NodeId, output: ValueId, at: usize, last: &[usize]) -> Option<usize> {
+        let graph = &self.function.graph;
+        let inputs = graph.node_inputs(node);
+        let allowed = |position: usize| match graph.op(node).may_overwrite() {
+            Overwrite::Never => false,
+            Overwrite::AnyInput => true,
+            Overwrite::Input(only) => only == position,
+        };
+        // A step with several results could give one slot away twice.
+        if graph.node_outputs(node).len() != 1 {
+            return None;
+        }
+        let target = self.values[output.index()].facts.as_ref()?;
+        let fits = |(position, value): (usize, &ValueId)| {
+            let planning = &self.values[value.index()];
+            let facts = planning.facts.as_ref()?;
+            let Place::Slot(slot) = planning.place else { return None };
+            let same = facts.dtype == target.dtype && facts.layout == target.layout;
+            (allowed(position) && same && last[value.index()] == at).then_some(slot)
+        };
+        inputs.iter().enumerate().find_map(fits)
+    }
+}
+
+fn packed(shape: Shape) -> Result<Layout, GraphErrorKind> {
+    Ok(Layout::contiguous(shape, Order::C)?)
+}
+
+/// Slots of the arena and which are free.
+#[derive(Default)]
+struct Slots {
+    bytes: Vec<usize>,
+    free: Vec<usize>,
+}
+
+impl Slots {
+    /// The smallest free slot that is large enough, else the largest free one, grown, else a new one.
+    fn take(&mut self, need: usize) -> usize {
+        let enough = self.free.iter().filter(|s| self.bytes[**s] >= need).min_by_key(|s| self.bytes[**s]);
+        let chosen = enough.or_else(|| self.free.iter().max_by_key(|s| self.bytes[**s])).copied();
+        match chosen {
+            Some(slot) => {
+                self.free.retain(|s| *s != slot);
+                self.bytes[slot] = self.bytes[slot].max(need);
+                slot
+            }
+            None => {
+                self.bytes.push(need);
+                self.bytes.len() - 1
+            }
+        }
+    }
+}

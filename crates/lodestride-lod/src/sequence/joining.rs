@@ -1,6 +1,6 @@
 //! `reverse`, `slice`, `concat`: ops that only move rows. Each is a plan over the LoD and one pass over the data.
 
-use lodestride_array::NdArray;
+use lodestride_array::{NdArray, kernels};
 
 use crate::error::{Result, SequenceArgument};
 use crate::lod::Lod;
@@ -24,7 +24,10 @@ use crate::tensor::LodTensor;
 #[track_caller]
 #[doc(alias = "sequence_reverse")]
 pub fn reverse(x: &LodTensor, level: isize) -> Result<LodTensor> {
-    x.select(reversed(x, level)?)
+    if is_last(x, level)? {
+        return Ok(rows::keep(rows_reversed(x, x.data())?, x.lod()));
+    }
+    x.select(x.lod().reverse(level)?)
 }
 
 /// The gradient of [`reverse`]: every row of `out_grad` where it came from.
@@ -34,14 +37,29 @@ pub fn reverse(x: &LodTensor, level: isize) -> Result<LodTensor> {
 /// output.
 #[track_caller]
 pub fn reverse_grad(x: &LodTensor, level: isize, out_grad: &NdArray) -> Result<NdArray> {
-    let selection = reversed(x, level)?;
-    moved_back("sequence_reverse", x, &selection, out_grad)
+    rows::check_out_grad(REVERSE, out_grad, x.shape())?;
+    if is_last(x, level)? {
+        return rows_reversed(x, out_grad);
+    }
+    let selection = x.lod().reverse(level)?;
+    moved_back(REVERSE, x, &selection, out_grad)
 }
 
+const REVERSE: &str = "sequence_reverse";
+
+/// Whether the level groups rows.
 #[track_caller]
-fn reversed(x: &LodTensor, level: isize) -> Result<Selection> {
-    rows::check_lod("sequence_reverse", SequenceArgument::X, x)?;
-    x.lod().reverse(level)
+fn is_last(x: &LodTensor, level: isize) -> Result<bool> {
+    rows::check_lod(REVERSE, SequenceArgument::X, x)?;
+    Ok(x.lod().resolve_level(level)? + 1 == x.lod_level())
+}
+
+/// The rows of every sequence of the last level of `x`, taken from `data`, in opposite order.
+#[track_caller]
+fn rows_reversed(x: &LodTensor, data: &NdArray) -> Result<NdArray> {
+    let out = NdArray::recycled(data.dtype(), data.shape().clone())?;
+    kernels::segment_reverse(data.operand(), x.lod().level(-1)?, out.operand())?;
+    Ok(out)
 }
 
 /// The sequences of a level named by `indices`, whole, in that order, repetitions allowed; levels above are left out.

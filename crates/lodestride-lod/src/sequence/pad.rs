@@ -54,7 +54,8 @@ pub fn pad<'a>(
     rows::put(x.data(), frame.filled(), &frame.flat(&out)?)?;
     Ok(Padded {
         data: LodTensor::proven(out, x.lod().above(level)?),
-        lengths: NdArray::from_vec(lengths, [frame.sequences()])?,
+        // Copied, so that it lives in the open workspace.
+        lengths: NdArray::from_nested(&lengths[..])?,
     })
 }
 

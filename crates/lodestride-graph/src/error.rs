@@ -220,6 +220,9 @@ pub enum GraphErrorKind {
         /// What should hold, in words.
         rule: &'static str,
     },
+    /// An op over sequences was given values without any.
+    #[error("the value has no sequences (LoD)")]
+    LodMissing,
     /// Two ragged batches with different sequences.
     #[error("the operands have different sequences (LoD); elementwise ops need equal ones")]
     LodDiffers,

@@ -9,6 +9,8 @@ mod like;
 mod linalg;
 mod math;
 mod reduce;
+mod sequence;
+mod sequence_rows;
 mod shape;
 mod softmax;
 
@@ -19,5 +21,12 @@ pub use like::{BroadcastLike, DropLod, ElementCount, LodLike, ShapeOf, SumTo};
 pub use linalg::{Gemm, MatMul};
 pub use math::{add, div, exp, mul, neg, select, sub};
 pub use reduce::{ArgReduce, Cumulative, Reduce};
+pub use sequence::{
+    SequencePool, SequencePoolGradient, SequenceReverse, SequenceSoftmax, SequenceWindows, SequenceWindowsAdjoint,
+};
+pub use sequence_rows::{
+    SequenceExpand, SequenceExpandAdjoint, SequenceExpandAs, SequencePad, SequencePadLike, SequenceUnpad,
+    SequenceUnpadLike,
+};
 pub use shape::{BroadcastTo, ExpandDims, Permute, Reshape, ReshapeLike, Squeeze};
 pub use softmax::Softmax;

@@ -240,6 +240,36 @@ proptest! {
     }
 
     #[test]
+    fn steps(batch in batch()) {
+        let x = tensor(&batch);
+        for level in 0..2 {
+            let steps = sequence::to_steps(&x, level).unwrap();
+            let lengths: Vec<usize> = x.lod().lengths_of(level).unwrap().collect();
+            let ranked: Vec<usize> = steps.order().iter().map(|&i| lengths[i]).collect();
+            prop_assert!(ranked.windows(2).all(|pair| pair[0] >= pair[1]));
+            for (t, step) in steps.steps().iter().enumerate() {
+                prop_assert_eq!(steps.active(t), ranked.iter().filter(|&&n| n > t).count());
+                if level == 1 {
+                    let sentences = batch.concat();
+                    let expected = steps.order()[..steps.active(t)].iter().map(|&i| sentences[i][t]);
+                    assert_close(step.data(), &flat(expected))?;
+                }
+            }
+            let back = sequence::from_steps(&steps).unwrap();
+            prop_assert_eq!(back.lod(), x.lod());
+            prop_assert_eq!(back.data().to_vec::<f64>().unwrap(), x.data().to_vec::<f64>().unwrap());
+            prop_assert_eq!(back.shape(), x.shape());
+            // A network's answers to the steps come back in the places of its questions.
+            let doubled = steps.steps().iter().map(|step| step.map(|rows| rows.mul(2.0)).unwrap()).collect();
+            let answers = sequence::from_steps(&steps.with_steps(doubled).unwrap()).unwrap();
+            prop_assert_eq!(answers.data().to_vec::<f64>().unwrap(), x.data().mul(2.0).unwrap().to_vec::<f64>().unwrap());
+            if !steps.steps().is_empty() {
+                prop_assert!(steps.with_steps(Vec::new()).is_err());
+            }
+        }
+    }
+
+    #[test]
     fn expand_and_expand_as(batch in batch()) {
         let (x, lod) = (tensor(&batch), tensor(&batch).lod().clone());
         // Every text as often as it has sentences.

@@ -17,6 +17,7 @@
 //! | [`concat()`] | joins batches sequence by sequence | [`concat_grad`] |
 //! | [`slice()`] | cuts a part out of each sequence | [`slice_grad`] |
 //! | [`take`] | picks and orders whole sequences | [`take_grad`] |
+//! | [`to_steps`], [`from_steps`] | step by step, longest sequence first, and back | each is the other's |
 //! | [`reshape`] | trades row width against row count | [`reshape_grad`] |
 //! | [`scatter`] | adds updates at positions named by sequences | [`scatter_grad`] |
 //! | [`enumerate`], [`erase`], [`mask`] | work on token ids and lengths | none |
@@ -31,6 +32,7 @@ mod pad;
 mod pool;
 mod reshape;
 mod softmax;
+mod steps;
 
 pub use context::{
     ConvGrad, Window, context, context_grad, conv, conv_grad, row_conv, row_conv_grad,
@@ -42,3 +44,4 @@ pub use pad::{Padded, pad, pad_grad, unpad, unpad_grad};
 pub use pool::{PoolKind, first_step, last_step, pool, pool_grad, pool_with_index};
 pub use reshape::{reshape, reshape_grad};
 pub use softmax::{softmax, softmax_grad};
+pub use steps::{Steps, from_steps, to_steps};

@@ -11,6 +11,23 @@ const LIGHT_BYTES: usize = 1 << 20;
 /// Bytes an operation bound by arithmetic must move before a second thread pays.
 const HEAVY_BYTES: usize = 1 << 17;
 
+/// From how many moved bytes on an operation is divided among threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thresholds {
+    /// For operations that memory bounds, such as `add`.
+    pub light_bytes: usize,
+    /// For operations that arithmetic bounds, such as `exp`.
+    pub heavy_bytes: usize,
+}
+
+/// The thresholds in force, for reports.
+pub fn thresholds() -> Thresholds {
+    Thresholds {
+        light_bytes: LIGHT_BYTES,
+        heavy_bytes: HEAVY_BYTES,
+    }
+}
+
 /// Limits the threads of a single operation from now on, in the whole process; 1 keeps everything on the calling thread,
 /// 0 lifts the limit. Results do not depend on it.
 pub fn set_threads(count: usize) {

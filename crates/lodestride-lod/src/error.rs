@@ -423,6 +423,14 @@ pub enum LodErrorKind {
         /// The new width.
         width: usize,
     },
+    /// A distance was to be divided by the length of an empty sequence.
+    #[error("Op [{op}] Y argument: sequence {index} is empty, its length cannot be divided by")]
+    EmptyReference {
+        /// The op called.
+        op: &'static str,
+        /// The sequence concerned.
+        index: usize,
+    },
     /// An array op underneath was refused.
     #[error("{}", .0.kind())]
     Array(#[from] ArrayError),

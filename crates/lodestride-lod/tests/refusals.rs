@@ -569,6 +569,29 @@ fn every_op_refuses_what_it_cannot_do() {
             shape,
         ),
         (
+            "distance of floats",
+            call(|| sequence::edit_distance(&x, &ints, false, -1)),
+            |k| {
+                matches!(
+                    k,
+                    Kind::NotIntegers {
+                        argument: Argument::X,
+                        ..
+                    }
+                )
+            },
+        ),
+        (
+            "distance counts",
+            call(|| sequence::edit_distance(&ints, &ints.with_lod(lengths![[3]])?, false, -1)),
+            count,
+        ),
+        (
+            "distance from nothing",
+            call(|| sequence::edit_distance(&ints, &ints.with_lod(lengths![[3, 0]])?, true, -1)),
+            |k| matches!(k, Kind::EmptyReference { index: 1, .. }),
+        ),
+        (
             "counts of floats",
             call(|| sequence::counts(plain.data())),
             |k| matches!(k, Kind::NotIntegers { .. }),

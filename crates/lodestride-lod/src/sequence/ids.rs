@@ -98,7 +98,11 @@ pub fn erase(x: &LodTensor, tokens: &[i64]) -> Result<LodTensor> {
 
 /// One integer a row.
 #[track_caller]
-fn numbers(op: &'static str, argument: SequenceArgument, x: &LodTensor) -> Result<Vec<i64>> {
+pub(crate) fn numbers(
+    op: &'static str,
+    argument: SequenceArgument,
+    x: &LodTensor,
+) -> Result<Vec<i64>> {
     if !x.dtype().is_integer() {
         let found = x.dtype();
         return Err(LodErrorKind::NotIntegers {

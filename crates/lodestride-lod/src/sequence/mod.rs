@@ -20,11 +20,12 @@
 //! | [`to_steps`], [`from_steps`] | step by step, longest sequence first, and back | each is the other's |
 //! | [`reshape`] | trades row width against row count | [`reshape_grad`] |
 //! | [`scatter`] | adds updates at positions named by sequences | [`scatter_grad`] |
-//! | [`enumerate`], [`erase`], [`mask`] | work on token ids and lengths | none |
+//! | [`enumerate`], [`erase`], [`edit_distance`], [`mask`] | work on token ids and lengths | none |
 //!
 //! A gradient function takes the inputs of its op and the gradient of its output, and gives the gradient of each input.
 
 mod context;
+mod distance;
 mod expand;
 mod ids;
 mod joining;
@@ -37,6 +38,7 @@ mod steps;
 pub use context::{
     ConvGrad, Window, context, context_grad, conv, conv_grad, row_conv, row_conv_grad,
 };
+pub use distance::edit_distance;
 pub use expand::{expand, expand_as, expand_as_grad, expand_grad, repeat, repeat_grad};
 pub use ids::{counts, enumerate, erase, mask, scatter, scatter_grad};
 pub use joining::{concat, concat_grad, reverse, reverse_grad, slice, slice_grad, take, take_grad};

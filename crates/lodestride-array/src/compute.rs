@@ -249,6 +249,55 @@ impl NdArray {
         self.expect_storable(op, dtype)
     }
 
+    /// An elementwise op of the registry, chosen at run time: `a.apply(UnaryOp::Tanh)?` is `a.tanh()?`.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::UnsupportedDType`] where the op is not defined for this dtype.
+    ///
+    /// ```
+    /// use lodestride_array::{NdArray, kernels::UnaryOp};
+    ///
+    /// let a = NdArray::from([0.5f32]);
+    /// let by_name = UnaryOp::from_name("tanh").map(|op| a.apply(op));
+    /// assert_eq!(by_name.transpose()?, Some(a.tanh()?));
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "createTransform")]
+    #[track_caller]
+    pub fn apply(&self, op: UnaryOp) -> Result<NdArray> {
+        self.unary(op)
+    }
+
+    /// [`apply`](Self::apply) in place.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply); [`ArrayErrorKind::Cast`] when the result is of a higher kind.
+    #[doc(alias = "execAndReturn")]
+    #[track_caller]
+    pub fn applyi(&self, op: UnaryOp) -> Result<&Self> {
+        self.unary_in_place(op, op.name())
+    }
+
+    /// A two-operand op of the registry, chosen at run time: `a.apply_with(BinaryOp::Add, &b)?` is `a.add(&b)?`.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Broadcast`] when the shapes do not broadcast, [`ArrayErrorKind::UnsupportedDType`] where the op
+    /// is not defined for the promoted dtype.
+    #[track_caller]
+    pub fn apply_with<'a>(&self, op: BinaryOp, rhs: impl Into<Arg<'a>>) -> Result<NdArray> {
+        self.binary(op, rhs.into())
+    }
+
+    /// [`apply_with`](Self::apply_with) in place; only the right side broadcasts.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::InPlaceShape`] when it does not reach this shape, [`ArrayErrorKind::Cast`] when the result is of
+    /// a higher kind, [`ArrayErrorKind::OverlappingTarget`] for a broadcast view.
+    #[track_caller]
+    pub fn apply_withi<'a>(&self, op: BinaryOp, rhs: impl Into<Arg<'a>>) -> Result<&Self> {
+        self.binary_in_place(op, op.name(), rhs.into())
+    }
+
     /// The elements of `a` where this mask is true, those of `b` elsewhere; all three broadcast.
     ///
     /// # Errors

@@ -3,8 +3,8 @@
 //! They panic with the text of the error that the method would return, at the caller's line.
 
 use std::ops::{
-    Add, AddAssign, BitAnd, BitOr, BitXor, Div, DivAssign, Mul, MulAssign, Neg, Not, Rem,
-    RemAssign, Sub, SubAssign,
+    Add, AddAssign, BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Div, DivAssign,
+    Mul, MulAssign, Neg, Not, Rem, RemAssign, Sub, SubAssign,
 };
 
 use lodestride_buffer::with_dtype;
@@ -24,48 +24,88 @@ fn expect<T>(result: Result<T>) -> T {
     }
 }
 
-/// An operator between arrays, owned or borrowed, and between an array and a number on the right.
-macro_rules! array_operator {
-    ($Trait:ident $method:ident $op:ident: $($number:ty)*) => {
-        array_operator!(@ $Trait $method $op, NdArray, NdArray, |rhs| Arg::Array(&rhs));
-        array_operator!(@ $Trait $method $op, NdArray, &NdArray, |rhs| Arg::Array(rhs));
-        array_operator!(@ $Trait $method $op, &NdArray, NdArray, |rhs| Arg::Array(&rhs));
-        array_operator!(@ $Trait $method $op, &NdArray, &NdArray, |rhs| Arg::Array(rhs));
-        $(
-            array_operator!(@ $Trait $method $op, NdArray, $number, |rhs| Arg::from(rhs));
-            array_operator!(@ $Trait $method $op, &NdArray, $number, |rhs| Arg::from(rhs));
-        )*
-    };
-    (@ $Trait:ident $method:ident $op:ident, $Lhs:ty, $Rhs:ty, |$rhs:ident| $arg:expr) => {
-        impl $Trait<$Rhs> for $Lhs {
+/// What may stand on the right of an operator: an array, owned or borrowed, or a plain number.
+///
+/// One trait and one impl per operator, so that the result is known to be an array before a literal has its type:
+/// `(&a * 2.0).sum(0)` needs no annotation.
+pub trait Operand: sealed::Sealed {
+    /// The operand as the methods take it.
+    fn arg(&self) -> Arg<'_>;
+}
+
+mod sealed {
+    /// Keeps the list of implementors in this crate.
+    pub trait Sealed {}
+}
+
+impl sealed::Sealed for NdArray {}
+impl Operand for NdArray {
+    fn arg(&self) -> Arg<'_> {
+        Arg::Array(self)
+    }
+}
+
+impl sealed::Sealed for &NdArray {}
+impl Operand for &NdArray {
+    fn arg(&self) -> Arg<'_> {
+        Arg::Array(self)
+    }
+}
+
+/// `Operand` for the plain numbers.
+macro_rules! number_operands {
+    ($($number:ty),*) => {$(
+        impl sealed::Sealed for $number {}
+        impl Operand for $number {
+            fn arg(&self) -> Arg<'_> {
+                Arg::from(*self)
+            }
+        }
+    )*};
+}
+
+number_operands!(bool, u8, i8, u16, i16, u32, i32, u64, i64, usize, f32, f64);
+
+/// An operator with an array on the left, its assigning form, and the form with a number on the left.
+///
+/// Numbers on the left are `f64` and `i64` only: with more types the result of `2.0 * &a` could not be inferred.
+macro_rules! operator {
+    ($Trait:ident $method:ident $op:ident) => {
+        impl<R: Operand> $Trait<R> for NdArray {
             type Output = NdArray;
 
             #[track_caller]
-            fn $method(self, $rhs: $Rhs) -> NdArray {
-                expect(self.binary(BinaryOp::$op, $arg))
+            fn $method(self, rhs: R) -> NdArray {
+                expect(self.binary(BinaryOp::$op, rhs.arg()))
+            }
+        }
+
+        impl<R: Operand> $Trait<R> for &NdArray {
+            type Output = NdArray;
+
+            #[track_caller]
+            fn $method(self, rhs: R) -> NdArray {
+                expect(self.binary(BinaryOp::$op, rhs.arg()))
             }
         }
     };
-}
+    ($Trait:ident $method:ident $op:ident, $Assign:ident $assign:ident $in_place:literal) => {
+        operator!($Trait $method $op);
 
-array_operator!(Add add Add: f32 f64 i32 i64);
-array_operator!(Sub sub Sub: f32 f64 i32 i64);
-array_operator!(Mul mul Mul: f32 f64 i32 i64);
-array_operator!(Div div Div: f32 f64 i32 i64);
-array_operator!(Rem rem Mod: f32 f64 i32 i64);
-array_operator!(BitAnd bitand BitAnd: bool i32 i64);
-array_operator!(BitOr bitor BitOr: bool i32 i64);
-array_operator!(BitXor bitxor BitXor: bool i32 i64);
-
-/// An operator with a number on the left: the reversed op on the array.
-macro_rules! number_operator {
-    ($Trait:ident $method:ident $op:ident: $($number:ty)*) => {$(
+        impl<R: Operand> $Assign<R> for NdArray {
+            #[track_caller]
+            fn $assign(&mut self, rhs: R) {
+                expect(self.binary_in_place(BinaryOp::$op, $in_place, rhs.arg()));
+            }
+        }
+    };
+    ($Trait:ident $method:ident $reversed:ident: $($number:ty),*) => {$(
         impl $Trait<NdArray> for $number {
             type Output = NdArray;
 
             #[track_caller]
             fn $method(self, rhs: NdArray) -> NdArray {
-                expect(rhs.binary(BinaryOp::$op, Arg::from(self)))
+                expect(rhs.binary(BinaryOp::$reversed, Arg::from(self)))
             }
         }
 
@@ -74,39 +114,25 @@ macro_rules! number_operator {
 
             #[track_caller]
             fn $method(self, rhs: &NdArray) -> NdArray {
-                expect(rhs.binary(BinaryOp::$op, Arg::from(self)))
+                expect(rhs.binary(BinaryOp::$reversed, Arg::from(self)))
             }
         }
     )*};
 }
 
-number_operator!(Add add Add: f32 f64 i32 i64);
-number_operator!(Sub sub RSub: f32 f64 i32 i64);
-number_operator!(Mul mul Mul: f32 f64 i32 i64);
-number_operator!(Div div RDiv: f32 f64 i32 i64);
+operator!(Add add Add, AddAssign add_assign "addi");
+operator!(Sub sub Sub, SubAssign sub_assign "subi");
+operator!(Mul mul Mul, MulAssign mul_assign "muli");
+operator!(Div div Div, DivAssign div_assign "divi");
+operator!(Rem rem Mod, RemAssign rem_assign "moduloi");
+operator!(BitAnd bitand BitAnd, BitAndAssign bitand_assign "bit_andi");
+operator!(BitOr bitor BitOr, BitOrAssign bitor_assign "bit_ori");
+operator!(BitXor bitxor BitXor, BitXorAssign bitxor_assign "bit_xori");
 
-/// An assigning operator: the in-place op, seen through every alias of the array.
-macro_rules! assign_operator {
-    ($Trait:ident $method:ident $op:ident $name:literal: $($number:ty)*) => {
-        assign_operator!(@ $Trait $method $op $name, &NdArray, |rhs| Arg::Array(rhs));
-        assign_operator!(@ $Trait $method $op $name, NdArray, |rhs| Arg::Array(&rhs));
-        $( assign_operator!(@ $Trait $method $op $name, $number, |rhs| Arg::from(rhs)); )*
-    };
-    (@ $Trait:ident $method:ident $op:ident $name:literal, $Rhs:ty, |$rhs:ident| $arg:expr) => {
-        impl $Trait<$Rhs> for NdArray {
-            #[track_caller]
-            fn $method(&mut self, $rhs: $Rhs) {
-                expect(self.binary_in_place(BinaryOp::$op, $name, $arg));
-            }
-        }
-    };
-}
-
-assign_operator!(AddAssign add_assign Add "addi": f32 f64 i32 i64);
-assign_operator!(SubAssign sub_assign Sub "subi": f32 f64 i32 i64);
-assign_operator!(MulAssign mul_assign Mul "muli": f32 f64 i32 i64);
-assign_operator!(DivAssign div_assign Div "divi": f32 f64 i32 i64);
-assign_operator!(RemAssign rem_assign Mod "moduloi": f32 f64 i32 i64);
+operator!(Add add Add: f64, i64);
+operator!(Sub sub RSub: f64, i64);
+operator!(Mul mul Mul: f64, i64);
+operator!(Div div RDiv: f64, i64);
 
 impl Neg for NdArray {
     type Output = NdArray;

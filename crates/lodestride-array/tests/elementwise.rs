@@ -265,6 +265,11 @@ fn operators_are_the_methods() {
     assert_eq!(10.0 - &a, a.rsub(10.0).unwrap());
     assert_eq!(1 / &b, b.rdiv(1).unwrap());
     assert_eq!(-&a, a.neg().unwrap());
+    assert_eq!(
+        (2.0 * &a + &b * 1 - 1).sum_number().unwrap(),
+        2.0 * 3.0 + 8.0 - 2.0
+    );
+    assert_eq!(&a * 0.5f32, a.mul(0.5).unwrap());
     assert_eq!(&b % 2.0, NdArray::from([1.0f32, 1.0]));
     let mut c = a.dup().unwrap();
     let alias = c.clone();

@@ -120,7 +120,7 @@ pub use crate::array::NdArray;
 pub use crate::combine::PadWidths;
 pub use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, Result};
 pub use crate::nested::{Fixed, Nested, Rectangular};
-pub use crate::operators::Operand;
+pub use crate::operators::Rhs;
 pub use crate::random::{Rng, set_seed};
 pub use crate::typed::{ArrayView, ArrayViewMut, Window, WindowMut};
 pub use crate::walk::Elements;

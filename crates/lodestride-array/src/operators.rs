@@ -28,7 +28,7 @@ fn expect<T>(result: Result<T>) -> T {
 ///
 /// One trait and one impl per operator, so that the result is known to be an array before a literal has its type:
 /// `(&a * 2.0).sum(0)` needs no annotation.
-pub trait Operand: sealed::Sealed {
+pub trait Rhs: sealed::Sealed {
     /// The operand as the methods take it.
     fn arg(&self) -> Arg<'_>;
 }
@@ -39,24 +39,24 @@ mod sealed {
 }
 
 impl sealed::Sealed for NdArray {}
-impl Operand for NdArray {
+impl Rhs for NdArray {
     fn arg(&self) -> Arg<'_> {
         Arg::Array(self)
     }
 }
 
 impl sealed::Sealed for &NdArray {}
-impl Operand for &NdArray {
+impl Rhs for &NdArray {
     fn arg(&self) -> Arg<'_> {
         Arg::Array(self)
     }
 }
 
-/// `Operand` for the plain numbers.
+/// `Rhs` for the plain numbers.
 macro_rules! number_operands {
     ($($number:ty),*) => {$(
         impl sealed::Sealed for $number {}
-        impl Operand for $number {
+        impl Rhs for $number {
             fn arg(&self) -> Arg<'_> {
                 Arg::from(*self)
             }
@@ -71,7 +71,7 @@ number_operands!(bool, u8, i8, u16, i16, u32, i32, u64, i64, usize, f32, f64);
 /// Numbers on the left are `f64` and `i64` only: with more types the result of `2.0 * &a` could not be inferred.
 macro_rules! operator {
     ($Trait:ident $method:ident $op:ident) => {
-        impl<R: Operand> $Trait<R> for NdArray {
+        impl<R: Rhs> $Trait<R> for NdArray {
             type Output = NdArray;
 
             #[track_caller]
@@ -80,7 +80,7 @@ macro_rules! operator {
             }
         }
 
-        impl<R: Operand> $Trait<R> for &NdArray {
+        impl<R: Rhs> $Trait<R> for &NdArray {
             type Output = NdArray;
 
             #[track_caller]
@@ -92,7 +92,7 @@ macro_rules! operator {
     ($Trait:ident $method:ident $op:ident, $Assign:ident $assign:ident $in_place:literal) => {
         operator!($Trait $method $op);
 
-        impl<R: Operand> $Assign<R> for NdArray {
+        impl<R: Rhs> $Assign<R> for NdArray {
             #[track_caller]
             fn $assign(&mut self, rhs: R) {
                 expect(self.binary_in_place(BinaryOp::$op, $in_place, rhs.arg()));

@@ -185,9 +185,10 @@ fn in_place_loops_allocate_nothing() {
             })
             .unwrap()
     };
-    (0..3).for_each(|_| drop(step()));
+    let first = step();
+    (0..3).for_each(|_| assert_eq!(step(), first));
     let before = memory::stats();
-    (0..10).for_each(|_| drop(step()));
+    (0..10).for_each(|_| assert_eq!(step(), first));
     assert_eq!(
         memory::stats().heap_bytes_allocated,
         before.heap_bytes_allocated

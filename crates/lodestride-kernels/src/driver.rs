@@ -250,7 +250,7 @@ pub(crate) fn dense_unary(
             dense(
                 n,
                 kernel.out.size(),
-                kernel.in_place.is_none(),
+                kernel.heavy,
                 kernel.map,
                 dst,
                 [a; 2],
@@ -282,11 +282,7 @@ pub(crate) fn dense_binary(
     }
     let mut writer = out.write(op, Argument::Z)?;
     let dst = place(out, writer.as_mut_ptr()).base;
-    let (n, size, heavy) = (
-        out.elements(),
-        x.dtype().size(),
-        kernel.zip_scalar.is_none(),
-    );
+    let (n, size, heavy) = (out.elements(), x.dtype().size(), kernel.heavy);
     match kernel.zip_in_place {
         Some(in_place) if shared => {
             let reader = y.read(op, Argument::Y)?;
@@ -503,9 +499,7 @@ fn in_place_source(plan: &Plan<'_, '_>, input: usize) -> bool {
     let arrays = |load: &Source| matches!(load, Source::Load(index) if array_number(plan, *index) == Some(input));
     let first = match step.action {
         Action::Unary(kernel, source) => kernel.in_place.is_some() && arrays(&source),
-        Action::Binary(kernel, source, _) => {
-            kernel.zip_in_place.is_some() && kernel.zip_scalar_in_place.is_some() && arrays(&source)
-        }
+        Action::Binary(kernel, source, _) => kernel.zip_in_place.is_some() && arrays(&source),
         Action::Select(..) | Action::Cast(..) => false,
     };
     let stored = plan.stores.iter().any(|(source, ..)| arrays(source));
@@ -890,18 +884,22 @@ impl Worker<'_, '_, '_> {
             }
             Action::Binary(kernel, a, b) => {
                 let (x, y) = (self.value(a), self.value(b));
-                let scalar_form = match (x.scalar && !scalar, y.scalar && !scalar) {
+                let form = match (x.scalar && !scalar, y.scalar && !scalar) {
                     (false, true) if x.pointer == dst => kernel.zip_scalar_in_place,
                     (false, true) => kernel.zip_scalar,
                     (true, false) => kernel.scalar_zip,
-                    _ if x.pointer == dst => kernel.zip_in_place,
                     _ => None,
                 };
-                match scalar_form {
+                match (form, kernel.zip_in_place) {
                     // SAFETY: as for `map`; a source named scalar is one valid element, a source equal to `dst` is not
                     // read through its own pointer by the in-place forms.
-                    Some(form) => unsafe { form(n, dst, x.pointer, y.pointer, unused) },
-                    None => {
+                    (Some(form), _) => unsafe { form(n, dst, x.pointer, y.pointer, unused) },
+                    (None, Some(in_place)) if x.pointer == dst => {
+                        let b = vector(b, 1);
+                        // SAFETY: as for `map`; the left operand is `dst`, the right one apart, spread if it is scalar.
+                        unsafe { in_place(n, dst, unused, b, unused) }
+                    }
+                    (None, _) => {
                         let (a, b) = (vector(a, 0), vector(b, 1));
                         // SAFETY: as for `map`; scalars have been spread over tiles of their own.
                         unsafe { (kernel.zip)(n, dst, a, b, unused) }

@@ -8,7 +8,7 @@ use crate::isa::Level;
 use crate::op::{self, BinaryOp, UnaryOp};
 use crate::operand::{Input, Operand};
 use crate::table;
-use lodestride_buffer::{Argument, Bool, DType, Element, Scalar, ScalarKind, bf16, f16};
+use lodestride_buffer::{Argument, Bool, DType, Element, Scalar, bf16, f16};
 use lodestride_shape::Shape;
 use smallvec::SmallVec;
 
@@ -54,7 +54,7 @@ pub fn unary(op: UnaryOp, x: Input<'_>, out: Operand<'_>) -> Result<()> {
     let mut sketch = Sketch::new(name, &out)?;
     let x = sketch.load(Argument::X, &x, compute)?;
     let result = sketch.step(Action::Unary(kernel, x), kernel.out);
-    sketch.finish(result, &out, kernel.in_place.is_none())
+    sketch.finish(result, &out, kernel.heavy)
 }
 
 /// Writes `op(x, y)` to `out`, element by element.
@@ -109,13 +109,13 @@ pub fn binary(op: BinaryOp, x: Input<'_>, y: Input<'_>, out: Operand<'_>) -> Res
         let y = sketch.load(Argument::Y, &y, compute)?;
         let x = sketch.load(Argument::X, &x, compute)?;
         let result = sketch.step(Action::Binary(kernel, y, x), kernel.out);
-        return sketch.finish(result, &out, kernel.zip_in_place.is_none());
+        return sketch.finish(result, &out, kernel.heavy);
     }
     let mut sketch = Sketch::new(name, &out)?;
     let x = sketch.load(Argument::X, &x, compute)?;
     let y = sketch.load(Argument::Y, &y, compute)?;
     let result = sketch.step(Action::Binary(kernel, x, y), kernel.out);
-    sketch.finish(result, &out, kernel.zip_scalar.is_none())
+    sketch.finish(result, &out, kernel.heavy)
 }
 
 /// Writes `a` to `out` where `condition` is true (not zero), `b` elsewhere; both converted to `out`'s dtype by way of

@@ -165,6 +165,12 @@ impl Level {
         }
     }
 
+    /// The function that runs an erased kernel on any machine.
+    #[inline]
+    pub(crate) fn baseline_kernel<K: Kernel>() -> RawKernel {
+        kernel_baseline::<K>
+    }
+
     /// The function that runs an erased kernel on this instruction set.
     #[inline]
     pub(crate) fn kernel<K: Kernel>(self) -> RawKernel {

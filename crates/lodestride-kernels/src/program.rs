@@ -186,7 +186,7 @@ impl ProgramBuilder {
         let source = self.source(x, compute);
         let value = self.step(Action::Unary(kernel, source), kernel.out);
         let value = self.converted(value, kernel.out, result);
-        self.heavy |= kernel.in_place.is_none();
+        self.heavy |= kernel.heavy;
         Ok(self.define(Instruction::Unary(op, x), result, value))
     }
 
@@ -210,7 +210,7 @@ impl ProgramBuilder {
         let (a, b) = (self.source(x, compute), self.source(y, compute));
         let value = self.step(Action::Binary(kernel, a, b), kernel.out);
         let value = self.converted(value, kernel.out, result);
-        self.heavy |= kernel.zip_scalar.is_none();
+        self.heavy |= kernel.heavy;
         Ok(self.define(Instruction::Binary(op, x, y), result, value))
     }
 

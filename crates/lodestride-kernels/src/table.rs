@@ -19,6 +19,8 @@ use std::slice;
 pub(crate) struct UnaryKernel {
     /// The dtype of the result.
     pub(crate) out: DType,
+    /// Whether arithmetic rather than memory sets the pace.
+    pub(crate) heavy: bool,
     /// `dst = op(a)`, nothing shared.
     pub(crate) map: RawKernel,
     /// `dst = op(dst)`.
@@ -30,6 +32,8 @@ pub(crate) struct UnaryKernel {
 pub(crate) struct BinaryKernel {
     /// The dtype of the result.
     pub(crate) out: DType,
+    /// Whether arithmetic rather than memory sets the pace.
+    pub(crate) heavy: bool,
     /// `dst = op(a, b)`, nothing shared with `dst`.
     pub(crate) zip: RawKernel,
     /// `dst = op(dst, b)`.
@@ -199,15 +203,21 @@ macro_rules! classes {
 pub(crate) mod unary {
     use super::*;
 
-    /// Memory-bound operations: every form.
+    /// Memory-bound operations: every form for floats. Integers and `bool` make do with fewer (scalars are spread over a
+    /// tile), because every form of every dtype is compiled once per instruction set.
     pub(crate) mod light {
         use super::*;
 
         fn make<O: SameUnary<T>, T: Element>(level: Level) -> UnaryKernel {
             UnaryKernel {
                 out: T::DTYPE,
+                heavy: false,
                 map: level.kernel::<Map<O, T>>(),
-                in_place: Some(level.kernel::<MapInPlace<O, T>>()),
+                in_place: if const { T::DTYPE.is_float() } {
+                    Some(level.kernel::<MapInPlace<O, T>>())
+                } else {
+                    None
+                },
             }
         }
 
@@ -221,6 +231,7 @@ pub(crate) mod unary {
         fn make<O: Unary<T>, T: Element>(level: Level) -> UnaryKernel {
             UnaryKernel {
                 out: <O::Out as Element>::DTYPE,
+                heavy: true,
                 map: level.kernel::<Map<O, T>>(),
                 in_place: None,
             }
@@ -234,18 +245,32 @@ pub(crate) mod unary {
 pub(crate) mod binary {
     use super::*;
 
-    /// Memory-bound operations: every form.
+    /// Memory-bound operations: every form for floats. Integers and `bool` make do with fewer (scalars are spread over a
+    /// tile), because every form of every dtype is compiled once per instruction set.
     pub(crate) mod light {
         use super::*;
 
         fn make<O: SameBinary<T>, T: Element>(level: Level) -> BinaryKernel {
             BinaryKernel {
                 out: T::DTYPE,
+                heavy: false,
                 zip: level.kernel::<Zip<O, T>>(),
                 zip_in_place: Some(level.kernel::<ZipInPlace<O, T>>()),
-                zip_scalar: Some(level.kernel::<ZipScalar<O, T>>()),
-                zip_scalar_in_place: Some(level.kernel::<ZipScalarInPlace<O, T>>()),
-                scalar_zip: Some(level.kernel::<ScalarZip<O, T>>()),
+                zip_scalar: if const { T::DTYPE.is_float() } {
+                    Some(level.kernel::<ZipScalar<O, T>>())
+                } else {
+                    None
+                },
+                zip_scalar_in_place: if const { T::DTYPE.is_float() } {
+                    Some(level.kernel::<ZipScalarInPlace<O, T>>())
+                } else {
+                    None
+                },
+                scalar_zip: if const { T::DTYPE.is_float() } {
+                    Some(level.kernel::<ScalarZip<O, T>>())
+                } else {
+                    None
+                },
             }
         }
 
@@ -259,9 +284,14 @@ pub(crate) mod binary {
         fn make<O: Binary<T, Out = Bool>, T: Element>(level: Level) -> BinaryKernel {
             BinaryKernel {
                 out: DType::Bool,
+                heavy: false,
                 zip: level.kernel::<Zip<O, T>>(),
                 zip_in_place: None,
-                zip_scalar: Some(level.kernel::<ZipScalar<O, T>>()),
+                zip_scalar: if const { T::DTYPE.is_float() } {
+                    Some(level.kernel::<ZipScalar<O, T>>())
+                } else {
+                    None
+                },
                 zip_scalar_in_place: None,
                 scalar_zip: None,
             }
@@ -281,6 +311,7 @@ pub(crate) mod binary {
         fn make<O: Binary<T>, T: Element>(level: Level) -> BinaryKernel {
             BinaryKernel {
                 out: <O::Out as Element>::DTYPE,
+                heavy: true,
                 zip: level.kernel::<Zip<O, T>>(),
                 zip_in_place: None,
                 zip_scalar: None,
@@ -313,7 +344,7 @@ pub(crate) fn fill_kernel(size: usize, level: Level) -> RawKernel {
     }
 }
 
-/// `dst = a` from one dtype to another; also the copy of a dtype to itself (which makes `bool` bytes 0 or 1).
+/// `dst = a` from one dtype to another (between integers for the baseline only: moving them is bound by memory); also the copy of a dtype to itself (which makes `bool` bytes 0 or 1).
 pub(crate) fn cast_kernel(from: DType, to: DType, level: Level) -> RawKernel {
     macro_rules! rows {
         ($($S:ident $s:ty),*) => {
@@ -352,7 +383,15 @@ cast_any!(
 fn to_kernel<S: CastAny>(to: DType, level: Level) -> RawKernel {
     macro_rules! columns {
         ($($D:ident $d:ty),*) => {
-            match to { $( DType::$D => level.kernel::<Convert<S, $d>>(), )* }
+            match to {
+                $( DType::$D => {
+                    if const { S::DTYPE.is_float() || <$d as Element>::DTYPE.is_float() } {
+                        level.kernel::<Convert<S, $d>>()
+                    } else {
+                        Level::baseline_kernel::<Convert<S, $d>>()
+                    }
+                } )*
+            }
         };
     }
     columns!(Bool Bool, U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F16 f16, BF16 bf16, F32 f32, F64 f64)

@@ -2,10 +2,11 @@
 
 use crate::isa::Arch;
 use crate::scalar::arith::{Number, Quotient};
-use crate::scalar::erf::Erf;
+use crate::scalar::erf::{Erf, rough_erfc};
 use crate::scalar::exp::Exp;
 use crate::scalar::hyperbolic::Hyperbolic;
 use crate::scalar::log::Log;
+use crate::scalar::{divide_pairs, fast_two_sum, mul_add, two_product, two_sum};
 
 /// Piecewise linear ones, which integers have, too.
 pub(crate) trait Rectify: Number {
@@ -75,10 +76,17 @@ pub(crate) trait Activation: Quotient {
 const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
 const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
 
+/// What 1/sqrt(2) loses as f64, with the sign of what must be added to the product with `-x`.
+const FRAC_1_SQRT_2_LOW: f64 = 4.833_646_656_726_457e-17;
+
 impl Activation for f64 {
     #[inline(always)]
     fn sigmoid<A: Arch>(self) -> Self {
-        1.0 / (1.0 + Exp::exp::<A>(-self))
+        // With e = exp(-|x|), which cannot overflow: 1 / (1 + e), or e / (1 + e) below zero.
+        let e = Exp::exp::<A>(-self.abs());
+        let (bottom, lost) = fast_two_sum(1.0, e);
+        let top = if self < 0.0 { e } else { 1.0 };
+        divide_pairs::<A>((top, 0.0), (bottom, lost))
     }
 
     #[inline(always)]
@@ -120,36 +128,55 @@ impl Activation for f64 {
 
     #[inline(always)]
     fn gelu<A: Arch>(self) -> Self {
-        let weight = 0.5 * Erf::erfc::<A>(-self * std::f64::consts::FRAC_1_SQRT_2);
-        // Minus infinity times nothing is nothing.
-        if self == f64::NEG_INFINITY {
-            -0.0
+        // The argument of erfc in two parts: its rounding error is magnified by twice its square.
+        let (z, lost) = two_product::<A>(-self, std::f64::consts::FRAC_1_SQRT_2);
+        let rest = lost + self * FRAC_1_SQRT_2_LOW;
+        let slope = std::f64::consts::FRAC_2_SQRT_PI * Exp::exp::<A>(-z * z);
+        let weight = 0.5 * mul_add::<A>(-rest, slope, Erf::erfc::<A>(z));
+        // Minus infinity times nothing is nothing, and plus infinity has no low part.
+        let finite = if self.abs() == f64::INFINITY {
+            self.max(-0.0)
         } else {
             self * weight
-        }
+        };
+        if self < -39.0 { -0.0 } else { finite }
     }
 
     #[inline(always)]
     fn swish<A: Arch>(self) -> Self {
-        if self == f64::NEG_INFINITY {
-            -0.0
+        let e = Exp::exp::<A>(-self.abs());
+        let bottom = fast_two_sum(1.0, e);
+        let top = if self < 0.0 {
+            two_product::<A>(self, e)
         } else {
-            self * self.sigmoid::<A>()
-        }
+            (self, 0.0)
+        };
+        let result = divide_pairs::<A>(top, bottom);
+        // Nothing times infinity is nothing, and infinity has no low part.
+        let finite = if self < -746.0 { -0.0 } else { result };
+        if self == f64::INFINITY { self } else { finite }
     }
 
     #[inline(always)]
     fn mish<A: Arch>(self) -> Self {
-        // tanh(log(1 + e)) = ((1 + e)^2 - 1) / ((1 + e)^2 + 1), with e = exp(x) or, for large x, its inverse.
+        // tanh(log(1 + e)) = ((1 + e)^2 - 1) / ((1 + e)^2 + 1), with e = exp(x) or, above zero, the same times exp(-2x).
         let e = Exp::exp::<A>(-self.abs());
-        let low = e * (e + 2.0) / (e * (e + 2.0) + 2.0);
-        let high = (1.0 + 2.0 * e) / (1.0 + 2.0 * e + 2.0 * e * e);
-        let weight = if self > 0.0 { high } else { low };
-        if self == f64::NEG_INFINITY {
-            -0.0
+        let positive = self > 0.0;
+        let (low, lost) = two_product::<A>(e, e + 2.0);
+        let (high, high_lost) = fast_two_sum(1.0, 2.0 * e);
+        let top = if positive {
+            (high, high_lost)
         } else {
-            self * weight
-        }
+            (low, lost)
+        };
+        let (bottom, rest) = two_sum(top.0, if positive { 2.0 * e * e } else { 2.0 });
+        let (product, product_lost) = two_product::<A>(top.0, self);
+        let result = divide_pairs::<A>(
+            (product, product_lost + top.1 * self),
+            (bottom, rest + top.1),
+        );
+        let finite = if self < -746.0 { -0.0 } else { result };
+        if self == f64::INFINITY { self } else { finite }
     }
 
     #[inline(always)]
@@ -221,7 +248,15 @@ impl Activation for f32 {
 
     #[inline(always)]
     fn gelu<A: Arch>(self) -> Self {
-        f64::from(self).gelu::<A>() as f32
+        let x = f64::from(self);
+        let result = 0.5 * x * rough_erfc::<A>(-x * std::f64::consts::FRAC_1_SQRT_2);
+        // Minus infinity times nothing is nothing.
+        let below = if self == f32::NEG_INFINITY {
+            -0.0
+        } else {
+            result as f32
+        };
+        if self != self { self } else { below }
     }
 
     #[inline(always)]

@@ -198,7 +198,7 @@ macro_rules! integers {
 integers! { u8 false i8 true u16 false i16 true u32 false i32 true u64 false i64 true }
 
 macro_rules! floats {
-    ($($T:ident)*) => { $(
+    ($($T:ident $pow:ident)*) => { $(
         impl Ring for $T {
             #[inline(always)]
             fn add<A: Arch>(self, y: Self) -> Self {
@@ -268,7 +268,7 @@ macro_rules! floats {
 
             #[inline(always)]
             fn pow<A: Arch>(self, y: Self) -> Self {
-                power::$T::pow::<A>(self, y)
+                power::$pow::<A>(self, y)
             }
         }
 
@@ -281,4 +281,4 @@ macro_rules! floats {
     )* };
 }
 
-floats! { f32 f64 }
+floats! { f32 pow_f32 f64 pow }

@@ -93,3 +93,45 @@ pub(crate) fn polynomial_f32<A: Arch, const N: usize>(x: f32, c: &[f32; N]) -> f
     }
     sum
 }
+
+/// `a + b` and what its rounding lost, exactly.
+#[inline(always)]
+pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let from_b = sum - a;
+    (sum, (a - (sum - from_b)) + (b - from_b))
+}
+
+/// [`two_sum`] where `|a| >= |b|` or `a` is 0.
+#[inline(always)]
+pub(crate) fn fast_two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    (sum, (a - sum) + b)
+}
+
+/// `a * b` and what its rounding lost, exactly unless it underflows.
+#[inline(always)]
+pub(crate) fn two_product<A: Arch>(a: f64, b: f64) -> (f64, f64) {
+    let product = a * b;
+    if A::FMA {
+        return (product, a.mul_add(b, -product));
+    }
+    // Veltkamp's splitting: halves of 26 bits, whose products are exact.
+    let split = |x: f64| {
+        let scaled = x * 134_217_729.0;
+        let high = scaled - (scaled - x);
+        (high, x - high)
+    };
+    let ((ah, al), (bh, bl)) = (split(a), split(b));
+    (product, ((ah * bh - product) + ah * bl + al * bh) + al * bl)
+}
+
+/// The quotient of two numbers given as unevaluated sums of a high and a low part, rounded about once.
+#[inline(always)]
+pub(crate) fn divide_pairs<A: Arch>(numerator: (f64, f64), denominator: (f64, f64)) -> f64 {
+    let inverse = 1.0 / denominator.0;
+    let quotient = numerator.0 * inverse;
+    let (product, lost) = two_product::<A>(quotient, denominator.0);
+    let rest = ((numerator.0 - product) - lost) + (numerator.1 - quotient * denominator.1);
+    mul_add::<A>(rest, inverse, quotient)
+}

@@ -2,6 +2,10 @@
 
 use crate::isa::Arch;
 use crate::scalar::arith::Quotient;
+use crate::scalar::exp::Exp;
+use crate::scalar::log::Log;
+use crate::scalar::mul_add;
+use crate::scalar::rounding::Rounding;
 
 /// Roots.
 pub(crate) trait Power: Quotient {
@@ -28,7 +32,36 @@ impl Power for f64 {
 
     #[inline(always)]
     fn cbrt<A: Arch>(self) -> Self {
-        libm::cbrt(self)
+        // A third of the exponent (and of the mantissa, linearly) is a first guess to 5 bits; three of Halley's steps
+        // triple the bits each, the last with the exact rest.
+        let size = self.abs();
+        let denormal = size < f64::MIN_POSITIVE;
+        let normal = if denormal {
+            size * 18_014_398_509_481_984.0
+        } else {
+            size
+        };
+        let guess = (normal.to_bits() >> 32) as u32 / 3 + 715_094_163;
+        let mut t = f64::from_bits(u64::from(guess) << 32);
+        for _ in 0..2 {
+            let cube = t * t * t;
+            t *= mul_add::<A>(2.0, normal, cube) / mul_add::<A>(2.0, cube, normal);
+        }
+        // Cut to 26 bits, the square is exact.
+        let short = f64::from_bits((t.to_bits() + 0x0400_0000) & 0xffff_ffff_f800_0000);
+        let ratio = normal / (short * short);
+        let root = mul_add::<A>(short, (ratio - short) / (2.0 * short + ratio), short);
+        let scaled = if denormal {
+            root * (1.0 / 262_144.0)
+        } else {
+            root
+        };
+        let finite = if size < f64::INFINITY && size > 0.0 {
+            scaled
+        } else {
+            size
+        };
+        finite.copysign(self)
     }
 
     #[inline(always)]
@@ -77,11 +110,9 @@ impl Power for f32 {
 }
 
 macro_rules! division {
-    ($($T:ident $power:path)*) => { $(
+    ($($T:ident)*) => { $(
         /// Division and powers of this float type.
         pub(crate) mod $T {
-            use crate::isa::Arch;
-
             /// The quotient rounded down, consistent with [`modulo`]: `floor_div(x, y) * y + modulo(x, y)` is `x` up to
             /// rounding. `x / y` where `y` is zero.
             #[inline(always)]
@@ -103,14 +134,35 @@ macro_rules! division {
                 let signed = if rest == 0.0 { rest.copysign(y) } else { rest };
                 if differ { rest + y } else { signed }
             }
-
-            /// `x` to the power `y`.
-            #[inline(always)]
-            pub(crate) fn pow<A: Arch>(x: $T, y: $T) -> $T {
-                $power(f64::from(x), f64::from(y)) as $T
-            }
         }
     )* };
 }
 
-division! { f32 libm::pow f64 libm::pow }
+division! { f32 f64 }
+
+/// `x` to the power `y`, in f64.
+#[inline(always)]
+pub(crate) fn pow<A: Arch>(x: f64, y: f64) -> f64 {
+    libm::pow(x, y)
+}
+
+/// `x` to the power `y`, in f32: `2^(y log2 |x|)` in f64, then the sign.
+#[inline(always)]
+pub(crate) fn pow_f32<A: Arch>(base: f32, exponent: f32) -> f32 {
+    let (x, y) = (f64::from(base), f64::from(exponent));
+    let size = x.abs();
+    let whole = Rounding::round::<A>(y) == y;
+    let odd = whole && Rounding::round::<A>(0.5 * y) != 0.5 * y;
+    let power = Exp::exp2::<A>(y * Log::log2::<A>(size));
+    // Powers of one, and the power 0, are one whatever the other operand.
+    let power = if size == 1.0 || y == 0.0 { 1.0 } else { power };
+    let real = if x < 0.0 && !whole && size < f64::INFINITY {
+        f64::NAN
+    } else {
+        power
+    };
+    let negative = odd && base.is_sign_negative();
+    let result = if negative { -real } else { real };
+    let unknown = (x != x && y != 0.0) || (y != y && x != 1.0);
+    (if unknown { f64::NAN } else { result }) as f32
+}

@@ -19,6 +19,8 @@ pub use index::{JoinAxes, LinearIndex, NonZero, PlaceSubtensor, ScatterAdd, Subt
 pub use join::{Concat, ConcatPart, Diagonal, PlaceDiagonal, concat, one_hot, stack};
 pub use like::{BroadcastLike, DropLod, ElementCount, LodLike, ShapeOf, SumTo};
 pub use linalg::{Gemm, MatMul};
+pub(crate) use linalg::is_float_matrix;
+pub(crate) use index::spelled_out;
 pub use math::{add, div, exp, mul, neg, select, sub};
 pub use reduce::{ArgReduce, Cumulative, Reduce};
 pub use sequence::{

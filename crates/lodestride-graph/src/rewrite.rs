@@ -75,7 +75,7 @@ static STABILISING: LazyLock<RuleSet> =
 
 /// Rules for the graph that will run.
 static OPTIMISING: LazyLock<RuleSet> = LazyLock::new(|| {
-    RuleSet::new(&[constant::RULES, algebra::RULES, shapes::RULES, stabilise::RULES, algebra::LATE_RULES])
+    RuleSet::new(&[constant::RULES, algebra::RULES, shapes::RULES, stabilise::RULES, algebra::LATE_RULES, shapes::LATE_RULES])
 });
 
 /// Rules that spell composite ops out in kernels, after which nothing is recognised any more.

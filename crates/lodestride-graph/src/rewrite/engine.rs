@@ -136,6 +136,8 @@ pub(crate) struct Rewriter<'a> {
     log: &'a mut Vec<Applied>,
     depth: usize,
     spans: Spans,
+    /// Uses of new values as far as the old graph knows them.
+    uses: HashMap<ValueId, usize>,
 }
 
 /// Passes until no rule applies, or the bound is reached.
@@ -159,7 +161,7 @@ pub(crate) fn settle(
 
 fn pass(old: &FunctionGraph, rules: &RuleSet, mode: Mode, log: &mut Vec<Applied>) -> Result<FunctionGraph> {
     let mut rewriter =
-        Rewriter { graph: FunctionGraph::default(), rules, mode, log, depth: 0, spans: Spans::new() };
+        Rewriter { graph: FunctionGraph::default(), rules, mode, log, depth: 0, spans: Spans::new(), uses: HashMap::new() };
     let mut map: Vec<Option<ValueId>> = vec![None; old.values.len()];
     for input in &old.inputs {
         let copied = rewriter.copy_leaf(old, *input);
@@ -181,6 +183,7 @@ fn pass(old: &FunctionGraph, rules: &RuleSet, mode: Mode, log: &mut Vec<Applied>
         let outputs = rewriter.apply_all(node.op.clone(), inputs)?;
         for (from, to) in node.outputs.iter().zip(outputs) {
             map[from.index()] = Some(to);
+            *rewriter.uses.entry(to).or_default() += old.clients(*from).len();
             rewriter.keep_name(old, *from, to);
         }
     }
@@ -337,6 +340,11 @@ impl Rewriter<'_> {
             }
             value = inputs[0];
         }
+    }
+
+    /// Whether more than one place needs the value, so that absorbing it into one of them would compute it twice.
+    pub(crate) fn is_shared(&self, value: ValueId) -> bool {
+        self.uses.get(&value).is_some_and(|n| *n > 1)
     }
 
     /// Whether the value is this number everywhere. -0.0 is not 0.0.

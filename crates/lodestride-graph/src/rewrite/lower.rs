@@ -1,4 +1,92 @@
-//! Rules to come.
-use crate::rewrite::engine::Rule;
-pub(super) const RULES: &[Rule] = &[];
-pub(super) const LATE_RULES: &[Rule] = &[];
+//! Composite ops spelled out in kernels, so that their parts can be planned and fused; matrix products with a scaled sum.
+
+use crate::error::Result;
+use crate::fgraph::ValueId;
+use crate::ops::{Gemm, MatMul, Reduce, Softmax, is_float_matrix};
+use crate::rewrite::engine::{Key, Rewriter, Rule, Site, Soundness};
+use lodestride_array::kernels::{BinaryOp, ReduceOp, UnaryOp};
+use smallvec::smallvec;
+
+type Rewritten = Result<Option<ValueId>>;
+
+pub(super) const RULES: &[Rule] = &[
+    Rule { name: "lower_softmax", key: Key::Softmax, class: Soundness::Exact, apply: softmax },
+    Rule { name: "gemm_add", key: Key::Binary(BinaryOp::Add), class: Soundness::Reassociating, apply: gemm_add },
+    Rule { name: "gemm_sub", key: Key::Binary(BinaryOp::Sub), class: Soundness::Reassociating, apply: gemm_sub },
+];
+
+/// The shift by the maximum makes every exponent at most 0.
+fn softmax(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    let Some(&Softmax { axis, log }) = site.op.downcast_ref() else { return Ok(None) };
+    let x = site.inputs[0];
+    let over = |op| Reduce { op, axes: smallvec![axis], keep: true };
+    let top = r.apply(over(ReduceOp::Max), &[x])?;
+    let shifted = r.binary(BinaryOp::Sub, x, top)?;
+    let powers = r.unary(UnaryOp::Exp, shifted)?;
+    let total = r.apply(over(ReduceOp::Sum), &[powers])?;
+    if log {
+        let total = r.unary(UnaryOp::Log, total)?;
+        return r.binary(BinaryOp::Sub, shifted, total).map(Some);
+    }
+    r.binary(BinaryOp::Div, powers, total).map(Some)
+}
+
+/// A matrix product and its factor: `c * (a @ b)`.
+fn scaled_product(r: &Rewriter<'_>, value: ValueId) -> Option<(f64, ValueId, ValueId)> {
+    if let Some((_, factors)) = r.made_by::<MatMul>(value) {
+        return Some((1.0, factors[0], factors[1]));
+    }
+    if let Some(inner) = r.unary_of(value, UnaryOp::Neg) {
+        let (_, factors) = r.made_by::<MatMul>(inner).filter(|_| !r.is_shared(inner))?;
+        return Some((-1.0, factors[0], factors[1]));
+    }
+    let (x, c) = r.binary_of(value, BinaryOp::Mul)?;
+    let factor = r.scalar(c).filter(|_| r.ty(c).rank() == 0)?;
+    let (_, factors) = r.made_by::<MatMul>(x).filter(|_| !r.is_shared(x))?;
+    Some((factor.as_f64(), factors[0], factors[1]))
+}
+
+/// A value and its factor: `c * x`.
+fn scaled(r: &Rewriter<'_>, value: ValueId) -> (f64, ValueId) {
+    if let Some((x, c)) = r.binary_of(value, BinaryOp::Mul)
+        && let Some(factor) = r.scalar(c).filter(|_| r.ty(c).rank() == 0)
+        && r.ty(x).dtype() == r.ty(value).dtype()
+    {
+        return (factor.as_f64(), x);
+    }
+    if let Some(x) = r.unary_of(value, UnaryOp::Neg) {
+        return (-1.0, x);
+    }
+    (1.0, value)
+}
+
+fn gemm_add(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    let [x, y] = *site.inputs else { return Ok(None) };
+    for (product, summand) in [(x, y), (y, x)] {
+        if let Some(value) = gemm(r, site, product, summand, 1.0, 1.0)? {
+            return Ok(Some(value));
+        }
+    }
+    Ok(None)
+}
+
+fn gemm_sub(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    let [x, y] = *site.inputs else { return Ok(None) };
+    if let Some(value) = gemm(r, site, x, y, 1.0, -1.0)? {
+        return Ok(Some(value));
+    }
+    gemm(r, site, y, x, -1.0, 1.0)
+}
+
+/// `p * (a @ b) + q * c` for matrices of one float dtype, where the sum has the shape of the product.
+fn gemm(r: &mut Rewriter<'_>, site: &Site<'_>, product: ValueId, summand: ValueId, p: f64, q: f64) -> Rewritten {
+    let Some((alpha, a, b)) = scaled_product(r, product).filter(|_| !r.is_shared(product)) else { return Ok(None) };
+    let (beta, c) = scaled(r, summand);
+    let matrices = [a, b, product].iter().all(|v| is_float_matrix(r.ty(*v)));
+    let dtypes = [a, b, c].iter().all(|v| r.ty(*v).dtype() == site.ty.dtype());
+    // A bias of rank 1 or a number is better added by the elementwise kernel that follows anyway.
+    if !matrices || !dtypes || r.ty(c).rank() != 2 || r.ty(c).dims().contains(&crate::Dim::Known(1)) {
+        return Ok(None);
+    }
+    r.apply(Gemm::new(alpha * p, beta * q), &[a, b, c]).map(Some)
+}

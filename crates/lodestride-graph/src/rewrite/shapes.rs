@@ -1,4 +1,208 @@
-//! Rules to come.
-use crate::rewrite::engine::Rule;
-pub(super) const RULES: &[Rule] = &[];
-pub(super) const LATE_RULES: &[Rule] = &[];
+//! Rules about shape ops: chains of views, broadcasts that change nothing, shapes that come from somewhere nearer.
+
+use crate::error::Result;
+use crate::fgraph::{ValueId, Values};
+use crate::grad::Barrier;
+use crate::ops::{BroadcastLike, Concat, Elemwise, ExpandDims, Permute, Reduce, Reshape, Squeeze, Subtensor, SumTo};
+use crate::rewrite::engine::{Key, Rewriter, Rule, Site, Soundness};
+use lodestride_array::Index;
+use lodestride_array::kernels::ReduceOp;
+use smallvec::SmallVec;
+
+type Rewritten = Result<Option<ValueId>>;
+
+pub(super) const RULES: &[Rule] = &[
+    Rule { name: "permute_twice", key: Key::Permute, class: Soundness::Exact, apply: permute },
+    Rule { name: "reshape_twice", key: Key::Reshape, class: Soundness::Exact, apply: reshape },
+    Rule { name: "squeeze_expanded", key: Key::Squeeze, class: Soundness::Exact, apply: squeeze },
+    Rule { name: "expand_squeezed", key: Key::ExpandDims, class: Soundness::Exact, apply: expand },
+    Rule { name: "index_everything", key: Key::Subtensor, class: Soundness::Exact, apply: index },
+    Rule { name: "index_of_concat", key: Key::Subtensor, class: Soundness::Exact, apply: index_of_concat },
+    Rule { name: "concat_of_one", key: Key::Concat, class: Soundness::Exact, apply: concat_of_one },
+    Rule { name: "broadcast_to_same", key: Key::BroadcastLike, class: Soundness::Exact, apply: broadcast_same },
+    Rule { name: "broadcast_twice", key: Key::BroadcastLike, class: Soundness::Exact, apply: broadcast_twice },
+    Rule { name: "shape_of_origin", key: Key::BroadcastLike, class: Soundness::Exact, apply: nearer_shape },
+    Rule { name: "sum_to_same", key: Key::SumTo, class: Soundness::Exact, apply: sum_to_same },
+    Rule { name: "sum_to_scalar", key: Key::SumTo, class: Soundness::Exact, apply: sum_to_scalar },
+    Rule { name: "sum_to_origin", key: Key::SumTo, class: Soundness::Exact, apply: nearer_shape },
+    Rule { name: "elemwise_of_broadcast", key: Key::AnyElemwise, class: Soundness::Exact, apply: elemwise_of_broadcast },
+];
+
+/// Rules for graphs that are no longer differentiated.
+pub(super) const LATE_RULES: &[Rule] =
+    &[Rule { name: "barrier", key: Key::Barrier, class: Soundness::Exact, apply: barrier }];
+
+fn barrier(_: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    Ok(site.op.is::<Barrier>().then(|| site.inputs[0]))
+}
+
+fn permute(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    let Some(outer) = site.op.downcast_ref::<Permute>() else { return Ok(None) };
+    if outer.order.iter().enumerate().all(|(i, axis)| i == *axis) {
+        return Ok(Some(site.inputs[0]));
+    }
+    let Some((inner, operand)) = r.made_by::<Permute>(site.inputs[0]) else { return Ok(None) };
+    let order = outer.order.iter().map(|axis| inner.order[*axis]).collect();
+    // A ragged result would lose its sequences half way; only whole chains of dense views are joined.
+    if r.ty(operand[0]).is_lod() {
+        return Ok(None);
+    }
+    r.apply(Permute { order }, &operand).map(Some)
+}
+
+fn reshape(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    let x = site.inputs[0];
+    if r.ty(x) == site.ty && site.ty.static_shape().is_some() {
+        return Ok(Some(x));
+    }
+    match r.made_by::<Reshape>(x) {
+        Some((_, operand)) => r.apply(site.op.clone(), &operand).map(Some),
+        None => Ok(None),
+    }
+}
+
+fn squeeze(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    let Some(squeeze) = site.op.downcast_ref::<Squeeze>() else { return Ok(None) };
+    if squeeze.axes.is_empty() {
+        return Ok(Some(site.inputs[0]));
+    }
+    match r.made_by::<ExpandDims>(site.inputs[0]) {
+        Some((expand, operand)) if expand.axes == squeeze.axes && r.ty(operand[0]) == site.ty => Ok(Some(operand[0])),
+        _ => Ok(None),
+    }
+}
+
+fn expand(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    let Some(expand) = site.op.downcast_ref::<ExpandDims>() else { return Ok(None) };
+    if expand.axes.is_empty() {
+        return Ok(Some(site.inputs[0]));
+    }
+    match r.made_by::<Squeeze>(site.inputs[0]) {
+        Some((squeeze, operand)) if squeeze.axes == expand.axes && r.ty(operand[0]) == site.ty => Ok(Some(operand[0])),
+        _ => Ok(None),
+    }
+}
+
+fn is_whole(index: &Index) -> bool {
+    matches!(index, Index::All | Index::Ellipsis | Index::Interval { start: None | Some(0), end: None, step: 1 })
+}
+
+fn index(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    let Some(outer) = site.op.downcast_ref::<Subtensor>() else { return Ok(None) };
+    let x = site.inputs[0];
+    if outer.index.iter().all(is_whole) && r.ty(x).is_lod() == site.ty.is_lod() {
+        return Ok(Some(x));
+    }
+    // x[::-1][::-1]
+    let flips = |s: &Subtensor| {
+        s.index.iter().all(|i| is_whole(i) || matches!(i, Index::Interval { start: None, end: None, step: -1 }))
+            && !s.index.contains(&Index::Ellipsis)
+    };
+    match r.made_by::<Subtensor>(x) {
+        Some((inner, operand)) if inner == *outer && flips(outer) && r.ty(operand[0]) == site.ty => {
+            Ok(Some(operand[0]))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// A slice of joined arrays of known length that lies in one of them.
+fn index_of_concat(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    let Some(outer) = site.op.downcast_ref::<Subtensor>() else { return Ok(None) };
+    let Some((concat, pieces)) = r.made_by::<Concat>(site.inputs[0]) else { return Ok(None) };
+    let rank = r.ty(site.inputs[0]).rank();
+    let full = crate::ops::spelled_out(&outer.index, rank);
+    if full.contains(&Index::NewAxis) || r.ty(site.inputs[0]).is_lod() {
+        return Ok(None);
+    }
+    let Some(&Index::Interval { start, end, step: 1 }) = full.get(concat.axis) else { return Ok(None) };
+    let (Some(start), Some(end)) = (start.or(Some(0)), end) else { return Ok(None) };
+    let mut offset = 0isize;
+    for piece in &pieces {
+        let Some(length) = r.ty(*piece).dims()[concat.axis].known() else { return Ok(None) };
+        let next = offset + length as isize;
+        if start >= offset && end <= next && start <= end && r.ty(*piece).dtype() == site.ty.dtype() {
+            let mut index = full.clone();
+            index[concat.axis] = Index::Interval { start: Some(start - offset), end: Some(end - offset), step: 1 };
+            let whole = start == offset && end == next;
+            if whole {
+                index[concat.axis] = Index::All;
+            }
+            return r.apply(Subtensor { index }, &[*piece]).map(Some);
+        }
+        offset = next;
+    }
+    Ok(None)
+}
+
+fn concat_of_one(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    let [x] = *site.inputs else { return Ok(None) };
+    Ok((r.ty(x) == site.ty).then_some(x))
+}
+
+fn broadcast_same(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    let [x, like] = *site.inputs else { return Ok(None) };
+    Ok((r.ty(x).is_lod() == site.ty.is_lod() && r.same_shape(x, like)).then_some(x))
+}
+
+fn broadcast_twice(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    match r.made_by::<BroadcastLike>(site.inputs[0]) {
+        Some((_, inner)) => r.apply(BroadcastLike, &[inner[0], site.inputs[1]]).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The shape of `f(x)` is that of `x`: the graph keeps what is needed anyway.
+fn nearer_shape(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    let [x, like] = *site.inputs else { return Ok(None) };
+    let root = r.shape_root(like);
+    let alike = root != like && r.ty(root).with_dtype(r.ty(like).dtype()) == *r.ty(like);
+    if !alike {
+        return Ok(None);
+    }
+    r.apply(site.op.clone(), &[x, root]).map(Some)
+}
+
+fn sum_to_same(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    let [x, like] = *site.inputs else { return Ok(None) };
+    Ok((r.ty(x).is_lod() == site.ty.is_lod() && r.same_shape(x, like)).then_some(x))
+}
+
+fn sum_to_scalar(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    if site.ty.rank() != 0 || !site.op.is::<SumTo>() {
+        return Ok(None);
+    }
+    let axes = (0..r.ty(site.inputs[0]).rank()).collect();
+    r.apply(Reduce { op: ReduceOp::Sum, axes, keep: false }, &[site.inputs[0]]).map(Some)
+}
+
+/// An elementwise op broadcasts by itself: a stretched operand may be given unstretched if another has the shape.
+fn elemwise_of_broadcast(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    if !site.op.is::<Elemwise>() || site.inputs.len() < 2 {
+        return Ok(None);
+    }
+    for (position, input) in site.inputs.iter().enumerate() {
+        let Some((source, like)) = stretched(r, *input) else { continue };
+        let covered = |(other, value): (usize, &ValueId)| {
+            other != position
+                && r.ty(*value).rank() == r.ty(*input).rank()
+                && r.ty(*value).is_lod() == r.ty(*input).is_lod()
+                && like.map_or_else(|| r.same_shape(*value, *input), |like| r.same_shape(*value, like))
+        };
+        if site.inputs.iter().enumerate().any(covered) {
+            let mut inputs: Values = SmallVec::from_slice(site.inputs);
+            inputs[position] = source;
+            return r.apply(site.op.clone(), &inputs).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// What was stretched to a value, and whose shape it took.
+fn stretched(r: &Rewriter<'_>, value: ValueId) -> Option<(ValueId, Option<ValueId>)> {
+    if let Some((_, inputs)) = r.made_by::<BroadcastLike>(value) {
+        return Some((inputs[0], Some(inputs[1])));
+    }
+    let (_, inputs) = r.made_by::<crate::ops::BroadcastTo>(value)?;
+    Some((inputs[0], None))
+}

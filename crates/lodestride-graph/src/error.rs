@@ -316,6 +316,12 @@ pub enum GraphErrorKind {
         /// All inputs.
         inputs: Names,
     },
+    /// Inputs that cannot be fed by name because they have none.
+    #[error("inputs {names} have no name and cannot be fed; name them with `with_name`")]
+    UnnamedInput {
+        /// The inputs' types.
+        names: Names,
+    },
     /// A name given twice.
     #[error("{name} is fed twice")]
     DuplicateFeed {

@@ -355,6 +355,15 @@ pub enum ArrayErrorKind {
         /// Step or count.
         step: f64,
     },
+    /// A split beyond the end of its axis.
+    SplitRange {
+        /// The axis of the split.
+        axis: usize,
+        /// The position asked for.
+        middle: usize,
+        /// Shape of the view.
+        shape: Shape,
+    },
     /// A split that would interleave two mutable halves in memory.
     Interleaved {
         /// The axis of the split.

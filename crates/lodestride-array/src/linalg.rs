@@ -37,7 +37,7 @@ impl NdArray {
     /// As [`mmul`](Self::mmul); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn mmul_into(&self, rhs: &NdArray, out: &NdArray) -> Result<()> {
-        self.gemm_into(rhs, 1.0, 0.0, out)
+        self.run_gemm("mmul_into", rhs, (1.0, 0.0), out)
     }
 
     /// `alpha` times the product of two matrices plus `beta` times what `out` holds, into `out`.
@@ -48,18 +48,24 @@ impl NdArray {
     /// As [`mmul`](Self::mmul); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn gemm_into(&self, rhs: &NdArray, alpha: f64, beta: f64, out: &NdArray) -> Result<()> {
-        let (rows, inner) = self.matrix_form("gemm_into")?;
-        let (rhs_rows, columns) = rhs.matrix_form("gemm_into")?;
+        self.run_gemm("gemm_into", rhs, (alpha, beta), out)
+    }
+
+    #[track_caller]
+    fn run_gemm(
+        &self,
+        op: &'static str,
+        rhs: &NdArray,
+        (alpha, beta): (f64, f64),
+        out: &NdArray,
+    ) -> Result<()> {
+        let (rows, inner) = self.matrix_form(op)?;
+        let (rhs_rows, columns) = rhs.matrix_form(op)?;
         if inner != rhs_rows {
-            return Err(self.product_error("gemm_into", rhs));
+            return Err(self.product_error(op, rhs));
         }
-        out.expect_output(
-            "gemm_into",
-            &Shape::from([rows, columns]),
-            self.product_dtype(rhs),
-        )?;
-        kernels::matmul(self.operand(), rhs.operand(), out.operand(), alpha, beta)
-            .or_fail("gemm_into")
+        out.expect_output(op, &Shape::from([rows, columns]), self.product_dtype(rhs))?;
+        kernels::matmul(self.operand(), rhs.operand(), out.operand(), alpha, beta).or_fail(op)
     }
 
     /// The matrix product over the last two axes, batched over the others, which broadcast.

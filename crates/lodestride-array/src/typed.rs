@@ -133,12 +133,11 @@ fn halves(layout: &Layout, axis: isize, middle: usize) -> Result<(usize, Layout,
     let axis = normalize_axis(axis, layout.rank()).or_fail("split_at")?;
     let size = layout.shape()[axis];
     if middle > size {
-        let (start, end, step) = (0.0, size as f64, middle as f64);
-        return Err(ArrayError::new(ArrayErrorKind::Range {
-            op: "split_at",
-            start,
-            end,
-            step,
+        let shape = layout.shape().clone();
+        return Err(ArrayError::new(ArrayErrorKind::SplitRange {
+            axis,
+            middle,
+            shape,
         }));
     }
     let first = layout
@@ -194,7 +193,7 @@ impl<T: Element> ArrayView<'_, T> {
     /// The positions before and from `middle` along an axis.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Shape`] for a wrong axis, [`ArrayErrorKind::Range`] for a position beyond its size.
+    /// [`ArrayErrorKind::Shape`] for a wrong axis, [`ArrayErrorKind::SplitRange`] for a position beyond its size.
     #[track_caller]
     pub fn split_at(&self, axis: isize, middle: usize) -> Result<(Window<'_, T>, Window<'_, T>)> {
         self.window().split_at(axis, middle)
@@ -270,7 +269,7 @@ impl<T: Element> ArrayViewMut<'_, T> {
     ///
     /// # Errors
     /// [`ArrayErrorKind::Interleaved`] when the halves are not apart in memory (as the left and right columns of a C
-    /// matrix), [`ArrayErrorKind::Shape`] for a wrong axis, [`ArrayErrorKind::Range`] for a position beyond its size.
+    /// matrix), [`ArrayErrorKind::Shape`] for a wrong axis, [`ArrayErrorKind::SplitRange`] for a position beyond its size.
     ///
     /// ```
     /// use lodestride_array::NdArray;
@@ -362,7 +361,7 @@ impl<'w, T> Window<'w, T> {
     /// The positions before and from `middle` along an axis.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Shape`] for a wrong axis, [`ArrayErrorKind::Range`] for a position beyond its size.
+    /// [`ArrayErrorKind::Shape`] for a wrong axis, [`ArrayErrorKind::SplitRange`] for a position beyond its size.
     #[track_caller]
     pub fn split_at(self, axis: isize, middle: usize) -> Result<(Self, Self)> {
         let (_, first, second) = halves(&self.layout, axis, middle)?;
@@ -421,7 +420,7 @@ impl<T> WindowMut<'_, T> {
     ///
     /// # Errors
     /// [`ArrayErrorKind::Interleaved`] when the halves are not apart in memory, [`ArrayErrorKind::Shape`] for a wrong
-    /// axis, [`ArrayErrorKind::Range`] for a position beyond its size.
+    /// axis, [`ArrayErrorKind::SplitRange`] for a position beyond its size.
     #[track_caller]
     pub fn split_at(self, axis: isize, middle: usize) -> Result<(Self, Self)> {
         let (axis, first, second) = halves(&self.layout, axis, middle)?;

@@ -1,5 +1,6 @@
 //! The text of every error a user can meet, once.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::too_many_lines, reason = "tables of cases")]
 
 use lodestride_array::{ArrayError, ArrayErrorKind, DType, NdArray, Order, Workspace, s};
 
@@ -51,7 +52,7 @@ fn texts_say_what_failed_and_what_to_do() {
         (
             text(ints.addi(0.5)),
             "addi: a result of dtype f64 cannot be stored in i32: it would lose more than precision\n  --> HERE\n  target: \
-             i32 [2] C\n  help: use `add`, which returns f64, or `cast` one of the operands",
+             i32 [2] C\n  help: use `add`, which is f64, or `cast` one of the operands",
         ),
         (
             text(a.to_vec::<f64>()),

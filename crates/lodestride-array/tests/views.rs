@@ -1,5 +1,6 @@
 //! Creation, views, indexing, joining: ND4J's and NumPy's behaviours, case by case.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::too_many_lines, reason = "tables of cases")]
 
 mod support;
 

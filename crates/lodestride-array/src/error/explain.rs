@@ -207,6 +207,13 @@ impl ArrayErrorKind {
                 )
             }
             Self::Empty { op, expected } => write!(f, "{op}: needs {expected}, got none"),
+            _ => self.write_range_reason(f),
+        }
+    }
+
+    /// Positions and ranges that do not exist.
+    fn write_range_reason(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             Self::Range {
                 op,
                 start,

@@ -118,15 +118,12 @@ fn found_features() -> String {
 }
 
 fn matrix_products() -> String {
-    let linked = if Backend::OpenBlas.is_available() {
-        "OpenBLAS is linked"
+    let chosen = Backend::current().name();
+    if Backend::OpenBlas.is_available() {
+        format!("{chosen}; OpenBLAS is linked too (LODESTRIDE_BLAS chooses)")
     } else {
-        "OpenBLAS is not linked (feature `openblas`)"
-    };
-    format!(
-        "{} ({linked}; LODESTRIDE_BLAS chooses)",
-        Backend::current().name()
-    )
+        format!("{chosen}; OpenBLAS is not linked (feature `openblas`)")
+    }
 }
 
 fn page_size() -> Option<String> {

@@ -1,6 +1,6 @@
 //! Making arrays: filled, counted, from vectors, diagonal ones. Random ones are in `random`.
 //!
-//! Memory comes from the thread's current workspace when one is open, else from the heap; `from_vec` keeps the
+//! Memory comes from the thread's current workspace when one is open, else from the heap, where `from_vec` keeps a large
 //! vector's own memory.
 
 use lodestride_buffer::{Buffer, DType, Element, HostType, Scalar, with_dtype};

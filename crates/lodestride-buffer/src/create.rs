@@ -75,10 +75,11 @@ impl Buffer {
 }
 
 impl Buffer {
-    /// The elements of a vector as heap memory: large vectors are adopted, small ones copied.
+    /// The elements of a vector: copied into the thread's current workspace, or, where there is none, made heap memory,
+    /// large vectors without a copy.
     ///
     /// # Errors
-    /// [`AllocError::OutOfMemory`].
+    /// As [`zeroed`](Buffer::zeroed).
     ///
     /// ```
     /// use lodestride_buffer::Buffer;
@@ -89,12 +90,13 @@ impl Buffer {
     #[track_caller]
     pub fn from_vec<T: Element>(elements: Vec<T>) -> Result<Buffer, AllocError> {
         let location = Location::caller();
-        if size_of_val(elements.as_slice()) < ADOPT {
-            return copy_of(&elements, location);
+        let bytes = size_of_val(elements.as_slice());
+        if !scope::is_heap_current() || bytes < ADOPT {
+            return Ok(filled(allocate(bytes, false, location)?, &elements));
         }
         match Lent::from_vec(elements) {
             Ok(lent) => Buffer::from_lent(lent, location),
-            Err(elements) => copy_of(&elements, location),
+            Err(elements) => Ok(filled(heap(bytes, false, location)?, &elements)),
         }
     }
 
@@ -112,21 +114,21 @@ impl Buffer {
         let location = Location::caller();
         match Lent::from_owner(owner) {
             Ok(lent) => Buffer::from_lent(lent, location),
-            Err(mut owner) => copy_of(owner.as_mut(), location),
+            Err(mut owner) => {
+                let bytes = owner.as_mut();
+                Ok(filled(heap(bytes.len(), false, location)?, bytes))
+            }
         }
     }
 }
 
-fn copy_of<T: Element>(
-    elements: &[T],
-    location: &'static Location<'static>,
-) -> Result<Buffer, AllocError> {
-    let buffer = heap(size_of_val(elements), false, location)?;
+/// A new buffer with the elements copied in.
+fn filled<T: Element>(buffer: Buffer, elements: &[T]) -> Buffer {
     // Nobody else knows the buffer yet, so the guard is granted.
     if let Ok(mut guard) = buffer.write() {
         guard.slice_mut().copy_from_slice(elements);
     }
-    Ok(buffer)
+    buffer
 }
 
 #[inline]

@@ -114,6 +114,22 @@ fn vectors_are_copied_or_adopted() {
 }
 
 #[test]
+fn vectors_go_into_the_open_workspace() {
+    let workspace = Workspace::new("VECTORS");
+    for len in [3, 100_000] {
+        let elements: Vec<f32> = (0..len).map(|index| index as f32).collect();
+        let buffer = workspace
+            .scope(|_| {
+                let buffer = Buffer::from_vec(elements.clone()).unwrap();
+                assert_eq!(buffer.read().unwrap().slice::<f32>(), elements);
+                buffer
+            })
+            .unwrap();
+        assert!(buffer.is_attached() && buffer.read().is_err(), "{len}");
+    }
+}
+
+#[test]
 fn a_foreign_owner_lives_as_long_as_the_last_handle() {
     use std::sync::Arc;
     struct Owner {

@@ -14,7 +14,7 @@
 //!
 //! let a = NdArray::arange(0, 12, 1)?.reshape([3, 4])?;
 //! a.row(0)?.addi(100)?; // a row is a view: the matrix changes
-//! assert_eq!(a.sum(0)?.to_vec::<i64>()?, [112, 115, 118, 121]);
+//! assert_eq!(a.sum(0)?.to_vec::<f32>()?, [112.0, 115.0, 118.0, 121.0]);
 //! # Ok::<(), lodestride::Error>(())
 //! ```
 #![forbid(unsafe_code)]

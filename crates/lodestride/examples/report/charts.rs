@@ -161,8 +161,16 @@ impl Heat<'_> {
             text(&mut svg, left - 10.0, y + 20.0, "end", &self.labels[row]);
             for (column, &count) in counts.iter().enumerate() {
                 let x = left + cell * column as f64;
-                let colour = if row == column { "var(--a)" } else { "var(--b)" };
-                let share = if count == 0 { 0.04 } else { 0.2 + 0.7 * count as f64 / total };
+                let colour = if row == column {
+                    "var(--a)"
+                } else {
+                    "var(--b)"
+                };
+                let share = if count == 0 {
+                    0.04
+                } else {
+                    0.2 + 0.7 * count as f64 / total
+                };
                 let _ = write!(
                     svg,
                     "<rect x='{x}' y='{y}' width='28' height='28' rx='4' fill='{colour}' opacity='{share:.2}'/>"
@@ -176,7 +184,13 @@ impl Heat<'_> {
             let x = left + cell * column as f64 + 14.0;
             text(&mut svg, x, top + size + 16.0, "middle", label);
         }
-        text(&mut svg, left + size / 2.0, top + size + 36.0, "middle", self.x_label);
+        text(
+            &mut svg,
+            left + size / 2.0,
+            top + size + 36.0,
+            "middle",
+            self.x_label,
+        );
         svg.push_str("</svg>");
         svg
     }
@@ -249,10 +263,11 @@ impl Frame {
 
 /// Lowest and highest of the finite values, widened when they are equal or absent.
 fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    let (low, high) = values.filter(|v| v.is_finite()).fold(
-        (f64::INFINITY, f64::NEG_INFINITY),
-        |(low, high), v| (low.min(v), high.max(v)),
-    );
+    let (low, high) = values
+        .filter(|v| v.is_finite())
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
+            (low.min(v), high.max(v))
+        });
     match (low.is_finite(), low < high) {
         (false, _) => (0.0, 1.0),
         (true, false) => (low - 0.5, high + 0.5),

@@ -14,6 +14,7 @@ mod operators;
 pub mod ops;
 mod print;
 mod rewrite;
+mod same_shape;
 mod shared;
 mod toposort;
 mod ty;

@@ -5,6 +5,7 @@
 mod algebra;
 mod constant;
 mod engine;
+mod fuse;
 mod lower;
 mod shapes;
 mod stabilise;
@@ -95,5 +96,6 @@ pub(crate) fn optimise(graph: &FunctionGraph, mode: Mode) -> Result<(FunctionGra
     }
     let graph = engine::settle(graph, &OPTIMISING, mode, &mut log)?;
     let graph = engine::settle(&graph, &LOWERING, mode, &mut log)?;
+    let graph = if mode.fuses() { fuse::fuse(&graph)? } else { graph };
     Ok((graph, log))
 }

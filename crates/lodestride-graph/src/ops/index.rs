@@ -6,6 +6,7 @@ use crate::op::{Argument, Facts, Op, Planned, Slot};
 use crate::ops::build::Build;
 use crate::ops::elemwise::{broadcast, broadcast_type, expect_inputs};
 use crate::ops::elemwise_grad::fit;
+use crate::ops::like::ShapeOf;
 use crate::ops::shape::{ReshapeLike, apply, with_list};
 use crate::ty::{Dim, Dims, Type};
 use crate::variable::Variable;
@@ -61,7 +62,8 @@ pub struct JoinAxes {
     pub axes: usize,
 }
 
-/// Positions in the joined first axes of input 0 for one index array per axis, which broadcast together.
+/// Positions in the joined first axes of an array whose shape is input 0, for one index array per axis; they broadcast
+/// together.
 ///
 /// With `rows`, the first axis is indexed by the position itself: element i of the arrays refers to row i.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -399,8 +401,9 @@ impl Op for LinearIndex {
             return Err(GraphErrorKind::InputCount { expected: 2, found: inputs.len() });
         }
         let axes = inputs.len() - 1 + usize::from(self.rows);
-        if axes > inputs[0].ty.rank() {
-            return Err(GraphErrorKind::Axis { axis: axes as isize - 1, rank: inputs[0].ty.rank() });
+        let rank = inputs[0].ty.static_shape().and_then(|shape| shape.first().copied()).unwrap_or(0);
+        if axes > rank {
+            return Err(GraphErrorKind::Axis { axis: axes as isize - 1, rank });
         }
         for (input, argument) in inputs.iter().enumerate().skip(1) {
             check_indices(argument.ty, input)?;
@@ -413,22 +416,18 @@ impl Op for LinearIndex {
     }
 
     fn plan(&self, inputs: &[Facts]) -> Result<Vec<Planned>, GraphErrorKind> {
-        let planned = super::elemwise::plan_broadcast(&inputs[1..])?;
-        if let (true, Planned::Fresh { shape, .. }) = (self.rows, &planned)
-            && shape.first() != inputs[0].shape().first()
-        {
-            let rule = "one index per row";
-            let (left, right) = (inputs[0].shape().clone(), shape.clone());
-            return Err(GraphErrorKind::ShapesDiffer { left, right, rule });
-        }
-        Ok(vec![planned])
+        Ok(vec![super::elemwise::plan_broadcast(&inputs[1..])?])
     }
 
     fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        let (shape, out) = (inputs[0].data.shape(), &outputs[0].data);
+        let (shape, out) = (inputs[0].data.to_vec::<i64>()?, &outputs[0].data);
         let first = usize::from(self.rows);
         out.assign(0)?;
         if self.rows {
+            if out.len() as i64 != shape[0] {
+                let (left, right) = (out.shape().clone(), Shape::from(shape[0] as usize));
+                return Err(GraphErrorKind::ShapesDiffer { left, right, rule: "one index per row" });
+            }
             let mut row = 0;
             out.view_mut::<i64>()?.for_each(|slot| {
                 *slot = row;
@@ -436,7 +435,7 @@ impl Op for LinearIndex {
             });
         }
         for (axis, slot) in inputs[1..].iter().enumerate() {
-            let length = shape[first + axis] as i64;
+            let length = shape[first + axis];
             let at = broadcast(&slot.data, out)?;
             out.muli(length)?;
             add_checked(out, &at, length)?;
@@ -446,10 +445,6 @@ impl Op for LinearIndex {
 
     fn gradient(&self, node: &Apply, _: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
         Ok(vec![None; node.inputs().len()])
-    }
-
-    fn reads(&self, input: usize) -> bool {
-        input != 0
     }
 }
 
@@ -561,7 +556,8 @@ impl Variable {
     #[track_caller]
     pub fn gather(&self, indices: &[&Variable]) -> Result<Variable> {
         let span = Span(Location::caller());
-        let arguments = std::iter::once(self).chain(indices.iter().copied()).cloned().collect();
+        let shape = apply(ShapeOf, vec![self.clone()], span)?;
+        let arguments = std::iter::once(&shape).chain(indices.iter().copied()).cloned().collect();
         let at = apply(LinearIndex { rows: false }, arguments, span)?;
         let joined = apply(JoinAxes { axes: indices.len() }, vec![self.clone()], span)?;
         apply(Take { axis: 0 }, vec![joined, at], span)
@@ -574,7 +570,8 @@ impl Variable {
     #[track_caller]
     pub fn pick(&self, labels: impl Into<Variable>) -> Result<Variable> {
         let span = Span(Location::caller());
-        let at = apply(LinearIndex { rows: true }, vec![self.clone(), labels.into()], span)?;
+        let shape = apply(ShapeOf, vec![self.clone()], span)?;
+        let at = apply(LinearIndex { rows: true }, vec![shape, labels.into()], span)?;
         let joined = apply(JoinAxes { axes: 2 }, vec![self.clone()], span)?;
         apply(Take { axis: 0 }, vec![joined, at], span)
     }

@@ -235,6 +235,14 @@ fn draw_box(text: &mut String, graph: &FunctionGraph, placed: &Placed) {
             colour::OP
         );
     }
+    let _ = write!(
+        text,
+        "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"12\" rx=\"6\" fill=\"{}\"/>",
+        x + 4.0,
+        y + 19.5,
+        w - 8.0,
+        colour::TYPE
+    );
     let centre = x + w / 2.0;
     let _ = writeln!(
         text,
@@ -252,7 +260,7 @@ fn legend(text: &mut String, height: f64) {
         (colour::APPLY, "Apply"),
         (colour::VARIABLE, "Variable"),
         (colour::OP, "Op"),
-        (colour::TYPE, "Type (second line)"),
+        (colour::TYPE, "Type"),
         (colour::CONSTANT, "Constant"),
     ];
     let y = height - 12.0;

@@ -342,6 +342,17 @@ impl Rewriter<'_> {
         }
     }
 
+    /// The number in a constant with one element, whatever its rank.
+    pub(crate) fn single(&self, value: ValueId) -> Option<Scalar> {
+        match &self.graph.values[value.index()].source {
+            Source::Constant(ConstantData::Typed(constant), _) => {
+                let array = constant.array();
+                (array.len() == 1).then(|| array.get_scalar(vec![0isize; array.rank()]).ok()).flatten()
+            }
+            _ => None,
+        }
+    }
+
     /// Whether more than one place needs the value, so that absorbing it into one of them would compute it twice.
     pub(crate) fn is_shared(&self, value: ValueId) -> bool {
         self.uses.get(&value).is_some_and(|n| *n > 1)
@@ -376,41 +387,12 @@ impl Rewriter<'_> {
 
     /// Whether two values certainly have the same shape and sequences.
     pub(crate) fn same_shape(&self, a: ValueId, b: ValueId) -> bool {
-        let (a, b) = (self.shape_root(a), self.shape_root(b));
-        if a == b {
-            return true;
-        }
-        let (a, b) = (self.ty(a), self.ty(b));
-        !a.is_lod()
-            && !b.is_lod()
-            && a.rank() == b.rank()
-            && a.dims().iter().zip(b.dims()).all(|(a, b)| a.surely_equals(b))
+        self.graph.same_shape(a, b)
     }
 
     /// The value that a value's shape and sequences come from.
     pub(crate) fn shape_root(&self, value: ValueId) -> ValueId {
-        let mut value = value;
-        loop {
-            let Some((op, inputs)) = self.producer(value) else { return value };
-            if op.is::<Elemwise>() {
-                let ty = self.ty(value);
-                let alone = |x: &ValueId| {
-                    self.ty(*x).rank() == ty.rank()
-                        && self.ty(*x).is_lod() == ty.is_lod()
-                        && inputs.iter().all(|other| other == x || self.ty(*other).rank() == 0)
-                };
-                match inputs.iter().find(|x| alone(x)) {
-                    Some(x) => value = *x,
-                    None => return value,
-                }
-            } else if op.is::<BroadcastLike>() || op.is::<SumTo>() {
-                value = inputs[1];
-            } else if op.is::<Softmax>() || op.is::<Barrier>() {
-                value = inputs[0];
-            } else {
-                return value;
-            }
-        }
+        self.graph.shape_root(value)
     }
 
     /// `number` in the dtype and shape of a site's result, which must be the shape of `like`.

@@ -20,6 +20,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule { name: "index_of_concat", key: Key::Subtensor, class: Soundness::Exact, apply: index_of_concat },
     Rule { name: "concat_of_one", key: Key::Concat, class: Soundness::Exact, apply: concat_of_one },
     Rule { name: "broadcast_to_same", key: Key::BroadcastLike, class: Soundness::Exact, apply: broadcast_same },
+    Rule { name: "broadcast_number", key: Key::BroadcastLike, class: Soundness::Exact, apply: broadcast_number },
     Rule { name: "broadcast_twice", key: Key::BroadcastLike, class: Soundness::Exact, apply: broadcast_twice },
     Rule { name: "shape_of_origin", key: Key::BroadcastLike, class: Soundness::Exact, apply: nearer_shape },
     Rule { name: "sum_to_same", key: Key::SumTo, class: Soundness::Exact, apply: sum_to_same },
@@ -143,6 +144,21 @@ fn concat_of_one(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
 fn broadcast_same(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
     let [x, like] = *site.inputs else { return Ok(None) };
     Ok((r.ty(x).is_lod() == site.ty.is_lod() && r.same_shape(x, like)).then_some(x))
+}
+
+/// A number needs no unit axes to be stretched, and without them it is recognised as a number.
+fn broadcast_number(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    let [x, like] = *site.inputs else { return Ok(None) };
+    let (ty, dtype) = (r.ty(x), r.ty(x).dtype());
+    if ty.rank() == 0 || ty.static_shape().is_none_or(|shape| shape.iter().any(|n| *n != 1)) {
+        return Ok(None);
+    }
+    if let Some((_, inner)) = r.made_by::<ExpandDims>(x).filter(|(_, inner)| r.ty(inner[0]).rank() == 0) {
+        return r.apply(BroadcastLike, &[inner[0], like]).map(Some);
+    }
+    let Some(number) = r.single(x) else { return Ok(None) };
+    let number = r.typed(number, dtype);
+    r.apply(BroadcastLike, &[number, like]).map(Some)
 }
 
 fn broadcast_twice(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {

@@ -10,6 +10,7 @@ use smallvec::smallvec;
 type Rewritten = Result<Option<ValueId>>;
 
 pub(super) const RULES: &[Rule] = &[
+    Rule { name: "exp_log_softmax", key: Key::Unary(UnaryOp::Exp), class: Soundness::Finite, apply: exp_log_softmax },
     Rule { name: "log_exp", key: Key::Unary(UnaryOp::Log), class: Soundness::Finite, apply: log_exp },
     Rule { name: "log_of_one_plus", key: Key::Unary(UnaryOp::Log), class: Soundness::Finite, apply: log_of_sum },
     Rule { name: "log_one_minus", key: Key::Unary(UnaryOp::Log), class: Soundness::Finite, apply: log_one_minus },
@@ -24,6 +25,13 @@ pub(super) const RULES: &[Rule] = &[
     Rule { name: "softmax", key: Key::Binary(BinaryOp::Div), class: Soundness::Finite, apply: softmax },
     Rule { name: "log_softmax_difference", key: Key::Binary(BinaryOp::Sub), class: Soundness::Finite, apply: log_softmax_difference },
 ];
+
+fn exp_log_softmax(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    match r.made_by::<Softmax>(site.inputs[0]) {
+        Some((Softmax { axis, log: true }, inputs)) => r.apply(Softmax { axis, log: false }, &inputs).map(Some),
+        _ => Ok(None),
+    }
+}
 
 fn log_exp(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
     Ok(r.unary_of(site.inputs[0], UnaryOp::Exp).filter(|x| r.ty(*x) == site.ty))

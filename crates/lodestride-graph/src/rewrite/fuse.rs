@@ -1,0 +1,221 @@
+//! Fusion: regions of elementwise ops become one register program each.
+//!
+//! A node joins the region of its users when all of them are in one region: such a region can be computed at one place in
+//! the order, so there is never a cycle through it. Values of a region that are wanted outside as graph outputs become
+//! further outputs of the program.
+
+use crate::constant::ConstantData;
+use crate::error::Result;
+use crate::fgraph::{Client, FunctionGraph, NodeId, Source, Spans, ValueId, Values, merge_spans};
+use crate::ops::{Elemwise, Fused, FusedStep};
+use crate::ty::Dim;
+use lodestride_array::{DType, Scalar};
+use smallvec::SmallVec;
+use std::collections::HashMap;
+
+/// More instructions than this in one program spill its tiles out of the first cache level.
+const MAX_STEPS: usize = 48;
+
+/// The same graph with its elementwise regions fused.
+pub(super) fn fuse(graph: &FunctionGraph) -> Result<FunctionGraph> {
+    let order = graph.toposort()?;
+    let regions = find_regions(graph, &order);
+    let mut builder = Fusing { old: graph, new: FunctionGraph::default(), map: vec![None; graph.values.len()] };
+    for input in graph.inputs() {
+        let copied = builder.leaf(*input);
+        builder.new.inputs.push(copied);
+    }
+    let mut members: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
+    for node in &order {
+        if let Some(root) = regions[node.index()] {
+            members.entry(root).or_default().push(*node);
+        }
+    }
+    for node in &order {
+        match regions[node.index()] {
+            // A region is computed where its last node stands: by then all its inputs are there.
+            Some(root) if root == *node => {
+                let nodes = &members[node];
+                if nodes.len() == 1 || !builder.fused(nodes)? {
+                    for node in nodes {
+                        builder.copy(*node)?;
+                    }
+                }
+            }
+            Some(_) => {}
+            None => builder.copy(*node)?,
+        }
+    }
+    let outputs: Vec<ValueId> = graph.outputs().iter().map(|v| builder.value(*v)).collect();
+    builder.new.set_outputs(&outputs);
+    Ok(builder.new)
+}
+
+/// For every elementwise node the last node of its region.
+fn find_regions(graph: &FunctionGraph, order: &[NodeId]) -> Vec<Option<NodeId>> {
+    let mut regions: Vec<Option<NodeId>> = vec![None; graph.nodes.len()];
+    let mut sizes: HashMap<NodeId, usize> = HashMap::new();
+    let live = graph.live_nodes();
+    for node in order.iter().rev() {
+        if !graph.op(*node).is::<Elemwise>() {
+            continue;
+        }
+        let output = graph.node_outputs(*node)[0];
+        let joined = common_region(graph, output, &regions, &live)
+            .filter(|root| fits(graph, *node, *root) && sizes.get(root).is_none_or(|n| *n < MAX_STEPS));
+        let root = joined.unwrap_or(*node);
+        *sizes.entry(root).or_default() += 1;
+        regions[node.index()] = Some(root);
+    }
+    regions
+}
+
+/// The region that holds every user of a value, if there is exactly one.
+fn common_region(
+    graph: &FunctionGraph,
+    value: ValueId,
+    regions: &[Option<NodeId>],
+    live: &[bool],
+) -> Option<NodeId> {
+    let mut common = None;
+    for client in graph.clients(value) {
+        if let Client::Node(user, _) = client
+            && live[user.index()]
+        {
+            let region = regions[user.index()]?;
+            if *common.get_or_insert(region) != region {
+                return None;
+            }
+        }
+    }
+    common
+}
+
+/// Whether a node may be computed with the shape of a region's result.
+fn fits(graph: &FunctionGraph, node: NodeId, root: NodeId) -> bool {
+    let (value, result) = (graph.node_outputs(node)[0], graph.node_outputs(root)[0]);
+    let (ty, target) = (graph.ty(value), graph.ty(result));
+    if ty.rank() != target.rank() || ty.is_lod() != target.is_lod() {
+        return false;
+    }
+    let is_output = graph.clients(value).iter().any(|c| matches!(c, Client::Output(_)));
+    let rows = usize::from(ty.is_lod());
+    let pairs = ty.dims().iter().zip(target.dims()).skip(rows);
+    if is_output {
+        return graph.same_shape(value, result);
+    }
+    // Known to be stretched later: computing it once before the stretch is cheaper.
+    pairs.into_iter().all(|(a, b)| *a != Dim::Known(1) || *b == Dim::Known(1))
+}
+
+struct Fusing<'g> {
+    old: &'g FunctionGraph,
+    new: FunctionGraph,
+    map: Vec<Option<ValueId>>,
+}
+
+impl Fusing<'_> {
+    fn leaf(&mut self, value: ValueId) -> ValueId {
+        if let Some(known) = self.map[value.index()] {
+            return known;
+        }
+        let copied = match &self.old.values[value.index()].source {
+            Source::Constant(data, name) => self.new.constant(data.clone(), name.clone()),
+            Source::Leaf(variable) => self.new.leaf(variable),
+            Source::Node(..) => unreachable!("a region's inputs come before it in the order"),
+        };
+        self.map[value.index()] = Some(copied);
+        copied
+    }
+
+    fn value(&mut self, value: ValueId) -> ValueId {
+        self.leaf(value)
+    }
+
+    fn copy(&mut self, node: NodeId) -> Result<()> {
+        let data = &self.old.nodes[node.index()];
+        let inputs: Values = data.inputs.iter().map(|v| self.value(*v)).collect();
+        let types = data.outputs.iter().map(|v| self.old.ty(*v).clone()).collect();
+        let outputs = self.new.intern(data.op.clone(), inputs, types, &data.spans);
+        for (from, to) in data.outputs.iter().zip(outputs) {
+            self.set(*from, to);
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, from: ValueId, to: ValueId) {
+        self.map[from.index()] = Some(to);
+        let name = self.old.values[from.index()].name.clone();
+        let slot = &mut self.new.values[to.index()].name;
+        if slot.is_none() {
+            *slot = name;
+        }
+    }
+
+    /// Replaces a region by a program; `false` when a kernel for one of its ops is missing.
+    fn fused(&mut self, nodes: &[NodeId]) -> Result<bool> {
+        let mut steps = Vec::new();
+        let mut inputs = Values::new();
+        let mut at: HashMap<ValueId, usize> = HashMap::new();
+        let mut spans = Spans::new();
+        for node in nodes {
+            let data = &self.old.nodes[node.index()];
+            let Some(&op) = data.op.downcast_ref::<Elemwise>() else { return Ok(false) };
+            let mut operands = SmallVec::new();
+            for input in &data.inputs {
+                let known = at.get(input).copied();
+                let step = match known {
+                    Some(step) => step,
+                    None => {
+                        steps.push(self.source(*input, &mut inputs));
+                        at.insert(*input, steps.len() - 1);
+                        steps.len() - 1
+                    }
+                };
+                operands.push(step);
+            }
+            steps.push(FusedStep::Apply(op, operands));
+            at.insert(data.outputs[0], steps.len() - 1);
+            merge_spans(&mut spans, &data.spans);
+        }
+        let inside = |client: &Client| matches!(client, Client::Node(user, _) if nodes.contains(user));
+        let mut results = Vec::new();
+        for node in nodes {
+            let value = self.old.node_outputs(*node)[0];
+            if !self.old.clients(value).iter().all(inside) {
+                results.push(value);
+            }
+        }
+        let outputs: SmallVec<[usize; 2]> = results.iter().map(|v| at[v]).collect();
+        let Some(op) = Fused::new(steps, outputs).filter(|_| !inputs.is_empty()) else { return Ok(false) };
+        let types = results.iter().map(|v| self.old.ty(*v).clone()).collect();
+        let made = self.new.intern(op.into(), inputs, types, &spans);
+        for (from, to) in results.iter().zip(made) {
+            self.set(*from, to);
+        }
+        Ok(true)
+    }
+
+    /// What a region takes from outside: a number becomes part of the program, anything else an input.
+    fn source(&mut self, value: ValueId, inputs: &mut Values) -> FusedStep {
+        let dtype = self.old.ty(value).dtype();
+        if let Some(bits) = number(self.old, value, dtype) {
+            return FusedStep::Constant(bits, dtype);
+        }
+        let given = self.value(value);
+        inputs.push(given);
+        FusedStep::Load(inputs.len() - 1, dtype)
+    }
+}
+
+/// The bits of a constant of rank 0 that a program can hold.
+fn number(graph: &FunctionGraph, value: ValueId, dtype: DType) -> Option<u64> {
+    let Source::Constant(ConstantData::Typed(constant), _) = &graph.values[value.index()].source else { return None };
+    Some(match constant.scalar()? {
+        Scalar::Float(x) => x.to_bits(),
+        Scalar::Bool(b) => u64::from(b),
+        Scalar::Int(i) if dtype.is_signed() => i.cast_unsigned(),
+        Scalar::Int(i) => u64::try_from(i).ok()?,
+        Scalar::UInt(u) => u,
+    })
+}

@@ -1,17 +1,19 @@
 //! `cargo xtask data`: converts the Japanese Vowels text files once into the npz that the demo reads. The converter is an
-//! example of the facade, because it writes the file with the library's own npz writer.
+//! example of the crate that writes npz, because it uses nothing else of the project.
 
 use std::path::Path;
 
 use crate::command::{Outcome, cargo};
 
 pub(crate) fn run(from: &Path) -> Outcome {
+    // The converter runs in the repository's top folder; the path was typed in the caller's.
+    let from = std::path::absolute(from)?;
     cargo(&[
         "run",
         "--release",
         "--quiet",
         "--package",
-        "lodestride",
+        "lodestride-serde",
         "--example",
         "convert_japanese_vowels",
         "--",

@@ -31,7 +31,10 @@ pub(crate) fn write_elements(
     mut each: impl FnMut(&[u8]),
 ) -> Result<()> {
     let size = array.dtype().size();
-    let guard = array.buffer().read().map_err(|e| denied(e, array))?;
+    let guard = array
+        .buffer()
+        .read()
+        .map_err(|e| denied("write", e, array))?;
     let bytes = &guard.bytes()[array.layout().offset() * size..][..array.len() * size];
     let swap = Endian::NATIVE == Endian::Big && size > 1;
     if !swap && array.dtype() != DType::Bool {

@@ -266,13 +266,19 @@ impl<'r> Source<'r> {
             let mut block = self.vec(bytes, WHAT)?;
             elements.settle(&mut block);
             let array = elements.allocate()?;
-            let mut guard = array.buffer().write().map_err(|e| denied(e, &array))?;
+            let mut guard = array
+                .buffer()
+                .write()
+                .map_err(|e| denied("read", e, &array))?;
             guard.bytes_mut()[..bytes].copy_from_slice(&block);
             drop(guard);
             return Ok(array);
         }
         let array = elements.allocate()?;
-        let mut guard = array.buffer().write().map_err(|e| denied(e, &array))?;
+        let mut guard = array
+            .buffer()
+            .write()
+            .map_err(|e| denied("read", e, &array))?;
         for piece in guard.bytes_mut()[..bytes].chunks_mut(PIECE) {
             self.fill(piece, WHAT)?;
             elements.settle(piece);
@@ -299,9 +305,9 @@ impl<'r> Source<'r> {
 }
 
 /// The error of an array whose memory may not be touched.
-pub(crate) fn denied(source: AccessError, array: &NdArray) -> SerdeError {
+pub(crate) fn denied(op: &'static str, source: AccessError, array: &NdArray) -> SerdeError {
     ArrayError::new(ArrayErrorKind::Access {
-        op: "serialise",
+        op,
         argument: Argument::X,
         source,
         array: ArraySummary::of(array),

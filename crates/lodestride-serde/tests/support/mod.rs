@@ -1,0 +1,141 @@
+//! What the tests of this crate share: arrays of every dtype and layout, and a checker that reports every failing case.
+
+#![allow(
+    dead_code,
+    reason = "every test binary uses another part of this module"
+)]
+
+use std::fmt::{Debug, Display};
+use std::path::PathBuf;
+
+use lodestride_serde::{DType, NdArray, Order, SerdeError};
+
+/// Runs `check` on every case and fails once, with all complaints.
+pub fn for_each_case<C: Debug>(
+    cases: impl IntoIterator<Item = C>,
+    mut check: impl FnMut(&C) -> Result<(), String>,
+) {
+    let mut count = 0;
+    let mut failures = Vec::new();
+    for case in cases {
+        count += 1;
+        if let Err(complaint) = check(&case) {
+            failures.push(format!("{case:?}: {complaint}"));
+        }
+    }
+    assert!(count > 0, "no case at all");
+    let failed = failures.len();
+    assert!(
+        failures.is_empty(),
+        "{failed} of {count} cases failed:\n{}",
+        failures.join("\n")
+    );
+}
+
+pub fn text(error: impl Display) -> String {
+    error.to_string()
+}
+
+/// The numbers 0, 1, 2, .. in C order, every third one true for bool: what the NumPy script of testdata writes too.
+pub fn pattern(dtype: DType, shape: &[usize]) -> NdArray {
+    let count: usize = shape.iter().product();
+    if dtype == DType::Bool {
+        let values: Vec<bool> = (0..count).map(|i| i % 3 == 0).collect();
+        return NdArray::from_vec(values, shape).unwrap();
+    }
+    let values: Vec<f64> = (0..count).map(|i| i as f64).collect();
+    NdArray::from_vec(values, shape)
+        .unwrap()
+        .cast(dtype)
+        .unwrap()
+}
+
+/// A name and an array for every kind of layout.
+pub fn layouts(dtype: DType) -> Vec<(&'static str, NdArray)> {
+    use lodestride_array::s;
+    let a = pattern(dtype, &[4, 6]);
+    let cube = pattern(dtype, &[2, 3, 4]);
+    vec![
+        ("C", a.dup_order(Order::C).unwrap()),
+        ("F", a.dup_order(Order::F).unwrap()),
+        ("F cube", cube.dup_order(Order::F).unwrap()),
+        ("scalar", pattern(dtype, &[])),
+        ("one element", pattern(dtype, &[1, 1, 1])),
+        ("empty vector", pattern(dtype, &[0])),
+        ("empty inside", pattern(dtype, &[3, 0, 2])),
+        ("transposed", a.transpose()),
+        ("rows with offset", a.get(&s![1..3]).unwrap()),
+        ("every other column", a.get(&s![.., ..;2]).unwrap()),
+        ("reversed", a.get(&s![..;-1, ..;-1]).unwrap()),
+        ("column", a.column(2).unwrap()),
+        ("permuted", cube.permute([1, 0, 2]).unwrap()),
+        (
+            "broadcast",
+            pattern(dtype, &[1, 6]).broadcast_to([4, 6]).unwrap(),
+        ),
+        ("last element", a.get(&s![3..4, 5..6]).unwrap()),
+        ("many axes", pattern(dtype, &[1, 2, 1, 2, 1, 2, 1, 2])),
+    ]
+}
+
+/// Fails unless both show the same elements of the same dtype in the same shape, compared as bytes.
+pub fn same(expected: &NdArray, found: &NdArray) -> Result<(), String> {
+    if expected.dtype() != found.dtype() || expected.shape() != found.shape() {
+        return Err(format!(
+            "expected {} {}, found {} {}",
+            expected.dtype(),
+            expected.shape(),
+            found.dtype(),
+            found.shape()
+        ));
+    }
+    if expected.to_bytes().map_err(text)? != found.to_bytes().map_err(text)? {
+        return Err(format!("expected {expected}, found {found}"));
+    }
+    Ok(())
+}
+
+/// The order a file keeps: F for arrays that are in F order only.
+pub fn kept_order(array: &NdArray) -> Option<Order> {
+    Some(array.order().unwrap_or(Order::C))
+}
+
+pub fn fixture(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("testdata")
+        .join(name)
+}
+
+/// A folder of its own for a test, removed at the end.
+pub struct Folder(pub PathBuf);
+
+impl Folder {
+    pub fn new(name: &str) -> Self {
+        let path =
+            std::env::temp_dir().join(format!("lodestride-serde-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.0).unwrap();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The text of an error without its second line, which names the line of the test.
+pub fn without_location(error: &SerdeError) -> String {
+    let text = error.to_string();
+    let lines = text.lines().filter(|line| !line.starts_with("  --> "));
+    lines.collect::<Vec<_>>().join("\n")
+}

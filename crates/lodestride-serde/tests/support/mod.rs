@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use lodestride_serde::{DType, NdArray, Order, SerdeError};
 
 /// Runs `check` on every case and fails once, with all complaints.
-pub fn for_each_case<C: Debug>(
+pub(crate) fn for_each_case<C: Debug>(
     cases: impl IntoIterator<Item = C>,
     mut check: impl FnMut(&C) -> Result<(), String>,
 ) {
@@ -32,12 +32,12 @@ pub fn for_each_case<C: Debug>(
     );
 }
 
-pub fn text(error: impl Display) -> String {
+pub(crate) fn text(error: impl Display) -> String {
     error.to_string()
 }
 
 /// The numbers 0, 1, 2, .. in C order, every third one true for bool: what the NumPy script of testdata writes too.
-pub fn pattern(dtype: DType, shape: &[usize]) -> NdArray {
+pub(crate) fn pattern(dtype: DType, shape: &[usize]) -> NdArray {
     let count: usize = shape.iter().product();
     if dtype == DType::Bool {
         let values: Vec<bool> = (0..count).map(|i| i % 3 == 0).collect();
@@ -51,7 +51,7 @@ pub fn pattern(dtype: DType, shape: &[usize]) -> NdArray {
 }
 
 /// A name and an array for every kind of layout.
-pub fn layouts(dtype: DType) -> Vec<(&'static str, NdArray)> {
+pub(crate) fn layouts(dtype: DType) -> Vec<(&'static str, NdArray)> {
     use lodestride_array::s;
     let a = pattern(dtype, &[4, 6]);
     let cube = pattern(dtype, &[2, 3, 4]);
@@ -79,7 +79,7 @@ pub fn layouts(dtype: DType) -> Vec<(&'static str, NdArray)> {
 }
 
 /// Fails unless both show the same elements of the same dtype in the same shape, compared as bytes.
-pub fn same(expected: &NdArray, found: &NdArray) -> Result<(), String> {
+pub(crate) fn same(expected: &NdArray, found: &NdArray) -> Result<(), String> {
     if expected.dtype() != found.dtype() || expected.shape() != found.shape() {
         return Err(format!(
             "expected {} {}, found {} {}",
@@ -96,28 +96,28 @@ pub fn same(expected: &NdArray, found: &NdArray) -> Result<(), String> {
 }
 
 /// The order a file keeps: F for arrays that are in F order only.
-pub fn kept_order(array: &NdArray) -> Option<Order> {
+pub(crate) fn kept_order(array: &NdArray) -> Option<Order> {
     Some(array.order().unwrap_or(Order::C))
 }
 
-pub fn fixture(name: &str) -> PathBuf {
+pub(crate) fn fixture(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("testdata")
         .join(name)
 }
 
 /// A folder of its own for a test, removed at the end.
-pub struct Folder(pub PathBuf);
+pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
-    pub fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let path =
             std::env::temp_dir().join(format!("lodestride-serde-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
     }
 
-    pub fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(&self.0).unwrap();
         let mut names: Vec<String> = entries
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -134,7 +134,7 @@ impl Drop for Folder {
 }
 
 /// The text of an error without its second line, which names the line of the test.
-pub fn without_location(error: &SerdeError) -> String {
+pub(crate) fn without_location(error: &SerdeError) -> String {
     let text = error.to_string();
     let lines = text.lines().filter(|line| !line.starts_with("  --> "));
     lines.collect::<Vec<_>>().join("\n")

@@ -35,7 +35,7 @@ impl NdArray {
     #[track_caller]
     pub fn zeros_of(dtype: DType, shape: impl Into<Shape>) -> Result<Self> {
         let (shape, layout) = contiguous("zeros", shape.into(), Order::C)?;
-        match Buffer::zeroed(layout.elements() * dtype.size()) {
+        match Buffer::zeroed(layout.elements().saturating_mul(dtype.size())) {
             Ok(buffer) => Ok(Self::whole(buffer, layout, dtype)),
             Err(source) => Err(ArrayError::new(ArrayErrorKind::Allocation {
                 op: "zeros",
@@ -138,7 +138,7 @@ impl NdArray {
         order: Order,
     ) -> Result<Self> {
         let (shape, layout) = contiguous(op, shape, order)?;
-        match Buffer::recycled(layout.elements() * dtype.size()) {
+        match Buffer::recycled(layout.elements().saturating_mul(dtype.size())) {
             Ok(buffer) => Ok(Self::whole(buffer, layout, dtype)),
             Err(source) => Err(ArrayError::new(ArrayErrorKind::Allocation {
                 op,

@@ -181,6 +181,12 @@ pub enum LodErrorKind {
         /// Index of the length that does not fit any more.
         index: usize,
     },
+    /// There is no memory for so many sequences.
+    #[error("there is no memory for a level of {count} sequences")]
+    TooManySequences {
+        /// How many there were to be.
+        count: usize,
+    },
     /// Row ids must not descend.
     #[error(
         "row id {found} at row {index} is less than the id {previous} before it; sort the rows by id first"

@@ -107,6 +107,16 @@ pub(crate) fn offsets_of(
     Ok(offsets)
 }
 
+/// An empty list with room for `count` entries, for counts that nothing given in full stands behind.
+#[track_caller]
+pub(crate) fn room_for<T>(count: usize) -> Result<Vec<T>> {
+    let mut list = Vec::new();
+    match list.try_reserve_exact(count) {
+        Ok(()) => Ok(list),
+        Err(_) => Err(LodErrorKind::TooManySequences { count }.into()),
+    }
+}
+
 /// Both forms are lists of levels and offer the same plain access; only their meaning differs.
 macro_rules! levels_of_numbers {
     ($form:ident) => {

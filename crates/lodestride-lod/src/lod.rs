@@ -8,7 +8,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use crate::error::{LodErrorKind, Result, SequenceArgument};
-use crate::lengths::{Lengths, Offsets};
+use crate::lengths::{Lengths, Offsets, room_for};
 use crate::level::Level;
 
 /// The nesting of variable-length sequences: levels of offsets, outermost first.
@@ -75,14 +75,16 @@ impl Lod {
     /// One level of `sequences` sequences of the same `length`.
     ///
     /// # Errors
-    /// [`Overflow`](LodErrorKind::Overflow) when their product does not fit.
+    /// [`Overflow`](LodErrorKind::Overflow) when their product does not fit,
+    /// [`TooManySequences`](LodErrorKind::TooManySequences) when the offsets do not.
     #[track_caller]
     pub fn uniform(sequences: usize, length: usize) -> Result<Lod> {
         if sequences.checked_mul(length).is_none() {
             let index = usize::MAX / length;
             return Err(LodErrorKind::Overflow { level: 0, index }.into());
         }
-        let offsets = (0..=sequences).map(|i| i * length).collect();
+        let mut offsets = room_for(sequences.saturating_add(1))?;
+        offsets.extend((0..=sequences).map(|i| i * length));
         Ok(Lod::from_level(Level::proven(offsets)))
     }
 
@@ -100,7 +102,8 @@ impl Lod {
     /// ```
     #[track_caller]
     pub fn from_row_ids(ids: &[usize], sequences: usize) -> Result<Lod> {
-        let mut lengths = vec![0usize; sequences];
+        let mut lengths: Vec<usize> = room_for(sequences)?;
+        lengths.resize(sequences, 0);
         let mut previous = 0;
         for (index, &found) in ids.iter().enumerate() {
             if found < previous {
@@ -317,7 +320,7 @@ impl Lod {
     /// The number of the sequence of a level that each row belongs to.
     ///
     /// # Errors
-    /// [`LevelOutOfRange`](LodErrorKind::LevelOutOfRange).
+    /// [`LevelOutOfRange`](LodErrorKind::LevelOutOfRange), [`TooManySequences`](LodErrorKind::TooManySequences).
     ///
     /// ```
     /// use lodestride_lod::Lod;
@@ -328,7 +331,7 @@ impl Lod {
     #[track_caller]
     pub fn row_ids(&self, level: isize) -> Result<Vec<usize>> {
         let rows = self.rows_of(level)?;
-        let mut ids = Vec::with_capacity(rows[rows.len() - 1]);
+        let mut ids = room_for(rows[rows.len() - 1])?;
         for (id, pair) in rows.windows(2).enumerate() {
             ids.resize(pair[1], id);
         }

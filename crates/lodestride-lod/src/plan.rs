@@ -6,6 +6,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use crate::error::{LodErrorKind, Result, SequenceArgument};
+use crate::lengths::room_for;
 use crate::level::Level;
 use crate::lod::Lod;
 use crate::restructure::{Selection, check_count, join_ranges};
@@ -24,7 +25,8 @@ impl Lod {
     ///
     /// # Errors
     /// [`LevelOutOfRange`](LodErrorKind::LevelOutOfRange), [`CountMismatch`](LodErrorKind::CountMismatch) unless there
-    /// is one count a sequence, [`Overflow`](LodErrorKind::Overflow).
+    /// is one count a sequence, [`Overflow`](LodErrorKind::Overflow) and
+    /// [`TooManySequences`](LodErrorKind::TooManySequences) for counts that add up to too much.
     ///
     /// ```
     /// use lodestride_lod::{Lod, lengths};
@@ -51,11 +53,11 @@ impl Lod {
             let grown = parent.offsets().iter().map(|&i| copies.at(i)).collect();
             *parent = Level::proven(grown);
         }
-        let chosen = counts
-            .iter()
-            .enumerate()
-            .flat_map(|(i, &n)| std::iter::repeat_n(i..i + 1, n));
-        self.gather(level, above, chosen.collect())
+        let mut chosen = room_for(copies.total())?;
+        for (i, &count) in counts.iter().enumerate() {
+            chosen.extend(std::iter::repeat_n(i..i + 1, count));
+        }
+        self.gather(level, above, chosen)
     }
 
     /// The order of the children of every sequence of a level turned round: of rows at the last level, of whole

@@ -120,6 +120,10 @@ pub(crate) fn gather(x: &NdArray, ranges: &[Range<usize>]) -> Result<NdArray> {
 #[track_caller]
 pub(crate) fn scatter_add(x: &NdArray, ranges: &[Range<usize>], rows: usize) -> Result<NdArray> {
     let out = NdArray::zeros_of(x.dtype(), shape_with_rows(x, rows))?;
+    if x.is_empty() {
+        // Rows of nothing may be more than an index array could name.
+        return Ok(out);
+    }
     let targets = indices(ranges.iter().cloned())?;
     kernels::scatter_add(out.operand(), 0, targets.operand(), x.operand())?;
     Ok(out)
@@ -132,6 +136,9 @@ pub(crate) fn put(
     targets: impl IntoIterator<Item = Range<usize>>,
     out: &NdArray,
 ) -> Result<()> {
+    if x.is_empty() {
+        return Ok(());
+    }
     let targets = indices(targets)?;
     kernels::scatter_set(out.operand(), 0, targets.operand(), x.operand())?;
     Ok(())

@@ -828,3 +828,86 @@ fn handles_are_small_and_travel_between_threads() {
     travels::<LodError>();
     assert_eq!(size_of::<LodError>(), 2 * size_of::<usize>());
 }
+
+#[test]
+fn absurd_sizes_are_errors_and_not_crashes() {
+    let x = LodTensor::new(NdArray::ones([4, 2]).unwrap(), lengths![[1, 3]]).unwrap();
+    let ids = LodTensor::from_lists(&[vec![1i64], vec![2, 3]]).unwrap();
+    let huge = [usize::MAX, usize::MAX / 2, isize::MAX as usize, 1 << 60];
+    for n in huge {
+        let calls: Vec<(&str, Call<'_>)> = vec![
+            ("uniform", call(|| Lod::uniform(n, 0))),
+            ("row ids", call(|| Lod::from_row_ids(&[], n))),
+            ("repeat", call(|| sequence::repeat(&x, &[n, 0], 0))),
+            (
+                "repeat empty",
+                call(|| Lod::from_lengths([0, 4])?.repeat(0, &[n, 0])),
+            ),
+            (
+                "mask",
+                call(|| sequence::mask(&NdArray::from([1i64]), Some(n), DType::Bool)),
+            ),
+            ("enumerate", call(|| sequence::enumerate(&ids, n, 0, -1))),
+            ("pad", call(|| sequence::pad(&x, 0, Some(n), -1))),
+            (
+                "context",
+                call(|| {
+                    sequence::context(
+                        &x,
+                        Window {
+                            start: 0,
+                            length: n,
+                        },
+                        None,
+                        -1,
+                    )
+                }),
+            ),
+            (
+                "context padded",
+                call(|| {
+                    let padding = NdArray::ones([1, 2])?;
+                    sequence::context(
+                        &x,
+                        Window {
+                            start: 0,
+                            length: n,
+                        },
+                        Some(&padding),
+                        -1,
+                    )
+                }),
+            ),
+            ("reshape", call(|| sequence::reshape(&x, n))),
+            ("slice", call(|| sequence::slice(&x, &[0, n], &[0, n], -1))),
+            (
+                "unpad",
+                call(|| sequence::unpad(&x.drop_lod().into(), &[n; 4])),
+            ),
+            ("take", call(|| sequence::take(&x, &[n], -1))),
+        ];
+        for (label, call) in calls {
+            assert!(call().is_err(), "{label} {n}");
+        }
+    }
+    for start in [isize::MIN, isize::MIN + 1, isize::MAX - 1, isize::MAX] {
+        let far = sequence::context(&x, Window { start, length: 2 }, None, -1).unwrap();
+        assert_eq!(
+            far.data().to_vec::<f32>().unwrap(),
+            [0.0; 16],
+            "start {start}"
+        );
+        let grad = NdArray::ones([4, 4]).unwrap();
+        let (grad, _) =
+            sequence::context_grad(&x, Window { start, length: 2 }, None, -1, &grad).unwrap();
+        assert_eq!(grad.to_vec::<f32>().unwrap(), [0.0; 8], "start {start}");
+        // Padding nobody can allocate, unless its rows hold nothing.
+        let flat = LodTensor::new(NdArray::ones([4, 0]).unwrap(), lengths![[1, 3]]).unwrap();
+        let window = Window { start, length: 2 };
+        let (up, down) = window.padding();
+        if let Ok(padding) = NdArray::zeros([up.saturating_add(down), 0]) {
+            let outcome = sequence::context(&flat, window, Some(&padding), -1);
+            assert!(outcome.is_err() || outcome.unwrap().data().is_empty());
+        }
+    }
+}

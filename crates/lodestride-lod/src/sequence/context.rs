@@ -5,6 +5,7 @@ use std::ops::Range;
 use lodestride_array::{NdArray, kernels};
 
 use crate::error::{LodErrorKind, Result, SequenceArgument};
+use crate::lengths::room_for;
 use crate::rows;
 use crate::tensor::LodTensor;
 
@@ -74,21 +75,21 @@ pub fn context(
 ) -> Result<LodTensor> {
     let plan = Plan::new(x, window, padding, level)?;
     let matrix = rows::as_matrix(x.data())?;
-    let out = NdArray::recycled(x.dtype(), [x.rows(), window.length * plan.width])?;
+    let out = NdArray::recycled(x.dtype(), [x.rows(), plan.places_width()])?;
     match padding {
         None => {
             kernels::segment_windows(
                 matrix.operand(),
                 &plan.offsets,
-                window.start,
+                plan.start(),
                 window.length,
                 out.operand(),
             )?;
         }
         Some(padding) => {
             let source = NdArray::concat(&[&matrix, padding], 0)?;
-            let places = rows::gather(&source, &plan.places())?;
-            out.assign(&places.reshape([x.rows(), window.length * plan.width])?)?;
+            let places = rows::gather(&source, &plan.places()?)?;
+            out.assign(&places.reshape([x.rows(), plan.places_width()])?)?;
         }
     }
     Ok(rows::keep(out, x.lod()))
@@ -107,21 +108,21 @@ pub fn context_grad(
     out_grad: &NdArray,
 ) -> Result<(NdArray, Option<NdArray>)> {
     let plan = Plan::new(x, window, padding, level)?;
-    rows::check_out_grad(OP, out_grad, &[x.rows(), window.length * plan.width])?;
+    rows::check_out_grad(OP, out_grad, &[x.rows(), plan.places_width()])?;
     let Some(padding) = padding else {
         let out = NdArray::zeros_of(out_grad.dtype(), [x.rows(), plan.width])?;
         kernels::segment_windows_adjoint(
             out_grad.operand(),
             &plan.offsets,
-            window.start,
+            plan.start(),
             window.length,
             out.operand(),
         )?;
         return Ok((out.reshape(x.shape())?, None));
     };
-    let places = out_grad.reshape([x.rows() * window.length, plan.width])?;
+    let places = out_grad.reshape([x.rows().saturating_mul(window.length), plan.width])?;
     let total = x.rows() + padding.shape()[0];
-    let both = rows::scatter_add(&places, &plan.places(), total)?;
+    let both = rows::scatter_add(&places, &plan.places()?, total)?;
     let of_x = rows::view(&both, 0..x.rows())?.dup()?.reshape(x.shape())?;
     Ok((of_x, Some(rows::view(&both, x.rows()..total)?.dup()?)))
 }
@@ -148,7 +149,12 @@ impl<'a> Plan<'a> {
         let width = rows::row_width(x.data());
         if let Some(padding) = padding {
             let (up, down) = window.padding();
-            rows::check_shape(OP, SequenceArgument::Padding, padding, &[up + down, width])?;
+            rows::check_shape(
+                OP,
+                SequenceArgument::Padding,
+                padding,
+                &[up.saturating_add(down), width],
+            )?;
             rows::check_dtype(OP, SequenceArgument::Padding, padding, x.dtype())?;
         }
         Ok(Plan {
@@ -158,16 +164,28 @@ impl<'a> Plan<'a> {
         })
     }
 
+    /// The start of the window, no farther away than where every place is outside anyway.
+    fn start(&self) -> isize {
+        let rows = self.offsets[self.offsets.len() - 1];
+        let far = isize::try_from(rows.saturating_add(self.window.length)).unwrap_or(isize::MAX);
+        self.window.start.clamp(-far, far)
+    }
+
+    /// Numbers in one window; more than an array can hold where the product overflows.
+    fn places_width(&self) -> usize {
+        self.window.length.saturating_mul(self.width)
+    }
+
     /// For every place of every window its row in the rows of `x` followed by those of the padding.
-    fn places(&self) -> Vec<Range<usize>> {
+    fn places(&self) -> Result<Vec<Range<usize>>> {
         let (up, _) = self.window.padding();
         let padding = self.offsets[self.offsets.len() - 1];
-        let mut places = Vec::with_capacity(padding * self.window.length);
+        let mut places = room_for(padding.saturating_mul(self.window.length))?;
         for pair in self.offsets.windows(2) {
             for row in pair[0]..pair[1] {
                 for step in 0..self.window.length {
                     // Counted from the begin of the sequence; negative before it.
-                    let at = (row - pair[0]) as isize + self.window.start + step as isize;
+                    let at = ((row - pair[0] + step) as isize).saturating_add(self.window.start);
                     let length = (pair[1] - pair[0]) as isize;
                     let place = if at < 0 {
                         padding + up - at.unsigned_abs()
@@ -180,7 +198,7 @@ impl<'a> Plan<'a> {
                 }
             }
         }
-        places
+        Ok(places)
     }
 }
 

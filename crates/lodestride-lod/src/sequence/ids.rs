@@ -3,6 +3,7 @@
 use lodestride_array::{DType, NdArray, Scalar};
 
 use crate::error::{LodErrorKind, Result, SequenceArgument};
+use crate::lengths::room_for;
 use crate::rows;
 use crate::tensor::LodTensor;
 
@@ -58,8 +59,8 @@ pub fn enumerate(
     }
     let out = NdArray::full_of(x.dtype(), shape, pad.into())?;
     // Row by row the window is a run of rows of `x`, and it fills the first places of its window.
-    let mut runs = Vec::with_capacity(x.rows());
-    let mut places = Vec::with_capacity(x.rows());
+    let mut runs = room_for(x.rows())?;
+    let mut places = room_for(x.rows())?;
     for pair in offsets.windows(2) {
         for row in pair[0]..pair[1] {
             let end = pair[1].min(row.saturating_add(window));

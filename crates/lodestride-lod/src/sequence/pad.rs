@@ -182,14 +182,14 @@ impl Frame {
             .lengths
             .iter()
             .enumerate()
-            .map(|(i, &length)| (i * self.steps, length));
-        starts.map(|(start, length)| start..start + length)
+            .map(|(i, &length)| (i.saturating_mul(self.steps), length));
+        starts.map(|(start, length)| start..start.saturating_add(length))
     }
 
     /// A padded array with its two first axes joined; shares memory when it can.
     #[track_caller]
     fn flat(&self, padded: &NdArray) -> Result<NdArray> {
-        let mut shape = vec![self.sequences() * self.steps];
+        let mut shape = vec![self.sequences().saturating_mul(self.steps)];
         shape.extend_from_slice(&padded.shape()[2..]);
         Ok(padded.reshape(shape)?)
     }

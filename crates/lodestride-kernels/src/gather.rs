@@ -2,7 +2,7 @@
 //!
 //! Every index is checked before the first element is written.
 
-use lodestride_buffer::{Argument, ReadGuard, WriteGuard, with_dtype};
+use lodestride_buffer::{Argument, ReadGuard, WriteGuard};
 use lodestride_shape::Shape;
 
 use crate::door;
@@ -10,9 +10,7 @@ use crate::error::KernelError;
 use crate::numeric::{Compute, ComputeKind};
 use crate::operand::Operand;
 use crate::row_copy::{Pairs, copy_block, join, pairs, with_unit};
-use crate::strided::{
-    Dims, Source, collapse, count, dims_of, load_run, offset_at, store_run, with_source,
-};
+use crate::strided::{Dims, Source, collapse, count, dims_of, load_written, offset_at, store};
 
 /// Indices resolved at a time.
 const TILE: usize = 256;
@@ -21,7 +19,7 @@ const TILE: usize = 256;
 struct Indices<'a> {
     dims: Dims,
     start: isize,
-    source: &'a dyn Source<i64>,
+    source: &'a Source<'a, i64>,
     count: usize,
     /// The axis that is indexed, and its size.
     axis: usize,
@@ -204,15 +202,13 @@ fn with_indices<R>(
     job: impl FnOnce(&Indices<'_>) -> R,
 ) -> R {
     let layout = indices.layout();
-    with_source::<i64, _>(guard, indices.dtype(), |source| {
-        job(&Indices {
-            dims: collapse(dims_of(layout.shape(), layout.strides())),
-            start: layout.offset() as isize,
-            source,
-            count: layout.elements(),
-            axis,
-            size,
-        })
+    job(&Indices {
+        dims: collapse(dims_of(layout.shape(), layout.strides())),
+        start: layout.offset() as isize,
+        source: &Source::new(guard, indices.dtype()),
+        count: layout.elements(),
+        axis,
+        size,
     })
 }
 
@@ -325,28 +321,25 @@ impl Scattering<'_> {
         let whole: Dims = outer.iter().map(|p| dim(p.size, p.x)).collect();
         let gathered: Dims = outer.iter().map(|p| dim(p.size, p.out)).collect();
         let (mut new, mut old) = ([C::ZERO; TILE], [C::ZERO; TILE]);
-        with_source::<C, _>(source, self.source.dtype(), |source| {
-            with_dtype!(self.out.dtype(), T => {
-                let data = out.slice_mut::<T>();
-                self.plan.each(self.indices, |to, from| {
-                    for run in 0..count(&whole) {
-                        let (to, from) = (to + offset_at(&whole, run), from + offset_at(&gathered, run));
-                        for first in (0..inner.size).step_by(TILE) {
-                            let len = TILE.min(inner.size - first);
-                            let (new, old) = (&mut new[..len], &mut old[..len]);
-                            let to = to + first as isize * inner.x;
-                            source.load(from + first as isize * inner.out, inner.out, new);
-                            if self.mode == Scatter::Add {
-                                load_run(data, to, inner.x, old, C::load::<T>);
-                                for (new, &old) in new.iter_mut().zip(old.iter()) {
-                                    *new = old.add(*new);
-                                }
-                            }
-                            store_run(data, to, inner.x, new, C::store::<T>);
+        let source = Source::<C>::new(source, self.source.dtype());
+        self.plan.each(self.indices, |to, from| {
+            for run in 0..count(&whole) {
+                let to = to + offset_at(&whole, run);
+                let from = from + offset_at(&gathered, run);
+                for first in (0..inner.size).step_by(TILE) {
+                    let len = TILE.min(inner.size - first);
+                    let (new, old) = (&mut new[..len], &mut old[..len]);
+                    let to = to + first as isize * inner.x;
+                    source.load(from + first as isize * inner.out, inner.out, new);
+                    if self.mode == Scatter::Add {
+                        load_written(out, self.out.dtype(), to, inner.x, old);
+                        for (new, &old) in new.iter_mut().zip(old.iter()) {
+                            *new = old.add(*new);
                         }
                     }
-                });
-            });
+                    store(out, self.out.dtype(), to, inner.x, new);
+                }
+            }
         });
     }
 }
@@ -370,21 +363,20 @@ fn each_nonzero(guard: &ReadGuard<'_>, x: Operand<'_>, mut job: impl FnMut(usize
         return;
     }
     let inner = dims.pop().unwrap_or(dim(1, 1));
-    with_source::<f64, _>(guard, x.dtype(), |source| {
-        let mut tile = [0.0; TILE];
-        for run in 0..count(&dims) {
-            let start = layout.offset() as isize + offset_at(&dims, run);
-            for first in (0..inner.size).step_by(TILE) {
-                let tile = &mut tile[..TILE.min(inner.size - first)];
-                source.load(start + first as isize * inner.stride, inner.stride, tile);
-                for (at, &value) in tile.iter().enumerate() {
-                    if value != 0.0 {
-                        job(run * inner.size + first + at);
-                    }
+    let source = Source::<f64>::new(guard, x.dtype());
+    let mut tile = [0.0; TILE];
+    for run in 0..count(&dims) {
+        let start = layout.offset() as isize + offset_at(&dims, run);
+        for first in (0..inner.size).step_by(TILE) {
+            let tile = &mut tile[..TILE.min(inner.size - first)];
+            source.load(start + first as isize * inner.stride, inner.stride, tile);
+            for (at, &value) in tile.iter().enumerate() {
+                if value != 0.0 {
+                    job(run * inner.size + first + at);
                 }
             }
         }
-    });
+    }
 }
 
 /// Copies the slices of `x` along `axis` whose `mask` entry is not zero, in order.

@@ -115,7 +115,6 @@ impl<C: MulAdd> Task for ProductTask<'_, '_, C> {
                     column += match n - column {
                         32.. => self.tile::<A, 32>(left, at),
                         16.. => self.tile::<A, 16>(left, at),
-                        8.. => self.tile::<A, 8>(left, at),
                         4.. => self.tile::<A, 4>(left, at),
                         _ => self.tile::<A, 1>(left, at),
                     };

@@ -14,7 +14,7 @@ use crate::isa::{Arch, Level, Task};
 use crate::numeric::{Compute, ComputeKind};
 use crate::operand::Operand;
 use crate::reduce_fold::{LaneFold, fold_run};
-use crate::strided::{Dim, Dims, Source, collapse, count, dims_of, offset_at, store, with_source};
+use crate::strided::{Dim, Dims, Source, collapse, count, dims_of, offset_at, store};
 
 /// Which extreme is located.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -120,18 +120,10 @@ pub fn index_reduce(
         reduced: collapse(reduced),
     };
     match ComputeKind::exact(x.dtype()) {
-        ComputeKind::F32 => {
-            with_source::<f32, _>(&guard, x.dtype(), |s| search.run(s, &mut output))
-        }
-        ComputeKind::F64 => {
-            with_source::<f64, _>(&guard, x.dtype(), |s| search.run(s, &mut output))
-        }
-        ComputeKind::I64 => {
-            with_source::<i64, _>(&guard, x.dtype(), |s| search.run(s, &mut output))
-        }
-        ComputeKind::U64 => {
-            with_source::<u64, _>(&guard, x.dtype(), |s| search.run(s, &mut output))
-        }
+        ComputeKind::F32 => search.run::<f32>(&Source::new(&guard, x.dtype()), &mut output),
+        ComputeKind::F64 => search.run::<f64>(&Source::new(&guard, x.dtype()), &mut output),
+        ComputeKind::I64 => search.run::<i64>(&Source::new(&guard, x.dtype()), &mut output),
+        ComputeKind::U64 => search.run::<u64>(&Source::new(&guard, x.dtype()), &mut output),
     }
     Ok(())
 }
@@ -246,7 +238,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn run<C: Rank>(&self, source: &dyn Source<C>, output: &mut WriteGuard<'_>) {
+    fn run<C: Rank>(&self, source: &Source<'_, C>, output: &mut WriteGuard<'_>) {
         match self.op {
             ArgOp::ArgMax => self.run_by::<C, ByValue<true>>(source, output),
             ArgOp::ArgMin => self.run_by::<C, ByValue<false>>(source, output),
@@ -255,7 +247,7 @@ impl Search<'_> {
         }
     }
 
-    fn run_by<C: Compute, O: Order<C>>(&self, source: &dyn Source<C>, output: &mut WriteGuard<'_>) {
+    fn run_by<C: Compute, O: Order<C>>(&self, source: &Source<'_, C>, output: &mut WriteGuard<'_>) {
         let Some((&row, outer)) = self.kept.split_last() else {
             let best = self.best_of::<C, O>(source, self.start);
             store(output, self.out_dtype, self.out.0, 1, &[best]);
@@ -301,7 +293,7 @@ impl Search<'_> {
     }
 
     /// The position of the best element of the sequence that starts at `start`.
-    fn best_of<C: Compute, O: Order<C>>(&self, source: &dyn Source<C>, start: isize) -> i64 {
+    fn best_of<C: Compute, O: Order<C>>(&self, source: &Source<'_, C>, start: isize) -> i64 {
         let whole = [Dim { size: 1, stride: 1 }];
         let (last, outer) = self.reduced.split_last().unwrap_or((&whole[0], &[]));
         let native = source.native().filter(|_| last.stride == 1);
@@ -337,7 +329,7 @@ impl Search<'_> {
 
     fn sweep<C: Compute, O: Order<C>>(
         &self,
-        source: &dyn Source<C>,
+        source: &Source<'_, C>,
         start: isize,
         piece: Dim,
         out: &mut [i64],

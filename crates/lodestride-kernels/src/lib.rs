@@ -16,6 +16,7 @@ mod program;
 mod random_philox;
 mod reduce_fold;
 mod reduce_kinds;
+mod reduce_moments;
 mod reduce_walk;
 mod row_copy;
 mod scalar;

@@ -15,7 +15,7 @@ use crate::numeric::{Compute, ComputeKind};
 use crate::operand::Operand;
 use crate::spread;
 use crate::strided::{
-    Dim, Dims, collapse, count, dims_of, load_run, offset_at, store, with_source,
+    Dim, Dims, Source, collapse, count, dims_of, load_run, load_written, offset_at, store,
 };
 use crate::threads;
 
@@ -30,6 +30,20 @@ const THREADED: usize = 1 << 22;
 /// three operands (broadcast them with stride 0). Any strides and dtypes: `f32` and `f64` are multiplied where they lie,
 /// half floats are accumulated in `f32`, integers wrap in 64 bits, bool is "or" of "and"; other mixtures are promoted, and
 /// cast on store. A `beta` of zero never reads `out`, so what is there may be NaN; a size of zero along `k` gives zeros.
+///
+/// ```
+/// use lodestride_buffer::{Buffer, DType};
+/// use lodestride_kernels::{Operand, matmul};
+/// use lodestride_shape::{Layout, Order};
+///
+/// let square = Layout::contiguous([2, 2], Order::C)?;
+/// let a = Buffer::from_vec(vec![1.0f64, 2.0, 3.0, 4.0])?;
+/// let out = Buffer::zeroed(32)?;
+/// let x = Operand::new(&a, &square, DType::F64)?;
+/// matmul(x, x, Operand::new(&out, &square, DType::F64)?, 1.0, 0.0)?;
+/// assert_eq!(out.read()?.slice::<f64>(), [7.0, 10.0, 15.0, 22.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// [`KernelError`] when the shapes do not fit, `out` overlaps itself, or a buffer cannot be accessed. Nothing is written
@@ -72,6 +86,14 @@ pub fn matmul(
         }
     }
     Ok(())
+}
+
+fn threads_for(work: usize) -> usize {
+    if work >= THREADED {
+        threads::threads()
+    } else {
+        1
+    }
 }
 
 fn check_shapes(a: Operand<'_>, b: Operand<'_>, out: Operand<'_>) -> Result<()> {
@@ -153,6 +175,11 @@ impl Batch {
         count(&self.out_batch)
     }
 
+    /// Multiply-adds of one product.
+    fn work(&self) -> usize {
+        self.out.rows * self.out.columns * self.a.columns
+    }
+
     /// The matrices of one product.
     fn shapes(&self, index: usize) -> [MatrixShape; 3] {
         let moved = |shape: MatrixShape, batch: &Dims| {
@@ -172,7 +199,7 @@ impl Batch {
     fn floats<C: MulAdd + BlasFloat>(&self, a: &[C], b: &[C], out: &mut [C], alpha: C, beta: C) {
         let blend = Blend { alpha, beta };
         let products = self.len();
-        let work = self.out.rows * self.out.columns * self.a.columns;
+        let work = self.work();
         if work == 0 && self.out.is_empty() {
             return;
         }
@@ -327,12 +354,13 @@ struct Mixed<'a> {
 impl Mixed<'_> {
     fn run(&self, out: &mut WriteGuard<'_>) {
         let kind = ComputeKind::exact(self.a.1.promote(self.b.1));
+        let threads = threads_for(self.batch.work());
         match (kind, self.out_dtype) {
             (ComputeKind::F32, DType::F64) | (ComputeKind::F64, _) => {
-                self.products::<f64>(out, |a, b, out, plain| multiply(a, b, out, plain, 1));
+                self.products::<f64>(out, |a, b, out, plain| multiply(a, b, out, plain, threads));
             }
             (ComputeKind::F32, _) => {
-                self.products::<f32>(out, |a, b, out, plain| multiply(a, b, out, plain, 1));
+                self.products::<f32>(out, |a, b, out, plain| multiply(a, b, out, plain, threads));
             }
             (ComputeKind::I64, _) => self.products::<i64>(out, multiply_integers),
             (ComputeKind::U64, _) => self.products::<u64>(out, multiply_integers),
@@ -383,9 +411,7 @@ impl Mixed<'_> {
             let mut blended = alpha * value.to_f64();
             if beta != 0.0 {
                 let mut old = [0.0f64];
-                lodestride_buffer::with_dtype!(self.out_dtype, T => {
-                    load_run(out.slice::<T>(), at, 1, &mut old, f64::load::<T>);
-                });
+                load_written(out, self.out_dtype, at, 1, &mut old);
                 blended += beta * old[0];
             }
             store(out, self.out_dtype, at, 1, &[blended]);
@@ -427,10 +453,9 @@ fn packed<'p, C: Compute>(
 ) -> Matrix<'p, C> {
     buffer.clear();
     buffer.resize(shape.rows * shape.columns, C::ZERO);
-    with_source::<C, _>(guard, dtype, |source| {
-        for (row, line) in buffer.chunks_mut(shape.columns.max(1)).enumerate() {
-            source.load(shape.at(row, 0) as isize, shape.column_step, line);
-        }
-    });
+    let source = Source::<C>::new(guard, dtype);
+    for (row, line) in buffer.chunks_mut(shape.columns.max(1)).enumerate() {
+        source.load(shape.at(row, 0) as isize, shape.column_step, line);
+    }
     Matrix::new(buffer, contiguous(shape.rows, shape.columns))
 }

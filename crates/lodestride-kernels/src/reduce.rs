@@ -14,11 +14,10 @@ use crate::error::KernelError;
 use crate::numeric::{Compute, ComputeFloat, ComputeKind};
 use crate::operand::Operand;
 use crate::reduce_fold::Reducer;
-use crate::reduce_kinds::{
-    Addable, Extreme, Lanes, LogSumExp, Magnitude, NonZero, Norm2, Product, Squares, Sum, Variance,
-};
+use crate::reduce_kinds::{Addable, Extreme, Lanes, Magnitude, NonZero, Product, Squares, Sum};
+use crate::reduce_moments::{LogSumExp, Norm2, Variance};
 use crate::reduce_walk::{Plan, Walk};
-use crate::strided::{store, with_source};
+use crate::strided::{Source, store};
 
 /// A reduction of many values to one.
 ///
@@ -179,6 +178,19 @@ impl fmt::Display for ReduceOp {
 /// walked from the largest stride to the smallest. Allocates nothing unless `out` shares the buffer of `x` or the work is
 /// spread over threads.
 ///
+/// ```
+/// use lodestride_buffer::{Buffer, DType};
+/// use lodestride_kernels::{Operand, ReduceOp, reduce};
+/// use lodestride_shape::{Layout, Order};
+///
+/// let (x, sums) = (Buffer::from_vec(vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?, Buffer::zeroed(8)?);
+/// let (matrix, row_sums) = (Layout::contiguous([2, 3], Order::C)?, Layout::contiguous([2], Order::C)?);
+/// let x = Operand::new(&x, &matrix, DType::F32)?;
+/// reduce(ReduceOp::Sum, x, &[1], Operand::new(&sums, &row_sums, DType::F32)?)?;
+/// assert_eq!(sums.read()?.slice::<f32>(), [6.0, 15.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`KernelError`] when an axis is out of range or repeated, `out` has another shape, the operation has no value for zero
 /// elements, `out` overlaps itself, or a buffer cannot be accessed. Nothing is written then.
@@ -280,10 +292,9 @@ impl Job<'_, '_> {
     fn walk<C: Compute, R: Reducer<C, Value = V>, V: Compute>(&mut self, reducer: R) {
         let (plan, dtype) = (self.plan, self.out_dtype);
         let output = &mut *self.output;
-        with_source::<C, _>(self.input, self.dtype, |source| {
-            Walk::new(plan, source, reducer)
-                .run(|offset, stride, values| store(output, dtype, offset, stride, values));
-        });
+        let source = Source::new(self.input, self.dtype);
+        Walk::new(plan, &source, reducer)
+            .run(&mut |offset, stride, values| store(output, dtype, offset, stride, values));
     }
 }
 

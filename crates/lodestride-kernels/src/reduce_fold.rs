@@ -87,7 +87,10 @@ fn lanes<C: Copy, F: LaneFold<C>, const N: usize>(fold: F, run: &[C]) -> F::Tota
     for (lane, &value) in lanes.iter_mut().zip(rest) {
         *lane = fold.step(*lane, value);
     }
-    let mut totals = lanes.map(|lane| fold.lift(lane));
+    let mut totals = [fold.lift(lanes[0]); N];
+    for (total, &lane) in totals.iter_mut().zip(&lanes).skip(1) {
+        *total = fold.lift(lane);
+    }
     let mut half = N / 2;
     while half > 0 {
         for lane in 0..half {
@@ -106,34 +109,39 @@ pub(crate) fn fold_rows<C: Copy, F: LaneFold<C>>(
 ) {
     // Filling lanes that are not used costs more than folding them when rows are narrow.
     if rows.width <= LANES {
-        Level::current().run(RowsTask::<_, _, _, LANES> { fold, rows, take });
+        fold_rows_in(fold, rows, &mut [fold.lane(); LANES][..rows.width], take);
     } else {
-        Level::current().run(RowsTask::<_, _, _, COLUMNS> { fold, rows, take });
+        fold_rows_in(fold, rows, &mut [fold.lane(); COLUMNS][..rows.width], take);
     }
 }
 
-struct RowsTask<'a, C, F, T, const N: usize> {
+#[inline]
+fn fold_rows_in<C: Copy, F: LaneFold<C>>(
     fold: F,
-    rows: Rows<'a, C>,
-    take: T,
+    rows: Rows<'_, C>,
+    lanes: &mut [F::Lane],
+    mut take: impl FnMut(usize, F::Total),
+) {
+    Level::current().run(RowsTask { fold, rows, lanes });
+    for (column, &lane) in lanes.iter().enumerate() {
+        take(column, fold.lift(lane));
+    }
 }
 
-impl<C, F, T, const N: usize> Task for RowsTask<'_, C, F, T, N>
-where
-    C: Copy,
-    F: LaneFold<C>,
-    T: FnMut(usize, F::Total),
-{
+struct RowsTask<'a, C, F, L> {
+    fold: F,
+    rows: Rows<'a, C>,
+    lanes: &'a mut [L],
+}
+
+impl<C: Copy, F: LaneFold<C>> Task for RowsTask<'_, C, F, F::Lane> {
     type Output = ();
 
     #[inline(always)]
-    fn run<A: Arch>(mut self) {
-        let mut lanes = [self.fold.lane(); N];
-        let lanes = &mut lanes[..self.rows.width];
-        lanes_of_rows(self.rows, lanes, |lane, value| self.fold.step(lane, value));
-        for (column, &lane) in lanes.iter().enumerate() {
-            (self.take)(column, self.fold.lift(lane));
-        }
+    fn run<A: Arch>(self) {
+        lanes_of_rows(self.rows, self.lanes, |lane, value| {
+            self.fold.step(lane, value)
+        });
     }
 }
 

@@ -158,10 +158,13 @@ fn collapse_kept(kept: &[Kept]) -> smallvec::SmallVec<[Kept; 6]> {
     out
 }
 
+/// Takes runs of results: output offset, output stride, values.
+type Sink<'s, V> = dyn FnMut(isize, isize, &[V]) + 's;
+
 /// One reduction at work: the plan, the data and the reducer.
 pub(crate) struct Walk<'a, C: Copy, R: Reducer<C>> {
     plan: &'a Plan,
-    source: &'a dyn Source<C>,
+    source: &'a Source<'a, C>,
     reducer: R,
     /// Outputs of a piece.
     width: usize,
@@ -170,7 +173,7 @@ pub(crate) struct Walk<'a, C: Copy, R: Reducer<C>> {
 }
 
 impl<'a, C: crate::numeric::Compute, R: Reducer<C>> Walk<'a, C, R> {
-    pub(crate) fn new(plan: &'a Plan, source: &'a dyn Source<C>, reducer: R) -> Self {
+    pub(crate) fn new(plan: &'a Plan, source: &'a Source<'a, C>, reducer: R) -> Self {
         let inner = plan.inner;
         let direct = source.native().is_some() && inner.x == 1;
         let deep = plan.depth() > SUPERBLOCK * BLOCK;
@@ -196,18 +199,18 @@ impl<'a, C: crate::numeric::Compute, R: Reducer<C>> Walk<'a, C, R> {
     }
 
     /// Runs the reduction and hands out `(output offset, output stride, values)` runs.
-    pub(crate) fn run(&self, mut sink: impl FnMut(isize, isize, &[R::Value])) {
+    pub(crate) fn run(&self, sink: &mut Sink<'_, R::Value>) {
         let (pieces, parts) = (self.pieces(), self.parts());
         let work = pieces * self.width.min(self.plan.inner.size) * self.plan.depth();
         let units = pieces * parts;
         if units > 1 && spread::is_worth(work) {
-            self.run_threaded(pieces, parts, &mut sink);
+            self.run_threaded(pieces, parts, sink);
             return;
         }
         if self.width.min(self.plan.inner.size) <= NARROW {
-            self.run_alone::<NARROW>(pieces, parts, &mut sink);
+            self.run_alone::<NARROW>(pieces, parts, sink);
         } else {
-            self.run_alone::<COLUMNS>(pieces, parts, &mut sink);
+            self.run_alone::<COLUMNS>(pieces, parts, sink);
         }
     }
 
@@ -216,7 +219,7 @@ impl<'a, C: crate::numeric::Compute, R: Reducer<C>> Walk<'a, C, R> {
         &self,
         pieces: usize,
         parts: usize,
-        sink: &mut impl FnMut(isize, isize, &[R::Value]),
+        sink: &mut Sink<'_, R::Value>,
     ) {
         let mut totals = [self.reducer.empty(); N];
         let mut scratch = totals;
@@ -234,12 +237,7 @@ impl<'a, C: crate::numeric::Compute, R: Reducer<C>> Walk<'a, C, R> {
         }
     }
 
-    fn run_threaded(
-        &self,
-        pieces: usize,
-        parts: usize,
-        sink: &mut impl FnMut(isize, isize, &[R::Value]),
-    ) {
+    fn run_threaded(&self, pieces: usize, parts: usize, sink: &mut Sink<'_, R::Value>) {
         // Batches bound the memory for totals that wait for their turn to be stored.
         let batch = (1024 / parts).max(1);
         for first in (0..pieces).step_by(batch) {
@@ -261,18 +259,15 @@ impl<'a, C: crate::numeric::Compute, R: Reducer<C>> Walk<'a, C, R> {
         }
     }
 
+    #[inline(never)]
     fn merge_all(&self, totals: &mut [R::Total], more: &[R::Total]) {
         for (total, &more) in totals.iter_mut().zip(more) {
             *total = self.reducer.merge(*total, more);
         }
     }
 
-    fn finish(
-        &self,
-        piece: Piece,
-        totals: &[R::Total],
-        sink: &mut impl FnMut(isize, isize, &[R::Value]),
-    ) {
+    #[inline(never)]
+    fn finish(&self, piece: Piece, totals: &[R::Total], sink: &mut Sink<'_, R::Value>) {
         let depth = self.plan.depth();
         for (chunk, totals) in totals.chunks(64).enumerate() {
             let mut values = [self.reducer.finish(totals[0], depth); 64];
@@ -312,6 +307,7 @@ impl<'a, C: crate::numeric::Compute, R: Reducer<C>> Walk<'a, C, R> {
         blocks.div_ceil(SUPERBLOCK).max(1)
     }
 
+    #[inline(never)]
     fn unit(&self, piece: Piece, part: usize, totals: &mut [R::Total]) {
         match (self.plan.sweep, self.fold) {
             (false, _) => self.unit_inner(piece, part, totals),
@@ -364,6 +360,7 @@ impl<C: crate::numeric::Compute, R: Reducer<C>> Walk<'_, C, R> {
         }
     }
 
+    #[inline(never)]
     fn unit_gathered(
         &self,
         piece: Piece,
@@ -432,6 +429,7 @@ impl<C: crate::numeric::Compute, R: Reducer<C>> Walk<'_, C, R> {
         }
     }
 
+    #[inline(never)]
     fn sweep_with(
         &self,
         piece: Piece,

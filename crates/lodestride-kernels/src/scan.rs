@@ -8,7 +8,7 @@ use crate::door;
 use crate::error::KernelError;
 use crate::numeric::{Compute, ComputeKind};
 use crate::operand::Operand;
-use crate::strided::{Dim, Dims, Source, count, dims_of, offset_at, store, with_source};
+use crate::strided::{Dim, Dims, Source, count, dims_of, offset_at, store};
 
 /// What accumulates along the axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -89,18 +89,10 @@ pub fn scan(op: ScanOp, x: Operand<'_>, axis: usize, out: Operand<'_>) -> Result
         (kind, _) => kind,
     };
     match kind {
-        ComputeKind::F32 => {
-            with_source::<f32, _>(&guard, x.dtype(), |s| lines.run(op, s, &mut output))
-        }
-        ComputeKind::F64 => {
-            with_source::<f64, _>(&guard, x.dtype(), |s| lines.run(op, s, &mut output))
-        }
-        ComputeKind::I64 => {
-            with_source::<i64, _>(&guard, x.dtype(), |s| lines.run(op, s, &mut output))
-        }
-        ComputeKind::U64 => {
-            with_source::<u64, _>(&guard, x.dtype(), |s| lines.run(op, s, &mut output))
-        }
+        ComputeKind::F32 => lines.run::<f32>(op, &Source::new(&guard, x.dtype()), &mut output),
+        ComputeKind::F64 => lines.run::<f64>(op, &Source::new(&guard, x.dtype()), &mut output),
+        ComputeKind::I64 => lines.run::<i64>(op, &Source::new(&guard, x.dtype()), &mut output),
+        ComputeKind::U64 => lines.run::<u64>(op, &Source::new(&guard, x.dtype()), &mut output),
     }
     Ok(())
 }
@@ -136,7 +128,7 @@ impl Lines {
         }
     }
 
-    fn run<C: Compute>(&self, op: ScanOp, source: &dyn Source<C>, output: &mut WriteGuard<'_>) {
+    fn run<C: Compute>(&self, op: ScanOp, source: &Source<'_, C>, output: &mut WriteGuard<'_>) {
         match op {
             ScanOp::Sum => self.walk(source, output, C::ZERO, C::add),
             ScanOp::Prod => self.walk(source, output, C::ONE, C::mul),
@@ -147,7 +139,7 @@ impl Lines {
 
     fn walk<C: Compute>(
         &self,
-        source: &dyn Source<C>,
+        source: &Source<'_, C>,
         output: &mut WriteGuard<'_>,
         start: C,
         step: impl Fn(C, C) -> C + Copy,
@@ -166,7 +158,7 @@ impl Lines {
     /// One line after the other, tile by tile.
     fn along<C: Compute>(
         &self,
-        source: &dyn Source<C>,
+        source: &Source<'_, C>,
         output: &mut WriteGuard<'_>,
         start: C,
         step: impl Fn(C, C) -> C,
@@ -192,7 +184,7 @@ impl Lines {
     /// Neighbouring lines together: a row of running values takes one row after the other.
     fn sweep<C: Compute>(
         &self,
-        source: &dyn Source<C>,
+        source: &Source<'_, C>,
         output: &mut WriteGuard<'_>,
         start: C,
         step: impl Fn(C, C) -> C,

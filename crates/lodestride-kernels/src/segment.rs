@@ -74,6 +74,11 @@ impl SegmentOp {
         }
     }
 
+    /// Whether each value comes from one row that can be named: `Max` and `Min`.
+    pub const fn is_located(self) -> bool {
+        matches!(self, Self::Max | Self::Min)
+    }
+
     fn compute_kind(self, input: DType) -> ComputeKind {
         match self {
             Self::Mean | Self::Sqrt => ComputeKind::float(input),
@@ -95,6 +100,20 @@ impl fmt::Display for SegmentOp {
 /// values; -1 for an empty segment); it must not share a buffer with `out`. Rows are added in order, in blocks of 64, so the result depends on
 /// nothing but the data.
 ///
+/// ```
+/// use lodestride_buffer::{Buffer, DType, Scalar};
+/// use lodestride_kernels::{Operand, SegmentOp, segment_reduce};
+/// use lodestride_shape::{Layout, Order};
+///
+/// let (x, out) = (Buffer::from_vec(vec![1.0f32, 2.0, 3.0, 4.0])?, Buffer::zeroed(12)?);
+/// let (rows, segments) = (Layout::contiguous([4], Order::C)?, Layout::contiguous([3], Order::C)?);
+/// let x = Operand::new(&x, &rows, DType::F32)?;
+/// let sums = Operand::new(&out, &segments, DType::F32)?;
+/// segment_reduce(SegmentOp::Sum, x, &[0, 3, 3, 4], Scalar::Int(0), sums, None)?;
+/// assert_eq!(out.read()?.slice::<f32>(), [6.0, 0.0, 4.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`KernelError`] when the offsets do not divide the rows, a shape does not fit, `arg_out` is given for another operation
 /// or is not of an integer dtype, or a buffer cannot be accessed. Nothing is written then.
@@ -114,8 +133,14 @@ pub fn segment_reduce(
         door::check_integer(name, arg)?;
         arg.check_shape(name, Argument::Output(1), &wanted)?;
         arg.check_writable(name)?;
-        let located = matches!(op, SegmentOp::Max | SegmentOp::Min);
-        door::check_argument(name, "arg_out", 1.0, located)?;
+        if !op.is_located() {
+            return Err(KernelError::Count {
+                op: name,
+                what: "outputs",
+                expected: 1,
+                found: 2,
+            });
+        }
     }
     let outputs: smallvec::SmallVec<[_; 2]> = std::iter::once(out).chain(arg_out).collect();
     let copy = door::private_copy(name, Argument::X, x, &outputs)?;
@@ -246,12 +271,18 @@ impl<C: Addable> Pool<C> for SumPool {
                 totals[column] = C::plus(totals[column], sums[column].widen());
             }
         }
-        let count = columns.rows as f64;
-        let values = match self.0 {
-            Divide::No => totals.map(C::value),
-            Divide::ByCount => totals.map(|total| C::divided(total, count)),
-            Divide::ByRoot => totals.map(|total| C::divided(total, count.sqrt())),
+        let divisor = match self.0 {
+            Divide::No => None,
+            Divide::ByCount => Some(columns.rows as f64),
+            Divide::ByRoot => Some((columns.rows as f64).sqrt()),
         };
+        let mut values = [C::value(C::NOTHING); N];
+        for (value, &total) in values.iter_mut().zip(&totals) {
+            *value = match divisor {
+                None => C::value(total),
+                Some(divisor) => C::divided(total, divisor),
+            };
+        }
         (values, [0; N])
     }
 }
@@ -323,7 +354,7 @@ fn pool_with<C: Compute, P: Pool<C>>(
                 view,
                 offsets,
                 range,
-                put: |segment: usize, position: usize, found: &[P::Value], from: &[i64]| {
+                put: &mut |segment, position, found, from| {
                     let at = (segment - first) * width + position;
                     values[at..at + found.len()].copy_from_slice(found);
                     if with_args {
@@ -346,7 +377,7 @@ fn pool_with<C: Compute, P: Pool<C>>(
         view,
         offsets,
         range: 0..segments,
-        put: |segment: usize, position: usize, values: &[P::Value], args: &[i64]| {
+        put: &mut |segment, position, values, args| {
             target.put(segment, position, values, args);
         },
     });
@@ -359,21 +390,19 @@ fn pool_with<C: Compute, P: Pool<C>>(
     }
 }
 
+/// Takes results: segment, position in the row, values, rows they came from.
+type Put<'p, V> = dyn FnMut(usize, usize, &[V], &[i64]) + 'p;
+
 /// Pools a range of segments; empty ones are passed over.
-struct PoolTask<'a, C: Clone, P, F> {
+struct PoolTask<'a, C: Compute, P: Pool<C>> {
     pool: P,
     view: &'a RowView<'a, C>,
     offsets: &'a [usize],
     range: std::ops::Range<usize>,
-    put: F,
+    put: &'a mut Put<'a, P::Value>,
 }
 
-impl<C, P, F> Task for PoolTask<'_, C, P, F>
-where
-    C: Compute,
-    P: Pool<C>,
-    F: FnMut(usize, usize, &[P::Value], &[i64]),
-{
+impl<C: Compute, P: Pool<C>> Task for PoolTask<'_, C, P> {
     type Output = ();
 
     #[inline(always)]
@@ -397,7 +426,6 @@ where
                     column += match view.width - column {
                         64.. => self.fold::<64>(columns, at),
                         16.. => self.fold::<16>(columns, at),
-                        8.. => self.fold::<8>(columns, at),
                         4.. => self.fold::<4>(columns, at),
                         _ => self.fold::<1>(columns, at),
                     };
@@ -407,12 +435,7 @@ where
     }
 }
 
-impl<C, P, F> PoolTask<'_, C, P, F>
-where
-    C: Compute,
-    P: Pool<C>,
-    F: FnMut(usize, usize, &[P::Value], &[i64]),
-{
+impl<C: Compute, P: Pool<C>> PoolTask<'_, C, P> {
     #[inline(always)]
     fn fold<const N: usize>(
         &mut self,
@@ -420,7 +443,10 @@ where
         (segment, position, first_row): (usize, usize, usize),
     ) -> usize {
         let (values, from) = self.pool.fold::<N>(columns);
-        let args = from.map(|row| first_row as i64 + i64::from(row));
+        let mut args = [first_row as i64; N];
+        for (arg, &row) in args.iter_mut().zip(&from) {
+            *arg += i64::from(row);
+        }
         (self.put)(segment, position, &values, &args);
         N
     }

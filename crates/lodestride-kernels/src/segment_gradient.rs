@@ -3,7 +3,7 @@
 use lodestride_buffer::{Argument, WriteGuard};
 
 use crate::door;
-use crate::error::Result;
+use crate::error::{KernelError, Result};
 use crate::numeric::{Compute, ComputeFloat, ComputeKind};
 use crate::operand::Operand;
 use crate::segment::{SegmentOp, with_rows};
@@ -19,7 +19,7 @@ const TILE: usize = 256;
 /// `arg_out` of the reduction. Nothing flows from an empty segment.
 ///
 /// # Errors
-/// [`KernelError`](crate::KernelError) when the offsets do not divide the rows, `arg` is missing for an extreme, a dtype or
+/// [`KernelError`] when the offsets do not divide the rows, `arg` is missing for an extreme, a dtype or
 /// shape does not fit, or a buffer cannot be accessed. Nothing is written then.
 pub fn segment_reduce_gradient(
     op: SegmentOp,
@@ -33,13 +33,14 @@ pub fn segment_reduce_gradient(
     let wanted = with_rows(dx.shape(), offsets.len() - 1);
     dy.check_shape(OP, Argument::X, &wanted)?;
     door::check_output(OP, dx, dx.shape())?;
-    let is_extreme = matches!(op, SegmentOp::Max | SegmentOp::Min);
-    door::check_argument(
-        OP,
-        "arg",
-        f64::from(u8::from(arg.is_some())),
-        arg.is_some() == is_extreme,
-    )?;
+    if op.is_located() != arg.is_some() {
+        return Err(KernelError::Count {
+            op: OP,
+            what: "inputs",
+            expected: 1 + usize::from(op.is_located()),
+            found: 1 + usize::from(arg.is_some()),
+        });
+    }
     if let Some(arg) = arg {
         door::check_integer(OP, arg)?;
         arg.check_shape(OP, Argument::Y, &wanted)?;

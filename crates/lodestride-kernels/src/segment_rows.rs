@@ -8,7 +8,7 @@ use lodestride_buffer::{ReadGuard, WriteGuard};
 use crate::error::{KernelError, OffsetRule};
 use crate::numeric::Compute;
 use crate::operand::Operand;
-use crate::strided::{Dim, Dims, Source, collapse, count, dims_of, offset_at, store, with_source};
+use crate::strided::{Dim, Dims, Source, collapse, count, dims_of, offset_at, store};
 
 /// Refuses offsets that do not divide `rows` rows into segments: one pass, nothing allocated.
 pub(crate) fn check_offsets(
@@ -97,28 +97,29 @@ impl<'a, C: Compute> RowView<'a, C> {
         let dims = dims_of(layout.shape(), layout.strides());
         let (rows, row) = (dims[0], collapse(dims[1..].iter().copied()));
         let start = layout.offset() as isize;
-        with_source::<C, _>(guard, x.dtype(), |source| {
-            let inner = row.last().copied().unwrap_or(Dim { size: 1, stride: 1 });
-            if let (Some(data), 1) = (source.native(), inner.stride) {
-                let mut outer = row;
-                outer.pop();
-                return job(&RowView {
-                    data: Cow::Borrowed(data),
-                    start,
-                    row_stride: rows.stride,
-                    outer,
-                    width: inner.size,
-                });
+        let source = Source::<C>::new(guard, x.dtype());
+        let inner = row.last().copied().unwrap_or(Dim { size: 1, stride: 1 });
+        let view = if let (Some(data), 1) = (source.native(), inner.stride) {
+            let mut outer = row;
+            outer.pop();
+            RowView {
+                data: Cow::Borrowed(data),
+                start,
+                row_stride: rows.stride,
+                outer,
+                width: inner.size,
             }
+        } else {
             let width = count(&row);
-            job(&RowView {
-                data: Cow::Owned(copied(source, start, rows, &row)),
+            RowView {
+                data: Cow::Owned(copied(&source, start, rows, &row)),
                 start: 0,
                 row_stride: width as isize,
                 outer: Dims::new(),
                 width,
-            })
-        })
+            }
+        };
+        job(&view)
     }
 
     /// The element of a row's piece `outer` from which its columns are counted.
@@ -166,7 +167,7 @@ impl<'a, C: Compute> RowView<'a, C> {
     }
 }
 
-fn copied<C: Compute>(source: &dyn Source<C>, start: isize, rows: Dim, row: &[Dim]) -> Vec<C> {
+fn copied<C: Compute>(source: &Source<'_, C>, start: isize, rows: Dim, row: &[Dim]) -> Vec<C> {
     let width = count(row);
     let mut data = vec![C::ZERO; rows.size * width];
     if data.is_empty() {

@@ -7,8 +7,12 @@ use crate::error::KernelError;
 use crate::isa::{Arch, Level, Task};
 use crate::numeric::{ComputeFloat, ComputeKind};
 use crate::operand::Operand;
+use crate::reduce_fold::lanes_of_run;
+use crate::reduce_kinds::{Extreme, Magnitude};
 use crate::segment::Columns;
-use crate::segment_rows::{RowSink, RowView, check_offsets, rows_of};
+use crate::segment_rows::{RowSink, RowView, balanced, check_offsets, rows_of};
+use crate::spread;
+use crate::threads;
 
 /// Softmax of every column over the rows of each segment: `exp(x - max) / sum(exp(x - max))`, so nothing overflows.
 ///
@@ -50,50 +54,83 @@ pub fn segment_softmax(
 /// Rows of a segment whose exponentials are kept; longer segments compute them again.
 const ROWS: usize = 64;
 
-fn softmax<C: ComputeFloat>(
+fn softmax<C: ComputeFloat + Magnitude>(
     view: &RowView<'_, C>,
     offsets: &[usize],
     sink: &RowSink,
     guard: &mut WriteGuard<'_>,
 ) {
-    if view.width == 1 && view.pieces() == 1 && view.row_stride == 1 {
-        Level::current().run(ScalarTask {
-            view,
-            offsets,
-            put: |row, values: &[C]| sink.store_rows(guard, row, values),
+    let (segments, width) = (offsets.len() - 1, view.row_len());
+    if width == 0 {
+        return;
+    }
+    // An exponential costs about as much as eight additions.
+    if segments > 1 && spread::is_worth(8 * offsets[segments] * width) {
+        let parts = (4 * threads::threads()).min(segments);
+        let results = spread::map(parts, |part| {
+            let range = balanced(offsets, parts, part);
+            let offsets = &offsets[range.start..=range.end];
+            let first = offsets[0];
+            let mut values = vec![C::ZERO; (offsets[range.len()] - first) * width];
+            segments_softmax(view, offsets, &mut |row, position, found| {
+                let at = (row - first) * width + position;
+                values[at..at + found.len()].copy_from_slice(found);
+            });
+            (first, values)
+        });
+        for (first, values) in &results {
+            for (index, row) in values.chunks(width).enumerate() {
+                sink.store(guard, first + index, 0, row);
+            }
+        }
+    } else if width == 1 {
+        segments_softmax(view, offsets, &mut |row, _, values| {
+            sink.store_rows(guard, row, values)
         });
     } else {
-        Level::current().run(ColumnsTask {
-            view,
-            offsets,
-            put: |row, position, values: &[C]| sink.store(guard, row, position, values),
+        segments_softmax(view, offsets, &mut |row, position, values| {
+            sink.store(guard, row, position, values);
         });
     }
 }
 
+/// Takes results: row, position in the row, values.
+type Put<'p, C> = dyn FnMut(usize, usize, &[C]) + 'p;
+
+/// Hands out results as `(row, position, values)`; for rows of one element the values of several rows.
+fn segments_softmax<C: ComputeFloat + Magnitude>(
+    view: &RowView<'_, C>,
+    offsets: &[usize],
+    put: &mut Put<'_, C>,
+) {
+    if view.row_len() == 1 && view.row_stride == 1 {
+        Level::current().run(ScalarTask { view, offsets, put });
+    } else {
+        Level::current().run(ColumnsTask { view, offsets, put });
+    }
+}
+
 /// Rows of one element, one after the other: a segment is a run.
-struct ScalarTask<'a, C: Clone, F> {
+struct ScalarTask<'a, 'p, C: Clone> {
     view: &'a RowView<'a, C>,
     offsets: &'a [usize],
-    put: F,
+    put: &'a mut Put<'p, C>,
 }
 
 /// Elements whose exponentials are kept.
 const RUN: usize = 512;
 
-impl<C: ComputeFloat, F: FnMut(usize, &[C])> Task for ScalarTask<'_, C, F> {
+impl<C: ComputeFloat + Magnitude> Task for ScalarTask<'_, '_, C> {
     type Output = ();
 
     #[inline(always)]
-    fn run<A: Arch>(mut self) {
+    fn run<A: Arch>(self) {
         let mut kept = [C::ZERO; RUN];
         for pair in self.offsets.windows(2) {
             let (start, end) = (pair[0], pair[1]);
             let first = self.view.start as usize;
             let run = &self.view.data[first + start..first + end];
-            let largest = run
-                .iter()
-                .fold(C::LOWEST, |best, &value| best.larger(value));
+            let largest = lanes_of_run(Extreme::<false, false>, run);
             let mut sum = 0.0;
             for chunk in run.chunks(RUN) {
                 for (kept, &value) in kept.iter_mut().zip(chunk) {
@@ -112,20 +149,20 @@ impl<C: ComputeFloat, F: FnMut(usize, &[C])> Task for ScalarTask<'_, C, F> {
                 }
                 let kept = &mut kept[..chunk.len()];
                 kept.iter_mut().for_each(|kept| *kept = kept.div(scale));
-                (self.put)(start + index * RUN, kept);
+                (self.put)(start + index * RUN, 0, kept);
             }
         }
     }
 }
 
 /// Columns of every segment, up to 16 at a time.
-struct ColumnsTask<'a, C: Clone, F> {
+struct ColumnsTask<'a, 'p, C: Clone> {
     view: &'a RowView<'a, C>,
     offsets: &'a [usize],
-    put: F,
+    put: &'a mut Put<'p, C>,
 }
 
-impl<C: ComputeFloat, F: FnMut(usize, usize, &[C])> Task for ColumnsTask<'_, C, F> {
+impl<C: ComputeFloat> Task for ColumnsTask<'_, '_, C> {
     type Output = ();
 
     #[inline(always)]
@@ -140,7 +177,6 @@ impl<C: ComputeFloat, F: FnMut(usize, usize, &[C])> Task for ColumnsTask<'_, C, 
                     let at = (segment, piece, column);
                     column += match self.view.width - column {
                         16.. => self.columns::<A, 16>(at),
-                        8.. => self.columns::<A, 8>(at),
                         4.. => self.columns::<A, 4>(at),
                         _ => self.columns::<A, 1>(at),
                     };
@@ -150,7 +186,7 @@ impl<C: ComputeFloat, F: FnMut(usize, usize, &[C])> Task for ColumnsTask<'_, C, 
     }
 }
 
-impl<C: ComputeFloat, F: FnMut(usize, usize, &[C])> ColumnsTask<'_, C, F> {
+impl<C: ComputeFloat> ColumnsTask<'_, '_, C> {
     #[inline(always)]
     fn columns<A: Arch, const N: usize>(
         &mut self,

@@ -191,6 +191,7 @@ pub fn segment_windows_adjoint(
         offsets,
         start,
         len,
+        width: out.shape()[1..].iter().product(),
         sink: RowSink::new(out),
     };
     match ComputeKind::exact(dy.dtype()) {
@@ -206,6 +207,8 @@ struct Adjoint<'a> {
     offsets: &'a [usize],
     start: isize,
     len: usize,
+    /// Elements of a row of the result.
+    width: usize,
     sink: RowSink,
 }
 
@@ -215,8 +218,7 @@ const TILE: usize = 256;
 impl Adjoint<'_> {
     fn run<C: Compute>(&self, guard: &ReadGuard<'_>, dy: Operand<'_>, out: &mut WriteGuard<'_>) {
         RowView::<C>::with(guard, dy, |view| {
-            // Elements of a row of `out`: a window row without its places.
-            let width = view.row_len() / self.len.max(1);
+            let width = self.width;
             for pair in self.offsets.windows(2) {
                 for row in pair[0]..pair[1] {
                     for first in (0..width).step_by(TILE) {

@@ -62,39 +62,44 @@ pub(crate) fn dims_of(shape: &[usize], strides: &[isize]) -> Dims {
 }
 
 /// Elements of one buffer, seen as values of the compute type `C`.
-pub(crate) trait Source<C>: Sync {
+///
+/// The dtype is erased: what reads through a source is compiled once per compute type, not once per dtype.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source<'a, C> {
+    guard: &'a ReadGuard<'a>,
+    native: Option<&'a [C]>,
+    load: fn(&ReadGuard<'_>, isize, isize, &mut [C]),
+}
+
+impl<'a, C: Compute> Source<'a, C> {
+    /// The elements behind a guard.
+    pub(crate) fn new(guard: &'a ReadGuard<'a>, dtype: DType) -> Self {
+        let native = (dtype == C::DTYPE).then(|| guard.slice::<C>());
+        Self {
+            guard,
+            native,
+            load: with_dtype!(dtype, T => load_elements::<C, T>),
+        }
+    }
+
     /// The elements themselves when the buffer holds `C`: runs of unit stride can be borrowed.
-    fn native(&self) -> Option<&[C]>;
+    pub(crate) fn native(&self) -> Option<&'a [C]> {
+        self.native
+    }
+
     /// Copies the run that starts at `offset` and advances by `stride` into `out`.
-    fn load(&self, offset: isize, stride: isize, out: &mut [C]);
-}
-
-/// A slice of elements of type `T`, converted on load.
-#[derive(Debug)]
-pub(crate) struct Converted<'a, T>(pub(crate) &'a [T]);
-
-/// A slice of elements that are the compute type already.
-#[derive(Debug)]
-pub(crate) struct Native<'a, C>(pub(crate) &'a [C]);
-
-impl<C: Compute, T: Numeric> Source<C> for Converted<'_, T> {
-    fn native(&self) -> Option<&[C]> {
-        None
-    }
-
-    fn load(&self, offset: isize, stride: isize, out: &mut [C]) {
-        load_run(self.0, offset, stride, out, C::load::<T>);
+    pub(crate) fn load(&self, offset: isize, stride: isize, out: &mut [C]) {
+        (self.load)(self.guard, offset, stride, out);
     }
 }
 
-impl<C: Compute> Source<C> for Native<'_, C> {
-    fn native(&self) -> Option<&[C]> {
-        Some(self.0)
-    }
-
-    fn load(&self, offset: isize, stride: isize, out: &mut [C]) {
-        load_run(self.0, offset, stride, out, |value| value);
-    }
+fn load_elements<C: Compute, T: Numeric>(
+    guard: &ReadGuard<'_>,
+    offset: isize,
+    stride: isize,
+    out: &mut [C],
+) {
+    load_run(guard.slice::<T>(), offset, stride, out, C::load::<T>);
 }
 
 /// Copies a strided run of `data` through `convert` into `out`.
@@ -173,17 +178,17 @@ pub(crate) fn store_run<C: Copy, T>(
     }
 }
 
-/// Runs `job` with the elements behind a read guard as a source of `C`.
-pub(crate) fn with_source<C: Compute, R>(
-    guard: &ReadGuard<'_>,
+/// Copies a run of a destination, before it is changed.
+pub(crate) fn load_written<C: Compute>(
+    guard: &WriteGuard<'_>,
     dtype: DType,
-    job: impl FnOnce(&dyn Source<C>) -> R,
-) -> R {
-    if dtype == C::DTYPE {
-        job(&Native(guard.slice::<C>()))
-    } else {
-        with_dtype!(dtype, T => job(&Converted(guard.slice::<T>())))
-    }
+    offset: isize,
+    stride: isize,
+    out: &mut [C],
+) {
+    with_dtype!(dtype, T => {
+        load_run(guard.slice::<T>(), offset, stride, out, C::load::<T>);
+    });
 }
 
 /// Writes compute values to a strided run behind a write guard, cast to its dtype.

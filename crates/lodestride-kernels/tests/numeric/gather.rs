@@ -1,0 +1,244 @@
+//! Take, scatter, compress, positions of non-zeros, joins.
+
+use lodestride_buffer::{DType, Scalar};
+use lodestride_kernels::{
+    KernelError, compress, concat, count_nonzero, nonzero, scatter_add, scatter_set, take,
+};
+
+use crate::support::{Arrangement, Array};
+use crate::{Report, array_of, floats, number, positions, zeros};
+
+fn counted(i: usize) -> Scalar {
+    Scalar::Int((i % 100) as i64)
+}
+
+const INDICES: [f64; 6] = [2.0, -1.0, 0.0, 2.0, -3.0, 1.0];
+
+/// Where each element of a gathered array comes from.
+fn sources(
+    shape: &[usize],
+    axis: usize,
+    indices: &[usize],
+    index_shape: &[usize],
+) -> (Vec<usize>, Vec<usize>) {
+    let out_shape: Vec<usize> = shape[..axis]
+        .iter()
+        .chain(index_shape)
+        .chain(&shape[axis + 1..])
+        .copied()
+        .collect();
+    let from = positions(&out_shape)
+        .iter()
+        .map(|p| {
+            let tail = axis + index_shape.len();
+            let index = indices[number(&p[axis..tail], index_shape)];
+            let at: Vec<usize> = p[..axis]
+                .iter()
+                .chain([&index])
+                .chain(&p[tail..])
+                .copied()
+                .collect();
+            number(&at, shape)
+        })
+        .collect();
+    (out_shape, from)
+}
+
+#[test]
+fn take_and_its_adjoints_match_plain_loops() {
+    let mut report = Report::default();
+    let wrapped: Vec<usize> = INDICES
+        .iter()
+        .map(|&i| {
+            if i < 0.0 {
+                (i + 3.0) as usize
+            } else {
+                i as usize
+            }
+        })
+        .collect();
+    for (axis, shape) in [(0, [3, 4, 5]), (1, [4, 3, 5]), (2, [4, 5, 3])] {
+        for index_shape in [vec![6], vec![2, 3]] {
+            for dtype in [DType::Bool, DType::I8, DType::F16, DType::F32, DType::I64] {
+                for arrangement in Arrangement::ALL {
+                    let x = Array::new(&shape, arrangement, dtype, counted);
+                    let values = floats(&x);
+                    let indices = array_of(&index_shape, DType::I32, &INDICES);
+                    let (out_shape, from) = sources(&shape, axis, &wrapped, &index_shape);
+                    let case = format!("{dtype} {arrangement:?} axis {axis} {index_shape:?}");
+                    let out = Array::new(&out_shape, Arrangement::Strided, dtype, counted);
+                    take(x.operand(), axis, indices.operand(), out.operand()).unwrap();
+                    let wanted: Vec<f64> = from.iter().map(|&i| values[i]).collect();
+                    report.compare(&format!("take {case}"), &out, &wanted, 0.0);
+
+                    let source = Array::new(&out_shape, arrangement, dtype, |i| {
+                        Scalar::Int((i % 3) as i64)
+                    });
+                    let given = floats(&source);
+                    let target = Array::new(&shape, Arrangement::F, dtype, counted);
+                    let mut wanted = floats(&target);
+                    for (&to, &value) in from.iter().zip(&given) {
+                        wanted[to] += value;
+                    }
+                    scatter_add(target.operand(), axis, indices.operand(), source.operand())
+                        .unwrap();
+                    report.compare(&format!("scatter_add {case}"), &target, &wanted, 0.0);
+
+                    let target = Array::new(&shape, Arrangement::Reversed, dtype, counted);
+                    let mut wanted = floats(&target);
+                    for (&to, &value) in from.iter().zip(&given) {
+                        wanted[to] = value;
+                    }
+                    scatter_set(target.operand(), axis, indices.operand(), source.operand())
+                        .unwrap();
+                    report.compare(&format!("scatter_set {case}"), &target, &wanted, 0.0);
+                }
+            }
+        }
+    }
+    report.finish();
+}
+
+#[test]
+fn bad_indices_are_named_and_nothing_is_written() {
+    let x = Array::new(&[3, 2], Arrangement::C, DType::F32, counted);
+    let out = Array::new(&[2, 2], Arrangement::C, DType::F32, |_| Scalar::Int(7));
+    for (bad, dtype) in [(3.0, DType::U8), (-4.0, DType::I64), (100.0, DType::I8)] {
+        let indices = array_of(&[2], dtype, &[0.0, bad]);
+        let error = take(x.operand(), 0, indices.operand(), out.operand()).unwrap_err();
+        let wanted = KernelError::IndexOutOfRange {
+            op: "take",
+            index: bad as i64,
+            position: 1,
+            axis: 0,
+            size: 3,
+        };
+        assert_eq!(error, wanted);
+        let error = scatter_add(x.operand(), 0, indices.operand(), out.operand()).unwrap_err();
+        assert!(matches!(
+            error,
+            KernelError::IndexOutOfRange { position: 1, .. }
+        ));
+    }
+    let floats_as_indices = zeros(&[2], DType::F32);
+    assert!(take(x.operand(), 0, floats_as_indices.operand(), out.operand()).is_err());
+    assert!(take(x.operand(), 2, floats_as_indices.operand(), out.operand()).is_err());
+    assert_eq!(floats(&out), [7.0; 4]);
+}
+
+#[test]
+fn taking_from_and_into_one_buffer_reads_first() {
+    let x = Array::new(&[4], Arrangement::C, DType::I32, |i| {
+        Scalar::Int(i as i64 * 10)
+    });
+    let indices = array_of(&[4], DType::I64, &[3.0, 2.0, 1.0, 0.0]);
+    take(x.operand(), 0, indices.operand(), x.operand()).unwrap();
+    assert_eq!(floats(&x), [30.0, 20.0, 10.0, 0.0]);
+}
+
+#[test]
+fn values_are_cast_to_the_output() {
+    let x = Array::new(&[3], Arrangement::C, DType::I32, |i| {
+        Scalar::Int(i as i64 + 1)
+    });
+    let indices = array_of(&[2], DType::U8, &[2.0, 0.0]);
+    let out = zeros(&[2], DType::F64);
+    take(x.operand(), 0, indices.operand(), out.operand()).unwrap();
+    assert_eq!(floats(&out), [3.0, 1.0]);
+    let out = zeros(&[4], DType::F64);
+    let half = array_of(&[1], DType::F16, &[0.5]);
+    concat(&[x.operand(), half.operand()], 0, out.operand()).unwrap();
+    assert_eq!(floats(&out), [1.0, 2.0, 3.0, 0.5]);
+}
+
+#[test]
+fn concat_joins_every_layout_along_every_axis() {
+    let mut report = Report::default();
+    for dtype in [DType::U8, DType::BF16, DType::F32, DType::F64] {
+        for arrangement in Arrangement::ALL {
+            for axis in 0..3 {
+                let sizes = [2, 0, 1, 3];
+                let inputs: Vec<Array> = sizes
+                    .iter()
+                    .map(|&size| {
+                        let mut shape = vec![2, 3, 4];
+                        shape[axis] = size;
+                        Array::new(&shape, arrangement, dtype, |i| counted(i + 10 * size))
+                    })
+                    .collect();
+                let mut shape = vec![2, 3, 4];
+                shape[axis] = 6;
+                let wanted: Vec<f64> = positions(&shape)
+                    .iter()
+                    .map(|p| {
+                        let mut at = p.clone();
+                        for input in &inputs {
+                            let here = input.layout.shape().to_vec();
+                            if at[axis] < here[axis] {
+                                return floats(input)[number(&at, &here)];
+                            }
+                            at[axis] -= here[axis];
+                        }
+                        f64::NAN
+                    })
+                    .collect();
+                let out = Array::new(&shape, Arrangement::Reversed, dtype, counted);
+                let operands: Vec<_> = inputs.iter().map(Array::operand).collect();
+                concat(&operands, axis, out.operand()).unwrap();
+                report.compare(
+                    &format!("{dtype} {arrangement:?} axis {axis}"),
+                    &out,
+                    &wanted,
+                    0.0,
+                );
+            }
+        }
+    }
+    report.finish();
+    let (a, b) = (zeros(&[2, 3], DType::F32), zeros(&[2, 4], DType::F32));
+    let out = zeros(&[4, 3], DType::F32);
+    assert!(concat(&[a.operand(), b.operand()], 0, out.operand()).is_err());
+    assert!(concat(&[a.operand()], 0, out.operand()).is_err());
+}
+
+#[test]
+fn masks_choose_rows_and_positions() {
+    let mut report = Report::default();
+    let mask = array_of(&[4], DType::Bool, &[1.0, 0.0, 1.0, 1.0]);
+    assert_eq!(count_nonzero(mask.operand()).unwrap(), 3);
+    for arrangement in Arrangement::ALL {
+        let x = Array::new(&[4, 3], arrangement, DType::F32, counted);
+        let values = floats(&x);
+        let out = zeros(&[3, 3], DType::F32);
+        compress(x.operand(), 0, mask.operand(), out.operand()).unwrap();
+        let wanted: Vec<f64> = [0, 2, 3]
+            .iter()
+            .flat_map(|&r| values[3 * r..3 * r + 3].to_vec())
+            .collect();
+        report.compare(&format!("rows {arrangement:?}"), &out, &wanted, 0.0);
+
+        let y = Array::new(&[3, 4], arrangement, DType::F32, counted);
+        let values = floats(&y);
+        let out = zeros(&[3, 3], DType::F32);
+        compress(y.operand(), 1, mask.operand(), out.operand()).unwrap();
+        let wanted: Vec<f64> = (0..3)
+            .flat_map(|r| [0, 2, 3].map(|c| values[4 * r + c]))
+            .collect();
+        report.compare(&format!("columns {arrangement:?}"), &out, &wanted, 0.0);
+
+        let found = positions(&[3, 4]);
+        let wanted: Vec<f64> = found
+            .iter()
+            .zip(&values)
+            .filter(|(_, v)| **v != 0.0)
+            .flat_map(|(p, _)| p.iter().map(|&i| i as f64))
+            .collect();
+        let out = zeros(&[wanted.len() / 2, 2], DType::I64);
+        nonzero(y.operand(), out.operand()).unwrap();
+        report.compare(&format!("nonzero {arrangement:?}"), &out, &wanted, 0.0);
+    }
+    let out = zeros(&[2, 3], DType::F32);
+    let x = zeros(&[4, 3], DType::F32);
+    assert!(compress(x.operand(), 0, mask.operand(), out.operand()).is_err());
+    report.finish();
+}

@@ -1,0 +1,290 @@
+//! Matrix products.
+
+use lodestride_buffer::{DType, Scalar};
+use lodestride_kernels::{Backend, Isa, matmul, set_threads};
+use lodestride_shape::Layout;
+
+use crate::support::{Arrangement, Array};
+use crate::{Report, array_of, floats, noise, zeros};
+
+/// `alpha * a b + beta * out` of a batch, in f64.
+fn reference(a: &Array, b: &Array, out: &Array, alpha: f64, beta: f64) -> Vec<f64> {
+    let (shape, right) = (a.layout.shape().to_vec(), b.layout.shape().to_vec());
+    let rank = shape.len();
+    let (m, k, n) = (shape[rank - 2], shape[rank - 1], right[rank - 1]);
+    let (left, right, old) = (floats(a), floats(b), floats(out));
+    let mut wanted = vec![0.0; old.len()];
+    for (at, value) in wanted.iter_mut().enumerate() {
+        let (batch, i, j) = (at / (m * n), at / n % m, at % n);
+        let sum: f64 = (0..k)
+            .map(|p| left[(batch * m + i) * k + p] * right[(batch * k + p) * n + j])
+            .sum();
+        *value = alpha * sum + if beta == 0.0 { 0.0 } else { beta * old[at] };
+    }
+    wanted
+}
+
+fn whole(i: usize) -> Scalar {
+    Scalar::Int([1, 2, 0, 3, 1, 0, 2][(i + i / 7) % 7])
+}
+
+fn backends() -> impl Iterator<Item = Backend> {
+    [Backend::Gemm, Backend::OpenBlas]
+        .into_iter()
+        .filter(|b| b.is_available())
+}
+
+#[test]
+fn every_layout_and_size_matches_the_reference() {
+    let _held = crate::settings();
+    let mut report = Report::default();
+    let sizes = [
+        (1, 1, 1),
+        (2, 3, 4),
+        (4, 4, 4),
+        (5, 1, 7),
+        (1, 6, 5),
+        (7, 5, 1),
+        (17, 9, 33),
+        (33, 70, 20),
+        (3, 600, 2),
+        (1, 40, 300),
+        (300, 40, 1),
+        (64, 64, 64),
+        (37, 130, 41),
+    ];
+    for backend in backends() {
+        backend.select();
+        for dtype in [DType::F32, DType::F64] {
+            for (m, k, n) in sizes {
+                for left in Arrangement::ALL {
+                    for right in Arrangement::ALL {
+                        let a = Array::new(&[m, k], left, dtype, whole);
+                        let b = Array::new(&[k, n], right, dtype, |i| whole(i + 3));
+                        for target in Arrangement::WRITABLE {
+                            // Whole numbers: every order of summation gives the same value.
+                            let (alpha, beta) = if target == Arrangement::C {
+                                (1.0, 0.0)
+                            } else {
+                                (2.0, -1.0)
+                            };
+                            let out = Array::new(&[m, n], target, dtype, whole);
+                            let wanted = reference(&a, &b, &out, alpha, beta);
+                            matmul(a.operand(), b.operand(), out.operand(), alpha, beta).unwrap();
+                            let case = format!(
+                                "{backend:?} {dtype} {m}x{k}x{n} {left:?} {right:?} {target:?}"
+                            );
+                            report.compare(&case, &out, &wanted, 0.0);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    Backend::Gemm.select();
+    report.finish();
+}
+
+#[test]
+fn every_dtype_and_mixture_is_multiplied() {
+    let mut report = Report::default();
+    for left in DType::ALL {
+        for right in [left, DType::F32, DType::I16] {
+            for (m, k, n) in [(3, 5, 4), (9, 70, 37)] {
+                let a = Array::new(&[m, k], Arrangement::F, left, whole);
+                let b = Array::new(&[k, n], Arrangement::Reversed, right, whole);
+                for out_dtype in [left.promote(right), DType::F64, DType::I32] {
+                    let out = Array::new(&[m, n], Arrangement::Strided, out_dtype, whole);
+                    let wanted = reference(&a, &b, &out, 1.0, 0.0);
+                    matmul(a.operand(), b.operand(), out.operand(), 1.0, 0.0).unwrap();
+                    let wanted: Vec<f64> = match out_dtype {
+                        DType::Bool => wanted
+                            .iter()
+                            .map(|&v| f64::from(u8::from(v != 0.0)))
+                            .collect(),
+                        _ if out_dtype.size() == 1 => {
+                            wanted.iter().map(|&v| wrap(v, out_dtype)).collect()
+                        }
+                        _ => wanted,
+                    };
+                    report.compare(
+                        &format!("{left} {right} -> {out_dtype} {k}"),
+                        &out,
+                        &wanted,
+                        1.0,
+                    );
+                }
+            }
+        }
+    }
+    let a = array_of(&[1, 1], DType::I32, &[5.0]);
+    let out = array_of(&[1, 1], DType::I32, &[10.0]);
+    matmul(a.operand(), a.operand(), out.operand(), 2.0, 3.0).unwrap();
+    report.compare("integers blend", &out, &[80.0], 0.0);
+    report.finish();
+}
+
+fn wrap(value: f64, dtype: DType) -> f64 {
+    let low = value as i64 & 255;
+    if dtype.is_signed() && low > 127 {
+        (low - 256) as f64
+    } else {
+        low as f64
+    }
+}
+
+#[test]
+fn batches_of_any_layout_are_multiplied() {
+    let _held = crate::settings();
+    let mut report = Report::default();
+    for backend in backends() {
+        backend.select();
+        for threads in [1, 2] {
+            set_threads(threads);
+            for (batch, m, k, n) in [(3, 4, 5, 6), (40, 33, 34, 35), (1, 2, 3, 4)] {
+                for left in Arrangement::ALL {
+                    for right in [Arrangement::C, Arrangement::F, Arrangement::RowBroadcast] {
+                        let a = Array::new(&[batch, m, k], left, DType::F32, whole);
+                        let b = Array::new(&[batch, k, n], right, DType::F32, whole);
+                        for target in [Arrangement::C, Arrangement::F, Arrangement::Reversed] {
+                            let out = Array::new(&[batch, m, n], target, DType::F32, whole);
+                            let wanted = reference(&a, &b, &out, 1.0, 1.0);
+                            matmul(a.operand(), b.operand(), out.operand(), 1.0, 1.0).unwrap();
+                            let case = format!(
+                                "{backend:?} {threads} {batch} {left:?} {right:?} {target:?}"
+                            );
+                            report.compare(&case, &out, &wanted, 0.0);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    set_threads(0);
+    Backend::Gemm.select();
+    report.finish();
+}
+
+#[test]
+fn nan_in_the_output_is_erased_and_empty_sizes_give_zeros() {
+    let _held = crate::settings();
+    let mut report = Report::default();
+    for backend in backends() {
+        backend.select();
+        for dtype in [DType::F32, DType::F64, DType::F16] {
+            for (m, k, n) in [
+                (2, 2, 2),
+                (3, 0, 4),
+                (100, 100, 100),
+                (1, 50, 60),
+                (60, 50, 1),
+            ] {
+                let a = Array::new(&[m, k], Arrangement::C, dtype, |_| Scalar::Int(1));
+                let b = Array::new(&[k, n], Arrangement::C, dtype, |_| Scalar::Int(1));
+                let out = Array::new(&[m, n], Arrangement::C, dtype, |_| Scalar::Float(f64::NAN));
+                matmul(a.operand(), b.operand(), out.operand(), 1.0, 0.0).unwrap();
+                report.compare(
+                    &format!("{backend:?} {dtype} {m} {k} {n}"),
+                    &out,
+                    &vec![k as f64; m * n],
+                    0.0,
+                );
+            }
+            let out = Array::new(&[2, 2], Arrangement::C, dtype, |_| Scalar::Int(3));
+            let (a, b) = (zeros(&[2, 0], dtype), zeros(&[0, 2], dtype));
+            matmul(a.operand(), b.operand(), out.operand(), 1.0, 2.0).unwrap();
+            report.compare("k = 0 with beta", &out, &[6.0; 4], 0.0);
+            for (m, n, batch) in [(0, 3, 2), (3, 0, 2), (2, 2, 0)] {
+                let (a, b) = (zeros(&[batch, m, 4], dtype), zeros(&[batch, 4, n], dtype));
+                let out = zeros(&[batch, m, n], dtype);
+                matmul(a.operand(), b.operand(), out.operand(), 1.0, 0.0).unwrap();
+            }
+        }
+    }
+    Backend::Gemm.select();
+    report.finish();
+}
+
+#[test]
+fn outputs_may_overlap_inputs() {
+    let a = Array::new(&[3, 3], Arrangement::C, DType::F32, whole);
+    let wanted = reference(&a, &a, &a, 1.0, 0.0);
+    matmul(a.operand(), a.operand(), a.operand(), 1.0, 0.0).unwrap();
+    assert_eq!(floats(&a), wanted);
+}
+
+#[test]
+fn misuse_is_refused_and_nothing_written() {
+    let out = Array::new(&[2, 2], Arrangement::C, DType::F32, |_| Scalar::Int(7));
+    let cases: [(&[usize], &[usize]); 5] = [
+        (&[2, 3], &[2, 2]),
+        (&[2], &[2, 2]),
+        (&[2, 3], &[3, 3]),
+        (&[1, 2, 2], &[2, 2, 2]),
+        (&[3, 3], &[3, 2]),
+    ];
+    for (left, right) in cases {
+        let (a, b) = (zeros(left, DType::F32), zeros(right, DType::F32));
+        let error = matmul(a.operand(), b.operand(), out.operand(), 1.0, 0.0).unwrap_err();
+        assert!(error.to_string().contains("matmul"), "{error}");
+    }
+    let a = zeros(&[2, 2], DType::F32);
+    let shared = Array {
+        layout: Layout::new([2, 2], [0, 1], 0).unwrap(),
+        ..out.clone()
+    };
+    assert!(matmul(a.operand(), a.operand(), shared.operand(), 1.0, 0.0).is_err());
+    assert_eq!(floats(&out), [7.0; 4]);
+}
+
+#[test]
+fn rounding_stays_small_and_does_not_depend_on_threads() {
+    let _held = crate::settings();
+    let mut report = Report::default();
+    let best = Isa::detect();
+    for (m, k, n) in [
+        (200, 300, 250),
+        (900, 2_000, 1),
+        (1, 2_000, 900),
+        (30, 30, 30),
+    ] {
+        for dtype in [DType::F32, DType::F64, DType::F16] {
+            let a = Array::new(&[m, k], Arrangement::C, dtype, |i| Scalar::Float(noise(i)));
+            let b = Array::new(&[k, n], Arrangement::C, dtype, |i| {
+                Scalar::Float(noise(i + 7))
+            });
+            let old = zeros(&[m, n], dtype);
+            let wanted = reference(&a, &b, &old, 1.0, 0.0);
+            for isa in [Isa::Baseline, best] {
+                isa.select();
+                let mut first: Option<Vec<f64>> = None;
+                for threads in [1, 2, 4] {
+                    set_threads(threads);
+                    let out = zeros(&[m, n], dtype);
+                    matmul(a.operand(), b.operand(), out.operand(), 1.0, 0.0).unwrap();
+                    let found = floats(&out);
+                    // k roundings of partial sums that grow like sqrt(k) / 3: k / 8 epsilon, eight times over.
+                    let epsilon = [2f64.powi(-10), f64::from(f32::EPSILON), f64::EPSILON]
+                        [match dtype {
+                            DType::F16 => 0,
+                            DType::F32 => 1,
+                            _ => 2,
+                        }];
+                    let bound = epsilon * k as f64;
+                    let worst = found
+                        .iter()
+                        .zip(&wanted)
+                        .map(|(a, b)| (a - b).abs())
+                        .fold(0.0, f64::max);
+                    let case = format!("{dtype} {m}x{k}x{n} {isa} {threads}: {worst:e}");
+                    report.check(&case, worst <= bound);
+                    let same = first.get_or_insert_with(|| found.clone());
+                    report.check(&format!("threads {case}"), *same == found);
+                }
+            }
+        }
+    }
+    set_threads(0);
+    best.select();
+    report.finish();
+}

@@ -125,6 +125,16 @@ impl fmt::Debug for Value {
     }
 }
 
+/// As the array or the ragged batch prints itself.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dense(array) => array.fmt(f),
+            Self::Lod(tensor) => tensor.fmt(f),
+        }
+    }
+}
+
 impl From<NdArray> for Value {
     fn from(array: NdArray) -> Self {
         Self::Dense(array)

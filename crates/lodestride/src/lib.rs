@@ -29,3 +29,8 @@ pub use lodestride_graph as graph;
 pub use lodestride_lod as lod;
 pub use lodestride_serde as serde;
 pub use lodestride_shape as shape;
+
+/// The programs of the README, so that they are doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+mod readme {}

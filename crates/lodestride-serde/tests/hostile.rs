@@ -95,7 +95,7 @@ fn more_data_than_an_array_is_an_error_for_files() {
             matches!(error.kind(), SerdeErrorKind::Trailing { end: at } if *at == end),
             "{error}"
         );
-        assert_eq!(error.path(), Some(&path[..]));
+        assert_eq!(error.path(), Some(path.as_path()));
     }
 }
 
@@ -317,7 +317,7 @@ proptest! {
 
     #[test]
     fn changed_bytes_never_panic(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
-        let before = memory::stats().heap_bytes_live;
+        let before = memory::stats().heap_bytes_allocated;
         for original in [npy_bytes(), native_bytes(), npz_bytes(Compression::Stored), npz_bytes(Compression::Deflated)] {
             let mut bytes = original;
             for (place, value) in &changes {
@@ -328,7 +328,8 @@ proptest! {
             let _ = native::read_from(&bytes[..]);
             let _ = read_npz(&bytes);
         }
-        prop_assert!(memory::stats().heap_bytes_live < before + (64 << 20));
+        // Other tests of this binary run beside this one; they need far less.
+        prop_assert!(memory::stats().heap_bytes_allocated < before + (64 << 20));
     }
 
     #[test]

@@ -258,7 +258,7 @@ mod tests {
 
     /// A line of twelve channels, each with these values.
     fn line(values: &str, label: &str) -> String {
-        format!("{}:{label}", vec![values; CHANNELS].join(":"))
+        format!("{}:{label}", [values; CHANNELS].join(":"))
     }
 
     #[test]

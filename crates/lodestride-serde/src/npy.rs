@@ -109,7 +109,7 @@ pub(crate) fn open(path: &Path) -> Result<(File, Option<u64>)> {
         let source = std::io::ErrorKind::IsADirectory.into();
         return Err(source).while_doing("open");
     }
-    let length = metadata.is_file().then(|| metadata.len());
+    let length = metadata.is_file().then_some(metadata.len());
     Ok((file, length))
 }
 

@@ -1,4 +1,6 @@
 //! The texts of errors, whole: reason, place, advice.
+#![expect(clippy::too_many_lines, reason = "a table of cases")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! Input that is cut off, damaged, lying or of another kind: a typed error, never a panic, never memory for what is not there.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

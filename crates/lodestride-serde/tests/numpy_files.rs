@@ -1,4 +1,5 @@
 //! Files written by NumPy itself (testdata/make_fixtures.py), and headers compared with an independent parser.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

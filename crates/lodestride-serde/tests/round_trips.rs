@@ -1,4 +1,5 @@
 //! What is written comes back: every dtype, every kind of layout, every format, through memory and through files.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

@@ -96,68 +96,71 @@ impl Header {
 /// Reads a header, whose length is bounded whatever it says, and checks it before anything is believed.
 pub(super) fn read(source: &mut Source<'_>) -> Result<Header> {
     source.start_checksum();
-    let magic = source.bytes::<8>("the magic number of lodestride")?;
-    if &magic != MAGIC {
-        let (format, found) = (Format::Native, magic.to_vec());
-        return Err(SerdeError::from(SerdeErrorKind::Magic { format, found }).at_byte(0));
-    }
-    let version = u16::from_le_bytes(source.bytes("the version")?);
-    if version != VERSION {
-        let [minor, major] = version.to_be_bytes();
-        let (format, found) = (Format::Native, (major, minor));
-        return Err(SerdeError::from(SerdeErrorKind::Version { format, found }).at_byte(8));
-    }
-    let fields = source.bytes::<6>("the header")?;
-    let [kind, code, order, rank, levels, reserved] = fields;
-    check(source, "the rank", "at most 64", rank, |n| {
-        usize::from(n) <= MAX_RANK
-    })?;
+    check_beginning(source)?;
+    let [kind, code, order, rank, levels, reserved] = source.bytes("the header")?;
+    let small = |n| usize::from(n) <= MAX_RANK.min(MAX_LEVELS);
+    check(source, "the rank", "at most 64", rank, small)?;
     check(
         source,
         "the number of LoD levels",
         "at most 64",
         levels,
-        |n| usize::from(n) <= MAX_LEVELS,
+        small,
     )?;
     let shape = numbers(source, usize::from(rank))?;
     let offsets = numbers(source, usize::from(levels))?;
-    let found = source.take_checksum();
-    let expected = u32::from_le_bytes(source.bytes("the checksum of the header")?);
-    if expected != found {
-        let what = "the header";
-        return Err(source.fault(SerdeErrorKind::Checksum {
-            what,
-            expected,
-            found,
-        }));
-    }
-    let zero = u32::from_le_bytes(source.bytes("the header")?);
+    check_sum(source)?;
     check(source, "the kind", "0 or 1", kind, |n| n <= 1)?;
     check(source, "the memory order", "0 or 1", order, |n| n <= 1)?;
     check(source, "a reserved byte", "0", reserved, |n| n == 0)?;
-    if zero != 0 {
-        return Err(field(source, "a reserved word", "0", u64::from(zero)));
+    for byte in source.bytes::<4>("the header")? {
+        check(source, "a reserved byte", "0", byte, |n| n == 0)?;
     }
-    if kind == 0 && levels != 0 {
-        let expected = "0 for an array";
-        return Err(field(
-            source,
-            "the number of LoD levels",
-            expected,
-            u64::from(levels),
-        ));
-    }
+    check(
+        source,
+        "the number of LoD levels",
+        "0 for an array",
+        levels,
+        |n| kind == 1 || n == 0,
+    )?;
     let Some(&(_, dtype)) = CODES.iter().find(|(known, _)| *known == code) else {
-        return Err(field(source, "the dtype", "1 to 13", u64::from(code)));
+        return Err(field(source, "the dtype", "1 to 13", code));
     };
-    let order = if order == 1 { Order::F } else { Order::C };
     Ok(Header {
         has_lod: kind == 1,
         dtype,
-        order,
+        order: if order == 1 { Order::F } else { Order::C },
         shape,
         offsets,
     })
+}
+
+fn check_beginning(source: &mut Source<'_>) -> Result<()> {
+    let magic = source.bytes::<8>("the magic number of lodestride")?;
+    if &magic != MAGIC {
+        let (format, found) = (Format::Native, magic.to_vec());
+        return Err(SerdeError::from(SerdeErrorKind::Magic { format, found }).at_byte(0));
+    }
+    let [low, high] = source.bytes("the version")?;
+    if u16::from_le_bytes([low, high]) != VERSION {
+        let (format, found) = (Format::Native, (low, high));
+        return Err(SerdeError::from(SerdeErrorKind::Version { format, found }).at_byte(8));
+    }
+    Ok(())
+}
+
+fn check_sum(source: &mut Source<'_>) -> Result<()> {
+    let found = source.take_checksum();
+    let expected = u32::from_le_bytes(source.bytes("the checksum of the header")?);
+    if expected == found {
+        return Ok(());
+    }
+    let what = "the header";
+    Err(source.fault(SerdeErrorKind::Checksum {
+        what,
+        expected,
+        found,
+    }))
 }
 
 fn numbers(source: &mut Source<'_>, count: usize) -> Result<Vec<u64>> {
@@ -176,15 +179,16 @@ fn check(
     if is_right(found) {
         return Ok(());
     }
-    Err(field(source, name, expected, u64::from(found)))
+    Err(field(source, name, expected, found))
 }
 
 fn field(
     source: &Source<'_>,
     field: &'static str,
     expected: &'static str,
-    found: u64,
+    found: u8,
 ) -> SerdeError {
+    let found = u64::from(found);
     source.fault(SerdeErrorKind::HeaderField {
         field,
         expected,

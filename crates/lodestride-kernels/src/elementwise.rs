@@ -2,11 +2,13 @@
 //!
 //! Checks and dtype rules are here; how memory is walked is `driver.rs`' business.
 
-use crate::driver::{self, Action, Load, Plan, Source, Step};
+use crate::dense::{dense_binary, dense_unary};
+use crate::driver;
 use crate::error::{KernelError, Result};
 use crate::isa::Level;
 use crate::op::{self, BinaryOp, UnaryOp};
 use crate::operand::{Input, Operand};
+use crate::plan::{Action, Load, Plan, Source, Step};
 use crate::table;
 use lodestride_buffer::{Argument, Bool, DType, Element, Scalar, bf16, f16};
 use lodestride_shape::Shape;
@@ -47,7 +49,7 @@ pub fn unary(op: UnaryOp, x: Input<'_>, out: Operand<'_>) -> Result<()> {
     if let Input::Array(x) = &x
         && x.dtype() == compute
         && out.dtype() == kernel.out
-        && driver::dense_unary(name, &kernel, x, &out)?
+        && dense_unary(name, &kernel, x, &out)?
     {
         return Ok(());
     }
@@ -95,7 +97,7 @@ pub fn binary(op: BinaryOp, x: Input<'_>, y: Input<'_>, out: Operand<'_>) -> Res
         && x.dtype() == compute
         && y.dtype() == compute
         && out.dtype() == kernel.out
-        && driver::dense_binary(name, &kernel, x, y, &out)?
+        && dense_binary(name, &kernel, x, y, &out)?
     {
         return Ok(());
     }

@@ -1,17 +1,20 @@
 //! Numeric kernels over guarded buffers and strided layouts.
 
 mod blas;
+mod dense;
 mod door;
 mod driver;
 mod elementwise;
 mod error;
 mod gemm_small;
 mod inner;
+mod instruction;
 mod isa;
 mod matrix;
 mod numeric;
 mod op;
 mod operand;
+mod plan;
 mod program;
 mod random_philox;
 mod reduce_fold;
@@ -26,6 +29,7 @@ mod strided;
 mod table;
 mod threads;
 mod tile;
+mod walk;
 
 pub mod concat;
 pub mod gather;
@@ -46,11 +50,12 @@ pub use elementwise::{binary, clip, copy, select, unary};
 pub use error::{KernelError, OffsetRule, Result};
 pub use gather::{compress, count_nonzero, nonzero, scatter_add, scatter_set, take};
 pub use index_reduce::{ArgOp, index_reduce};
+pub use instruction::{Instruction, Register};
 pub use isa::Isa;
 pub use matmul::matmul;
 pub use op::{BinaryOp, UnaryOp};
 pub use operand::{Input, Operand};
-pub use program::{Instruction, Program, ProgramBuilder, Register};
+pub use program::{Program, ProgramBuilder};
 pub use reduce::{ReduceOp, reduce};
 pub use scan::{ScanOp, scan};
 pub use segment::{SegmentOp, segment_reduce};

@@ -82,8 +82,9 @@ impl<'a> Operand<'a> {
             .map_err(|source| self.refused(op, argument, source))
     }
 
+    /// The error of an operand whose guard was refused.
     #[cold]
-    fn refused(
+    pub(crate) fn refused(
         &self,
         op: &'static str,
         argument: Argument,

@@ -4,38 +4,18 @@
 //! single ones of `elementwise.rs`, and give the same results. Reductions at the end of a program would be a further kind
 //! of store, fed tile by tile; there are none yet.
 
-use crate::driver::{self, Action, Load, Plan, Source, Step};
+use crate::driver;
 use crate::elementwise::{scalar_fits, scalar_word};
 use crate::error::{KernelError, Result};
+use crate::instruction::{Instruction, Register};
 use crate::isa::Level;
 use crate::op::{self, BinaryOp, UnaryOp};
 use crate::operand::{Input, Operand};
+use crate::plan::{Action, Load, Plan, Source, Step};
 use crate::table;
 use lodestride_buffer::{Argument, DType, Scalar};
 use smallvec::SmallVec;
 use std::fmt;
-
-/// A value of a program: an input, a constant, or the result of an instruction. Each is defined once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Register(usize);
-
-/// What defines a register.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Instruction {
-    /// The elements of an input, by its number.
-    Load(usize),
-    /// The same number everywhere.
-    Constant(Scalar),
-    /// An operation on one register.
-    Unary(UnaryOp, Register),
-    /// An operation on two registers.
-    Binary(BinaryOp, Register, Register),
-    /// The second register where the first is true, else the third.
-    Select(Register, Register, Register),
-    /// A register in another dtype.
-    Cast(Register),
-}
 
 /// Writes a [`Program`], one register at a time.
 ///
@@ -478,25 +458,6 @@ fn check_count(op: &'static str, what: &'static str, expected: usize, found: usi
             expected,
             found,
         })
-    }
-}
-
-impl fmt::Display for Register {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "%{}", self.0)
-    }
-}
-
-impl fmt::Display for Instruction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Instruction::Load(input) => write!(f, "load {input}"),
-            Instruction::Constant(scalar) => write!(f, "constant {scalar}"),
-            Instruction::Unary(op, x) => write!(f, "{op} {x}"),
-            Instruction::Binary(op, x, y) => write!(f, "{op} {x} {y}"),
-            Instruction::Select(condition, a, b) => write!(f, "select {condition} {a} {b}"),
-            Instruction::Cast(x) => write!(f, "cast {x}"),
-        }
     }
 }
 

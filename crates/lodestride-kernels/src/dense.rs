@@ -1,0 +1,178 @@
+//! The fast path of single operations: everything dense in memory, of the kernel's dtypes, in one order. No nest, no
+//! tiles; what it does not fit goes to `driver.rs`.
+#![expect(
+    unsafe_code,
+    reason = "dense operands are handed to erased kernels as raw pointers"
+)]
+
+use crate::error::Result;
+use crate::isa::RawKernel;
+use crate::operand::Operand;
+use crate::table::{BinaryKernel, UnaryKernel};
+use crate::threads;
+use lodestride_buffer::Argument;
+use lodestride_shape::Order;
+use std::ops::Range;
+
+/// The fast path of one operation on one operand: everything dense, of the kernel's dtypes, in one order. Gives false,
+/// having done nothing, where that is not so.
+///
+/// # Errors
+/// [`KernelError::Access`].
+#[inline]
+pub(crate) fn dense_unary(
+    op: &'static str,
+    kernel: &UnaryKernel,
+    x: &Operand<'_>,
+    out: &Operand<'_>,
+) -> Result<bool> {
+    if !dense_alike(x, out) {
+        return Ok(false);
+    }
+    let shared = x.buffer().same_block(out.buffer());
+    if shared && (kernel.in_place.is_none() || x.layout().offset() != out.layout().offset()) {
+        return Ok(false);
+    }
+    let mut writer = out.write(op, Argument::Z)?;
+    let dst = begin(out, writer.as_mut_ptr());
+    let n = out.elements();
+    match kernel.in_place {
+        Some(in_place) if shared => {
+            dense(n, kernel.out.size(), false, in_place, dst, [dst; 2], [0; 2])
+        }
+        _ => {
+            let reader = x.read(op, Argument::X)?;
+            let a = begin(x, reader.as_ptr().cast_mut());
+            let size = x.dtype().size();
+            dense(
+                n,
+                kernel.out.size(),
+                kernel.heavy,
+                kernel.map,
+                dst,
+                [a; 2],
+                [size; 2],
+            );
+        }
+    }
+    Ok(true)
+}
+
+/// [`dense_unary`] for two operands; `x` may be `out` itself.
+///
+/// # Errors
+/// [`KernelError::Access`].
+#[inline]
+pub(crate) fn dense_binary(
+    op: &'static str,
+    kernel: &BinaryKernel,
+    x: &Operand<'_>,
+    y: &Operand<'_>,
+    out: &Operand<'_>,
+) -> Result<bool> {
+    if !dense_alike(x, out) || !dense_alike(y, out) || y.buffer().same_block(out.buffer()) {
+        return Ok(false);
+    }
+    let shared = x.buffer().same_block(out.buffer());
+    if shared && (kernel.zip_in_place.is_none() || x.layout().offset() != out.layout().offset()) {
+        return Ok(false);
+    }
+    let mut writer = out.write(op, Argument::Z)?;
+    let dst = begin(out, writer.as_mut_ptr());
+    let (n, size, heavy) = (out.elements(), x.dtype().size(), kernel.heavy);
+    match kernel.zip_in_place {
+        Some(in_place) if shared => {
+            let reader = y.read(op, Argument::Y)?;
+            let b = begin(y, reader.as_ptr().cast_mut());
+            dense(
+                n,
+                kernel.out.size(),
+                heavy,
+                in_place,
+                dst,
+                [dst, b],
+                [size; 2],
+            );
+        }
+        _ => {
+            let first = x.read(op, Argument::X)?;
+            let second = y.read(op, Argument::Y)?;
+            let a = begin(x, first.as_ptr().cast_mut());
+            let b = begin(y, second.as_ptr().cast_mut());
+            dense(
+                n,
+                kernel.out.size(),
+                heavy,
+                kernel.zip,
+                dst,
+                [a, b],
+                [size; 2],
+            );
+        }
+    }
+    Ok(true)
+}
+
+/// Whether two operands lie densely in memory, in the same order.
+#[inline]
+fn dense_alike(x: &Operand<'_>, out: &Operand<'_>) -> bool {
+    let (x, out) = (x.layout(), out.layout());
+    x.shape() == out.shape()
+        && (out.is_contiguous(Order::C) && x.is_contiguous(Order::C)
+            || out.is_contiguous(Order::F) && x.is_contiguous(Order::F))
+}
+
+/// A kernel and dense memory, to be divided among threads.
+struct Dense {
+    kernel: RawKernel,
+    dst: *mut u8,
+    sources: [*mut u8; 2],
+}
+
+// SAFETY: the pointers stand for memory that guards held by the caller keep open; the parts given to different threads are
+// disjoint ranges of elements.
+unsafe impl Sync for Dense {}
+
+impl Dense {
+    /// Runs the kernel on elements `range`.
+    fn run(&self, range: Range<usize>, size: usize, sizes: [usize; 2]) {
+        let a = self.sources[0].wrapping_add(range.start * sizes[0]);
+        let b = self.sources[1].wrapping_add(range.start * sizes[1]);
+        let dst = self.dst.wrapping_add(range.start * size);
+        // SAFETY: the fast paths have opened dense operands of the kernel's dtypes with at least `range.end` elements, and
+        // only the in-place form gets a source equal to `dst`, through which it does not read.
+        unsafe { (self.kernel)(range.len(), dst, a, b, std::ptr::null()) }
+    }
+}
+
+/// Runs a kernel over `n` dense elements, on several threads where that pays.
+#[inline]
+fn dense(
+    n: usize,
+    size: usize,
+    heavy: bool,
+    kernel: RawKernel,
+    dst: *mut u8,
+    sources: [*mut u8; 2],
+    sizes: [usize; 2],
+) {
+    let work = Dense {
+        kernel,
+        dst,
+        sources,
+    };
+    let parts = threads::parts(n * (size + sizes[0] + sizes[1]), heavy);
+    if parts == 1 {
+        work.run(0..n, size, sizes);
+        return;
+    }
+    // Whole cache lines of every dtype, so that no two threads write the same line.
+    let share = n.div_ceil(parts).next_multiple_of(64);
+    let ranges = (0..parts).map(|part| (part * share).min(n)..((part + 1) * share).min(n));
+    threads::for_each_part(ranges, |range| work.run(range, size, sizes));
+}
+
+/// Where an opened operand's elements begin.
+fn begin(operand: &Operand<'_>, start: *mut u8) -> *mut u8 {
+    start.wrapping_add(operand.layout().offset() * operand.dtype().size())
+}

@@ -1,0 +1,99 @@
+//! What the driver runs: values loaded from outside, steps that compute values, and where results go.
+//!
+//! Plans are made by `elementwise.rs` and `program.rs`; nothing here touches memory.
+
+use crate::isa::RawKernel;
+use crate::operand::Operand;
+use crate::table::{BinaryKernel, UnaryKernel};
+use lodestride_buffer::{Argument, DType};
+
+/// The largest element.
+pub(crate) const WIDEST: usize = 8;
+
+/// Where a step finds an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A value loaded from outside, by its number.
+    Load(usize),
+    /// The result of a step, by its number.
+    Step(usize),
+}
+
+/// What a step does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Action {
+    Unary(UnaryKernel, Source),
+    Binary(BinaryKernel, Source, Source),
+    /// `condition ? a : b`.
+    Select(RawKernel, Source, Source, Source),
+    /// To the dtype of the step's result.
+    Cast(RawKernel, Source),
+}
+
+impl Action {
+    /// The same with other sources.
+    pub(crate) fn map_sources(self, map: impl Fn(Source) -> Source) -> Action {
+        match self {
+            Action::Unary(kernel, a) => Action::Unary(kernel, map(a)),
+            Action::Binary(kernel, a, b) => Action::Binary(kernel, map(a), map(b)),
+            Action::Select(kernel, a, b, c) => Action::Select(kernel, map(a), map(b), map(c)),
+            Action::Cast(kernel, a) => Action::Cast(kernel, map(a)),
+        }
+    }
+
+    pub(crate) fn sources(&self) -> impl Iterator<Item = Source> {
+        let (sources, count) = match *self {
+            Action::Unary(_, a) | Action::Cast(_, a) => ([a; 3], 1),
+            Action::Binary(_, a, b) => ([a, b, b], 2),
+            Action::Select(_, a, b, c) => ([a, b, c], 3),
+        };
+        sources.into_iter().take(count)
+    }
+}
+
+/// One kernel call per tile.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub(crate) action: Action,
+    /// The dtype of the result.
+    pub(crate) dtype: DType,
+    /// The tile the result is kept in, unless it goes straight to an output.
+    pub(crate) tile: usize,
+}
+
+/// A value that comes from outside.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Load<'a> {
+    Array(Argument, Operand<'a>),
+    /// One element for all positions: its bytes, from the start of the word, and how many they are.
+    Scalar(u64, usize),
+}
+
+/// Everything about a call but its pointers. All outputs and array loads have one shape; outputs are writable layouts.
+#[derive(Debug)]
+pub(crate) struct Plan<'p, 'a> {
+    pub(crate) op: &'static str,
+    pub(crate) loads: &'p [Load<'a>],
+    pub(crate) steps: &'p [Step],
+    /// The number of tiles the steps name.
+    pub(crate) tiles: usize,
+    /// Per output: the value it gets (of its dtype), and where it is.
+    pub(crate) stores: &'p [(Source, Argument, Operand<'a>)],
+    /// Whether arithmetic rather than memory sets the pace.
+    pub(crate) heavy: bool,
+}
+
+impl Plan<'_, '_> {
+    /// The number of a load among the array loads.
+    pub(crate) fn array_number(&self, load: usize) -> Option<usize> {
+        match self.loads[load] {
+            Load::Array(..) => Some(
+                self.loads[..load]
+                    .iter()
+                    .filter(|load| matches!(load, Load::Array(..)))
+                    .count(),
+            ),
+            Load::Scalar(..) => None,
+        }
+    }
+}

@@ -55,7 +55,10 @@ impl Apply {
         let inputs: Vec<Variable> = inputs.iter().map(|v| (*v).clone()).collect();
         let types = op.infer(&Argument::list(&inputs)).map_err(&fail)?;
         if types.len() != outputs.len() {
-            return Err(fail(GraphErrorKind::OutputCount { expected: types.len(), found: outputs.len() }));
+            return Err(fail(GraphErrorKind::OutputCount {
+                expected: types.len(),
+                found: outputs.len(),
+            }));
         }
         for (index, (expected, output)) in types.iter().zip(outputs).enumerate() {
             if output.owner().is_some() || outputs[..index].contains(output) {
@@ -87,7 +90,12 @@ impl Apply {
         for input in &inputs {
             input.0.identity.used.store(true, Ordering::Relaxed);
         }
-        Self(Arc::new(ApplyNode { op, inputs, outputs, span }))
+        Self(Arc::new(ApplyNode {
+            op,
+            inputs,
+            outputs,
+            span,
+        }))
     }
 
     /// The node `op(inputs)` with fresh outputs; the spine of every method and operator.
@@ -95,7 +103,10 @@ impl Apply {
         let types = op
             .infer(&Argument::list(&inputs))
             .map_err(|kind| GraphError::new(kind, Some(&op), span).with_operands(&inputs))?;
-        let outputs = types.into_iter().map(|ty| Identity::new(ty, Kind::Plain, None, span)).collect();
+        let outputs = types
+            .into_iter()
+            .map(|ty| Identity::new(ty, Kind::Plain, None, span))
+            .collect();
         Ok(Self::assemble(op, inputs, outputs, span))
     }
 
@@ -116,12 +127,17 @@ impl Apply {
 
     /// Result number `index`, if there is one.
     pub fn output(&self, index: usize) -> Option<Variable> {
-        self.0.outputs.get(index).map(|identity| Variable::output_of(self, index, identity))
+        self.0
+            .outputs
+            .get(index)
+            .map(|identity| Variable::output_of(self, index, identity))
     }
 
     /// The results. These back pointers are no edges of the graph.
     pub fn outputs(&self) -> Vec<Variable> {
-        (0..self.output_count()).filter_map(|i| self.output(i)).collect()
+        (0..self.output_count())
+            .filter_map(|i| self.output(i))
+            .collect()
     }
 
     /// The only result.
@@ -132,7 +148,10 @@ impl Apply {
         match self.0.outputs.as_slice() {
             [identity] => Ok(Variable::output_of(self, 0, identity)),
             several => {
-                let kind = GraphErrorKind::OutputCount { expected: 1, found: several.len() };
+                let kind = GraphErrorKind::OutputCount {
+                    expected: 1,
+                    found: several.len(),
+                };
                 Err(GraphError::new(kind, Some(self.op()), self.0.span))
             }
         }
@@ -149,7 +168,10 @@ fn closes_cycle(inputs: &[Variable], outputs: &[&Variable]) -> bool {
     if outputs.iter().any(|v| inputs.contains(v)) {
         return true;
     }
-    if !outputs.iter().any(|v| v.0.identity.used.load(Ordering::Relaxed)) {
+    if !outputs
+        .iter()
+        .any(|v| v.0.identity.used.load(Ordering::Relaxed))
+    {
         return false;
     }
     let targets: HashSet<u64> = outputs.iter().map(|v| v.id()).collect();

@@ -49,7 +49,9 @@ impl ConstantData {
     pub(crate) fn same_bits(&self, other: &Self) -> bool {
         let same_lod = match (self, other) {
             (Self::Literal(_), Self::Literal(_)) => true,
-            (Self::Typed(a), Self::Typed(b)) => a.lod_tensor().map(|t| t.lod()) == b.lod_tensor().map(|t| t.lod()),
+            (Self::Typed(a), Self::Typed(b)) => {
+                a.lod_tensor().map(|t| t.lod()) == b.lod_tensor().map(|t| t.lod())
+            }
             _ => false,
         };
         same_lod && self.ty() == other.ty() && self.bits() == other.bits()
@@ -92,15 +94,26 @@ impl Constant {
     /// # Errors
     /// The array's own error when it cannot be read (its workspace is closed, for instance).
     #[track_caller]
-    pub fn new<'a>(value: impl Into<Value>, name: impl Into<Option<&'a str>>) -> crate::Result<Self> {
+    pub fn new<'a>(
+        value: impl Into<Value>,
+        name: impl Into<Option<&'a str>>,
+    ) -> crate::Result<Self> {
         let span = Span(Location::caller());
-        let value = value.into().detached().map_err(|kind| crate::GraphError::new(kind, None, span))?;
+        let value = value
+            .into()
+            .detached()
+            .map_err(|kind| crate::GraphError::new(kind, None, span))?;
         Ok(Self::typed(value, name.into(), span))
     }
 
     pub(crate) fn typed(value: Value, name: Option<&str>, span: Span) -> Self {
         let ty = value.exact_type();
-        Self(Variable::with_kind(ty, Kind::Constant(ConstantData::Typed(value)), name, span))
+        Self(Variable::with_kind(
+            ty,
+            Kind::Constant(ConstantData::Typed(value)),
+            name,
+            span,
+        ))
     }
 
     /// A literal, weak in type promotion: `f32 + 1.5` stays f32.
@@ -109,7 +122,12 @@ impl Constant {
         let value = value.into();
         let ty = Type::tensor(literal_dtype(value), [] as [Dim; 0]);
         let kind = Kind::Constant(ConstantData::Literal(value));
-        Self(Variable::with_kind(ty, kind, None, Span(Location::caller())))
+        Self(Variable::with_kind(
+            ty,
+            kind,
+            None,
+            Span(Location::caller()),
+        ))
     }
 
     pub(crate) fn from_variable(variable: Variable) -> Self {

@@ -19,7 +19,12 @@ pub fn tensor<'a, D: Into<Dim>>(
     dtype: DType,
     dims: impl IntoIterator<Item = D>,
 ) -> Variable {
-    Variable::with_kind(Type::tensor(dtype, dims), Kind::Plain, name.into(), Span(Location::caller()))
+    Variable::with_kind(
+        Type::tensor(dtype, dims),
+        Kind::Plain,
+        name.into(),
+        Span(Location::caller()),
+    )
 }
 
 /// A ragged input: rows of shape `row_shape` in `lod_level` levels of sequences.

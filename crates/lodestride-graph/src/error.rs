@@ -6,8 +6,8 @@ use crate::variable::Variable;
 use lodestride_array::ArrayError;
 use lodestride_array::kernels::KernelError;
 use lodestride_array::{AccessError, DType, WorkspaceError};
-use lodestride_lod::LodError;
 use lodestride_array::{Shape, ShapeError};
+use lodestride_lod::LodError;
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
@@ -112,7 +112,9 @@ pub enum GraphErrorKind {
         found: usize,
     },
     /// An output variable already belongs to another apply node.
-    #[error("output {index} already belongs to another apply node; all output variables must belong to this one")]
+    #[error(
+        "output {index} already belongs to another apply node; all output variables must belong to this one"
+    )]
     OutputOwned {
         /// Position among the outputs.
         index: usize,
@@ -157,7 +159,9 @@ pub enum GraphErrorKind {
         dtype: DType,
     },
     /// A literal does not fit the dtype it has to adopt.
-    #[error("the literal {value} does not fit dtype {dtype}; cast the other operand or use a typed constant")]
+    #[error(
+        "the literal {value} does not fit dtype {dtype}; cast the other operand or use a typed constant"
+    )]
     LiteralRange {
         /// The literal.
         value: i128,
@@ -233,13 +237,17 @@ pub enum GraphErrorKind {
     #[error("has no gradient; wrap its input in `disconnected` if none should flow")]
     NotDifferentiable,
     /// The cost is not a single float.
-    #[error("the cost must be one float, but has type {found}; reduce it with `sum` or `mean` first")]
+    #[error(
+        "the cost must be one float, but has type {found}; reduce it with `sum` or `mean` first"
+    )]
     Cost {
         /// The cost's type.
         found: Type,
     },
     /// Gradients are never integers.
-    #[error("cannot differentiate with respect to {name} of type {found}: gradients exist for floats only")]
+    #[error(
+        "cannot differentiate with respect to {name} of type {found}: gradients exist for floats only"
+    )]
     IntegerGradient {
         /// The variable.
         name: Arc<str>,
@@ -253,7 +261,9 @@ pub enum GraphErrorKind {
         names: Names,
     },
     /// Constants or shared variables among the inputs of a function.
-    #[error("{names} cannot be inputs: constants and shared variables are part of the graph and need not be listed")]
+    #[error(
+        "{names} cannot be inputs: constants and shared variables are part of the graph and need not be listed"
+    )]
     ConstantInput {
         /// The variables.
         names: Names,
@@ -265,7 +275,9 @@ pub enum GraphErrorKind {
         names: Names,
     },
     /// Inputs that no output needs.
-    #[error("inputs {names} are not used; remove them or allow it with `on_unused_input(Unused::Ignore)`")]
+    #[error(
+        "inputs {names} are not used; remove them or allow it with `on_unused_input(Unused::Ignore)`"
+    )]
     UnusedInput {
         /// The variables.
         names: Names,
@@ -397,7 +409,12 @@ impl GraphError {
 
     pub(crate) fn with_spans(kind: GraphErrorKind, op: Option<&OpRef>, spans: Vec<Span>) -> Self {
         let op = op.map(|op| Arc::from(&*op.name()));
-        Self(Box::new(Detail { kind, op, operands: None, spans }))
+        Self(Box::new(Detail {
+            kind,
+            op,
+            operands: None,
+            spans,
+        }))
     }
 
     pub(crate) fn with_operands(mut self, operands: &[Variable]) -> Self {

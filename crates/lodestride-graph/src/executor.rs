@@ -50,7 +50,10 @@ impl Executor {
     pub fn run(&self, feed: &[(&str, Value)], fetch: &[&Variable]) -> Result<Vec<Value>> {
         let span = Span(Location::caller());
         let function = self.function(fetch, span)?;
-        let feed: Vec<(Arc<str>, Value)> = feed.iter().map(|(name, v)| (Arc::from(*name), v.clone())).collect();
+        let feed: Vec<(Arc<str>, Value)> = feed
+            .iter()
+            .map(|(name, v)| (Arc::from(*name), v.clone()))
+            .collect();
         function.call_feed(&feed, span)
     }
 
@@ -68,11 +71,16 @@ impl Executor {
         let inputs = inputs_of(fetch)?;
         let unnamed: Vec<&Variable> = inputs.iter().filter(|v| v.name().is_none()).collect();
         if !unnamed.is_empty() {
-            let kind = GraphErrorKind::UnnamedInput { names: unnamed.iter().copied().collect::<Names>() };
+            let kind = GraphErrorKind::UnnamedInput {
+                names: unnamed.iter().copied().collect::<Names>(),
+            };
             return Err(GraphError::new(kind, None, span));
         }
         let inputs: Vec<&Variable> = inputs.iter().collect();
-        let function = Function::builder(&inputs, fetch).on_unused_input(Unused::Ignore).name("executor").compile()?;
+        let function = Function::builder(&inputs, fetch)
+            .on_unused_input(Unused::Ignore)
+            .name("executor")
+            .compile()?;
         let function = Arc::new(function);
         if compiled.len() >= MAX_FUNCTIONS {
             compiled.remove(0);
@@ -90,5 +98,9 @@ fn inputs_of(fetch: &[&Variable]) -> Result<Vec<Variable>> {
         Source::Leaf(v) if !v.is_shared() => Some(v.clone()),
         Source::Leaf(_) | Source::Constant(..) | Source::Node(..) => None,
     };
-    Ok(graph.values.iter().filter_map(|value| leaf(&value.source)).collect())
+    Ok(graph
+        .values
+        .iter()
+        .filter_map(|value| leaf(&value.source))
+        .collect())
 }

@@ -69,6 +69,8 @@ pub(crate) struct ValueData {
     pub(crate) source: Source,
     pub(crate) clients: SmallVec<[Client; 2]>,
     pub(crate) name: Option<Arc<str>>,
+    /// Another value that certainly has the same shape and sequences, as near to the inputs as known.
+    pub(crate) shape_root: Option<ValueId>,
 }
 
 pub(crate) struct NodeData {
@@ -101,7 +103,7 @@ pub struct FunctionGraph {
     pub(crate) inputs: Vec<ValueId>,
     pub(crate) outputs: Vec<ValueId>,
     /// Hash of (op, inputs) to nodes. A node is listed under the hash of its present inputs.
-    interned: HashMap<u64, SmallVec<[NodeId; 1]>>,
+    pub(crate) interned: HashMap<u64, SmallVec<[NodeId; 1]>>,
     constants: HashMap<u64, SmallVec<[ValueId; 1]>>,
     leaves: HashMap<u64, ValueId>,
 }
@@ -128,8 +130,14 @@ impl FunctionGraph {
         if missing.is_empty() {
             return Ok(graph);
         }
-        let kind = GraphErrorKind::MissingInput { names: missing.iter().collect::<Names>() };
-        Err(GraphError::with_spans(kind, None, missing.iter().map(Variable::span).collect()))
+        let kind = GraphErrorKind::MissingInput {
+            names: missing.iter().collect::<Names>(),
+        };
+        Err(GraphError::with_spans(
+            kind,
+            None,
+            missing.iter().map(Variable::span).collect(),
+        ))
     }
 
     /// The copy, with every leaf found accepted.
@@ -150,7 +158,11 @@ impl FunctionGraph {
     }
 
     /// Copies the producers of `root`, deepest first, with an explicit stack.
-    fn import_ancestors(&mut self, root: &Variable, known: &mut HashMap<u64, ValueId>) -> Result<()> {
+    fn import_ancestors(
+        &mut self,
+        root: &Variable,
+        known: &mut HashMap<u64, ValueId>,
+    ) -> Result<()> {
         let mut pending: Vec<(Variable, bool)> = vec![(root.clone(), false)];
         while let Some((variable, inputs_done)) = pending.pop() {
             if known.contains_key(&variable.id()) {
@@ -165,7 +177,11 @@ impl FunctionGraph {
                 continue;
             };
             if !inputs_done {
-                let missing: Vec<_> = apply.inputs().iter().filter(|v| !known.contains_key(&v.id())).collect();
+                let missing: Vec<_> = apply
+                    .inputs()
+                    .iter()
+                    .filter(|v| !known.contains_key(&v.id()))
+                    .collect();
                 if !missing.is_empty() {
                     let missing: Vec<_> = missing.into_iter().map(|v| (v.clone(), false)).collect();
                     pending.push((variable, true));
@@ -195,7 +211,13 @@ impl FunctionGraph {
 
     fn push_value(&mut self, ty: Type, source: Source, name: Option<Arc<str>>) -> ValueId {
         let id = ValueId(u32::try_from(self.values.len()).unwrap_or(u32::MAX));
-        self.values.push(ValueData { ty, source, clients: SmallVec::new(), name });
+        self.values.push(ValueData {
+            ty,
+            source,
+            clients: SmallVec::new(),
+            name,
+            shape_root: None,
+        });
         id
     }
 
@@ -204,7 +226,11 @@ impl FunctionGraph {
         if let Some(found) = self.leaves.get(&variable.id()) {
             return *found;
         }
-        let id = self.push_value(variable.ty().clone(), Source::Leaf(variable.clone()), variable.name());
+        let id = self.push_value(
+            variable.ty().clone(),
+            Source::Leaf(variable.clone()),
+            variable.name(),
+        );
         self.leaves.insert(variable.id(), id);
         id
     }
@@ -214,7 +240,8 @@ impl FunctionGraph {
         let key = data.hash_bits();
         if let Some(found) = self.constants.get(&key) {
             for id in found {
-                if matches!(&self.values[id.index()].source, Source::Constant(other, _) if other.same_bits(&data)) {
+                if matches!(&self.values[id.index()].source, Source::Constant(other, _) if other.same_bits(&data))
+                {
                     return *id;
                 }
             }
@@ -224,7 +251,7 @@ impl FunctionGraph {
         id
     }
 
-    fn key(op: &OpRef, inputs: &[ValueId]) -> u64 {
+    pub(crate) fn key(op: &OpRef, inputs: &[ValueId]) -> u64 {
         let mut hasher = DefaultHasher::new();
         op.hash(&mut hasher);
         inputs.hash(&mut hasher);
@@ -232,7 +259,13 @@ impl FunctionGraph {
     }
 
     /// The outputs of `op(inputs)` with the given types: those of an equal node if there is one.
-    pub(crate) fn intern(&mut self, op: OpRef, inputs: Values, types: Vec<Type>, spans: &Spans) -> Values {
+    pub(crate) fn intern(
+        &mut self,
+        op: OpRef,
+        inputs: Values,
+        types: Vec<Type>,
+        spans: &Spans,
+    ) -> Values {
         let key = Self::key(&op, &inputs);
         if op.is_pure()
             && let Some(found) = self.interned.get(&key)
@@ -246,13 +279,25 @@ impl FunctionGraph {
         }
         let id = NodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
         let mut outputs = Values::new();
+        let root = types
+            .first()
+            .and_then(|ty| self.root_of_result(&op, &inputs, ty));
         for (index, ty) in types.into_iter().enumerate() {
-            outputs.push(self.push_value(ty, Source::Node(id, index as u32), None));
+            let output = self.push_value(ty, Source::Node(id, index as u32), None);
+            self.values[output.index()].shape_root = root;
+            outputs.push(output);
         }
         for (position, input) in inputs.iter().enumerate() {
-            self.values[input.index()].clients.push(Client::Node(id, position));
+            self.values[input.index()]
+                .clients
+                .push(Client::Node(id, position));
         }
-        self.nodes.push(NodeData { op, inputs, outputs: outputs.clone(), spans: spans.clone() });
+        self.nodes.push(NodeData {
+            op,
+            inputs,
+            outputs: outputs.clone(),
+            spans: spans.clone(),
+        });
         self.interned.entry(key).or_default().push(id);
         outputs
     }
@@ -261,7 +306,8 @@ impl FunctionGraph {
     pub(crate) fn add(&mut self, op: OpRef, inputs: Values, spans: &Spans) -> Result<Values> {
         let types = {
             let arguments: Vec<Argument<'_>> = inputs.iter().map(|v| self.argument(*v)).collect();
-            op.infer(&arguments).map_err(|kind| GraphError::with_spans(kind, Some(&op), spans.to_vec()))?
+            op.infer(&arguments)
+                .map_err(|kind| GraphError::with_spans(kind, Some(&op), spans.to_vec()))?
         };
         Ok(self.intern(op, inputs, types, spans))
     }
@@ -272,7 +318,10 @@ impl FunctionGraph {
             Source::Constant(data, _) => Some(data),
             Source::Leaf(_) | Source::Node(..) => None,
         };
-        Argument { ty: &value.ty, constant }
+        Argument {
+            ty: &value.ty,
+            constant,
+        }
     }
 
     pub(crate) fn set_outputs(&mut self, outputs: &[ValueId]) {
@@ -281,7 +330,9 @@ impl FunctionGraph {
         }
         self.outputs = outputs.to_vec();
         for (position, value) in outputs.iter().enumerate() {
-            self.values[value.index()].clients.push(Client::Output(position));
+            self.values[value.index()]
+                .clients
+                .push(Client::Output(position));
         }
     }
 
@@ -343,70 +394,6 @@ impl FunctionGraph {
         &self.nodes[node.index()].spans
     }
 
-    /// Uses `new` wherever `old` is used, outputs included.
-    ///
-    /// # Errors
-    /// `UpdateType` when `old`'s type cannot hold `new`; `Cycle` when `new` is computed from `old` and the change would
-    /// make it its own ancestor. The graph is unchanged then.
-    #[track_caller]
-    pub fn replace(&mut self, old: ValueId, new: ValueId) -> Result<()> {
-        if old == new {
-            return Ok(());
-        }
-        let (expected, found) = (self.ty(old).clone(), self.ty(new).clone());
-        if !expected.is_compatible(&found) {
-            let name = self.label(old);
-            return Err(GraphErrorKind::UpdateType { name, expected, found }.into());
-        }
-        if self.reaches_client(new, old) {
-            return Err(GraphErrorKind::Cycle.into());
-        }
-        let clients = self.clients(old).to_vec();
-        self.redirect(old, new, &clients);
-        Ok(())
-    }
-
-    /// Moves the given uses of `old` to `new`, which must not depend on them through anything but `old` itself.
-    pub(crate) fn redirect(&mut self, old: ValueId, new: ValueId, clients: &[Client]) {
-        for client in clients {
-            match *client {
-                Client::Output(position) => self.outputs[position] = new,
-                Client::Node(node, position) => self.change_input(node, position, new),
-            }
-        }
-        self.values[old.index()].clients.retain(|c| !clients.contains(c));
-        self.values[new.index()].clients.extend_from_slice(clients);
-    }
-
-    fn change_input(&mut self, id: NodeId, position: usize, new: ValueId) {
-        let node = &mut self.nodes[id.index()];
-        let before = Self::key(&node.op, &node.inputs);
-        node.inputs[position] = new;
-        let after = Self::key(&node.op, &node.inputs);
-        if let Some(listed) = self.interned.get_mut(&before) {
-            listed.retain(|n| *n != id);
-        }
-        self.interned.entry(after).or_default().push(id);
-    }
-
-    /// Whether computing `from` runs through a node that takes `target`.
-    fn reaches_client(&self, from: ValueId, target: ValueId) -> bool {
-        let mut seen = vec![false; self.nodes.len()];
-        let mut pending = vec![from];
-        while let Some(value) = pending.pop() {
-            if let Some((node, _)) = self.owner(value)
-                && !std::mem::replace(&mut seen[node.index()], true)
-            {
-                let inputs = self.node_inputs(node);
-                if inputs.contains(&target) {
-                    return true;
-                }
-                pending.extend_from_slice(inputs);
-            }
-        }
-        false
-    }
-
     /// How listings call a value: its name, its constant, or `op.index`.
     pub fn label(&self, value: ValueId) -> Arc<str> {
         let data = &self.values[value.index()];
@@ -414,40 +401,10 @@ impl FunctionGraph {
             (_, Some(name)) => Arc::clone(name),
             (Source::Constant(constant, _), None) => constant.to_string().into(),
             (Source::Leaf(variable), None) => variable.label(),
-            (Source::Node(node, index), None) => format!("{}.{index}", self.op(*node).name()).into(),
-        }
-    }
-
-    /// Checks the arena: clients and inputs agree, owners and outputs agree, there is no cycle.
-    ///
-    /// # Errors
-    /// `Cycle`, or `Inconsistent` naming the value whose books do not balance.
-    pub fn validate(&self) -> Result<()> {
-        let inconsistent = |value: ValueId| GraphErrorKind::Inconsistent { name: self.label(value) };
-        let mut uses = 0;
-        for (index, value) in self.values.iter().enumerate() {
-            let id = ValueId(index as u32);
-            for client in &value.clients {
-                uses += 1;
-                let seen = match *client {
-                    Client::Node(node, position) => self.nodes[node.index()].inputs.get(position),
-                    Client::Output(position) => self.outputs.get(position),
-                };
-                if seen != Some(&id) {
-                    return Err(inconsistent(id).into());
-                }
-            }
-            if let Source::Node(node, position) = value.source
-                && self.nodes[node.index()].outputs.get(position as usize) != Some(&id)
-            {
-                return Err(inconsistent(id).into());
+            (Source::Node(node, index), None) => {
+                format!("{}.{index}", self.op(*node).name()).into()
             }
         }
-        let expected = self.nodes.iter().map(|n| n.inputs.len()).sum::<usize>() + self.outputs.len();
-        if uses != expected {
-            return Err(GraphErrorKind::ClientCount { expected, found: uses }.into());
-        }
-        self.toposort().map(|_| ())
     }
 }
 
@@ -461,6 +418,12 @@ pub(crate) fn merge_spans(into: &mut Spans, from: &Spans) {
 
 impl fmt::Debug for FunctionGraph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "FunctionGraph({} inputs, {} nodes, {} outputs)", self.inputs.len(), self.nodes.len(), self.outputs.len())
+        write!(
+            f,
+            "FunctionGraph({} inputs, {} nodes, {} outputs)",
+            self.inputs.len(),
+            self.nodes.len(),
+            self.outputs.len()
+        )
     }
 }

@@ -101,8 +101,14 @@ impl Function {
 
     /// The ops that touch array elements, in order of execution; views and shape queries are free and not listed.
     pub fn kernels(&self) -> Vec<&crate::OpRef> {
-        let runs = |node: &&NodeId| self.computed[node.index()] && plan::touches_elements(self.graph.op(**node));
-        self.order.iter().filter(runs).map(|node| self.graph.op(*node)).collect()
+        let runs = |node: &&NodeId| {
+            self.computed[node.index()] && plan::touches_elements(self.graph.op(**node))
+        };
+        self.order
+            .iter()
+            .filter(runs)
+            .map(|node| self.graph.op(*node))
+            .collect()
     }
 
     /// The bytes the largest call so far needed for intermediate results.
@@ -117,7 +123,12 @@ impl Function {
 
     /// The names of the inputs, in order.
     pub fn input_names(&self) -> Names {
-        Names(self.leaves[..self.fed].iter().map(|leaf| Arc::clone(&leaf.name)).collect())
+        Names(
+            self.leaves[..self.fed]
+                .iter()
+                .map(|leaf| Arc::clone(&leaf.name))
+                .collect(),
+        )
     }
 
     /// Calls the function with one value per input, in order.
@@ -130,7 +141,10 @@ impl Function {
         let span = Span::here();
         let values: Vec<Value> = values.into_iter().map(Into::into).collect();
         if values.len() != self.fed {
-            let kind = GraphErrorKind::ArgumentCount { expected: self.input_names(), found: values.len() };
+            let kind = GraphErrorKind::ArgumentCount {
+                expected: self.input_names(),
+                found: values.len(),
+            };
             return Err(GraphError::new(kind, None, span));
         }
         self.run(&values, span)
@@ -150,9 +164,15 @@ impl Function {
     /// # Errors
     /// `MissingFeed`, `UnknownFeed` and `DuplicateFeed`, listing the names; else as for [`call`](Function::call).
     #[track_caller]
-    pub fn call_named<V: Into<Value>>(&self, feed: impl IntoIterator<Item = (&'static str, V)>) -> Result<Vec<Value>> {
+    pub fn call_named<V: Into<Value>>(
+        &self,
+        feed: impl IntoIterator<Item = (&'static str, V)>,
+    ) -> Result<Vec<Value>> {
         let span = Span::here();
-        let feed: Vec<(Arc<str>, Value)> = feed.into_iter().map(|(name, v)| (Arc::from(name), v.into())).collect();
+        let feed: Vec<(Arc<str>, Value)> = feed
+            .into_iter()
+            .map(|(name, v)| (Arc::from(name), v.into()))
+            .collect();
         self.call_feed(&feed, span)
     }
 
@@ -165,19 +185,31 @@ impl Function {
             match inputs.iter().position(|leaf| leaf.name == *name) {
                 None => unknown.push(Arc::clone(name)),
                 Some(at) if values[at].is_some() => {
-                    return Err(fail(GraphErrorKind::DuplicateFeed { name: Arc::clone(name) }));
+                    return Err(fail(GraphErrorKind::DuplicateFeed {
+                        name: Arc::clone(name),
+                    }));
                 }
                 Some(at) => values[at] = Some(value.clone()),
             }
         }
         if !unknown.is_empty() {
-            let kind = GraphErrorKind::UnknownFeed { unknown: Names(unknown), inputs: self.input_names() };
+            let kind = GraphErrorKind::UnknownFeed {
+                unknown: Names(unknown),
+                inputs: self.input_names(),
+            };
             return Err(fail(kind));
         }
-        let missing: Vec<Arc<str>> =
-            inputs.iter().zip(&values).filter(|(_, v)| v.is_none()).map(|(leaf, _)| Arc::clone(&leaf.name)).collect();
+        let missing: Vec<Arc<str>> = inputs
+            .iter()
+            .zip(&values)
+            .filter(|(_, v)| v.is_none())
+            .map(|(leaf, _)| Arc::clone(&leaf.name))
+            .collect();
         if !missing.is_empty() {
-            let kind = GraphErrorKind::MissingFeed { missing: Names(missing), inputs: self.input_names() };
+            let kind = GraphErrorKind::MissingFeed {
+                missing: Names(missing),
+                inputs: self.input_names(),
+            };
             return Err(fail(kind));
         }
         let values: Vec<Value> = values.into_iter().flatten().collect();

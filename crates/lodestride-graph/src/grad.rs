@@ -51,7 +51,11 @@ pub fn grad(cost: &Variable, wrt: &[&Variable]) -> Result<Vec<Variable>> {
 /// # Errors
 /// As for [`grad`].
 #[track_caller]
-pub fn grad_with(cost: &Variable, wrt: &[&Variable], unconnected: Disconnected) -> Result<Vec<Variable>> {
+pub fn grad_with(
+    cost: &Variable,
+    wrt: &[&Variable],
+    unconnected: Disconnected,
+) -> Result<Vec<Variable>> {
     differentiate(cost, wrt, unconnected, Span(Location::caller()))
 }
 
@@ -61,7 +65,12 @@ pub fn grad_with(cost: &Variable, wrt: &[&Variable], unconnected: Disconnected) 
 /// None today.
 #[track_caller]
 pub fn disconnected(x: &Variable) -> Result<Variable> {
-    Apply::make(Barrier { passes: false }.into(), vec![x.clone()], Span(Location::caller()))?.out()
+    Apply::make(
+        Barrier { passes: false }.into(),
+        vec![x.clone()],
+        Span(Location::caller()),
+    )?
+    .out()
 }
 
 /// The identity, which rewrites do not see through while a cost is prepared for differentiation.
@@ -73,7 +82,11 @@ pub(crate) struct Barrier {
 
 impl Op for Barrier {
     fn name(&self) -> Cow<'static, str> {
-        if self.passes { "identity".into() } else { "disconnected".into() }
+        if self.passes {
+            "identity".into()
+        } else {
+            "disconnected".into()
+        }
     }
 
     fn infer(&self, inputs: &[Argument<'_>]) -> Result<Vec<Type>, GraphErrorKind> {
@@ -82,7 +95,11 @@ impl Op for Barrier {
     }
 
     fn plan(&self, inputs: &[Facts]) -> Result<Vec<Planned>, GraphErrorKind> {
-        Ok(vec![Planned::View { input: 0, layout: inputs[0].layout.clone(), lod: inputs[0].lod.clone() }])
+        Ok(vec![Planned::View {
+            input: 0,
+            layout: inputs[0].layout.clone(),
+            lod: inputs[0].lod.clone(),
+        }])
     }
 
     fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
@@ -90,20 +107,38 @@ impl Op for Barrier {
     }
 
     fn gradient(&self, _: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
-        Ok(vec![if self.passes { outputs[0].clone() } else { None }])
+        Ok(vec![if self.passes {
+            outputs[0].clone()
+        } else {
+            None
+        }])
     }
 }
 
-fn differentiate(cost: &Variable, wrt: &[&Variable], unconnected: Disconnected, span: Span) -> Result<Vec<Variable>> {
+fn differentiate(
+    cost: &Variable,
+    wrt: &[&Variable],
+    unconnected: Disconnected,
+    span: Span,
+) -> Result<Vec<Variable>> {
     let fail = |kind| GraphError::new(kind, None, span);
     if cost.rank() != 0 || !cost.dtype().is_float() {
-        return Err(fail(GraphErrorKind::Cost { found: cost.ty().clone() }));
+        return Err(fail(GraphErrorKind::Cost {
+            found: cost.ty().clone(),
+        }));
     }
     if let Some(v) = wrt.iter().find(|v| !v.dtype().is_float()) {
-        return Err(fail(GraphErrorKind::IntegerGradient { name: v.label(), found: v.ty().clone() }));
+        return Err(fail(GraphErrorKind::IntegerGradient {
+            name: v.label(),
+            found: v.ty().clone(),
+        }));
     }
     let stable = stabilised(cost, wrt)?;
-    let lost: Names = wrt.iter().copied().filter(|v| !stable.ancestors.contains(&v.id())).collect();
+    let lost: Names = wrt
+        .iter()
+        .copied()
+        .filter(|v| !stable.ancestors.contains(&v.id()))
+        .collect();
     if unconnected == Disconnected::Error && !lost.0.is_empty() {
         return Err(fail(GraphErrorKind::Disconnected { names: lost }));
     }
@@ -143,25 +178,42 @@ fn stabilised(cost: &Variable, wrt: &[&Variable]) -> Result<Stable> {
     for (position, variable) in guarded.into_iter().enumerate() {
         barriers.insert(variable.id(), exported[1 + position].clone());
     }
-    Ok(Stable { cost: exported[0].clone(), barriers, ancestors })
+    Ok(Stable {
+        cost: exported[0].clone(),
+        barriers,
+        ancestors,
+    })
 }
 
 /// The graph of the cost with every intermediate variable of `wrt` behind an identity op; those are outputs 1.. .
-fn with_barriers(cost: &Variable, wrt: &[&Variable], ancestors: &HashSet<u64>) -> Result<(FunctionGraph, Vec<Variable>)> {
+fn with_barriers(
+    cost: &Variable,
+    wrt: &[&Variable],
+    ancestors: &HashSet<u64>,
+) -> Result<(FunctionGraph, Vec<Variable>)> {
     let mut guarded: Vec<Variable> = Vec::new();
     for v in wrt {
         if v.owner().is_some() && ancestors.contains(&v.id()) && !guarded.contains(v) {
             guarded.push((*v).clone());
         }
     }
-    let outputs: Vec<Variable> = std::iter::once(cost.clone()).chain(guarded.iter().cloned()).collect();
+    let outputs: Vec<Variable> = std::iter::once(cost.clone())
+        .chain(guarded.iter().cloned())
+        .collect();
     let mut graph = FunctionGraph::import(&[], &outputs)?;
     let mut places = graph.outputs().to_vec();
     for position in 1..places.len() {
         let value = places[position];
-        let spans = graph.owner(value).map(|(node, _)| graph.nodes[node.index()].spans.clone()).unwrap_or_default();
+        let spans = graph
+            .owner(value)
+            .map(|(node, _)| graph.nodes[node.index()].spans.clone())
+            .unwrap_or_default();
         let clients = graph.clients(value).to_vec();
-        let stand_in = graph.add(Barrier { passes: true }.into(), [value].into_iter().collect(), &spans)?[0];
+        let stand_in = graph.add(
+            Barrier { passes: true }.into(),
+            [value].into_iter().collect(),
+            &spans,
+        )?[0];
         graph.redirect(value, stand_in, &clients);
         if places[0] == value {
             places[0] = stand_in;
@@ -179,7 +231,13 @@ fn ancestors(cost: &Variable) -> HashSet<u64> {
         if seen.insert(variable.id())
             && let Some(apply) = variable.owner()
         {
-            pending.extend(apply.inputs().iter().filter(|v| !seen.contains(&v.id())).cloned());
+            pending.extend(
+                apply
+                    .inputs()
+                    .iter()
+                    .filter(|v| !seen.contains(&v.id()))
+                    .cloned(),
+            );
         }
     }
     seen
@@ -193,14 +251,24 @@ pub(crate) fn export(graph: &FunctionGraph) -> Result<Vec<Variable>> {
             .entry(value)
             .or_insert_with(|| match &graph.values[value.index()].source {
                 Source::Leaf(variable) => variable.clone(),
-                Source::Constant(data, name) => crate::constant::from_data(data.clone(), name.as_deref()),
+                Source::Constant(data, name) => {
+                    crate::constant::from_data(data.clone(), name.as_deref())
+                }
                 Source::Node(..) => unreachable!("producers come first in a topological order"),
             })
             .clone()
     };
     for node in graph.toposort()? {
-        let inputs = graph.node_inputs(node).iter().map(|v| find(&mut known, *v)).collect();
-        let span = graph.spans(node).first().copied().unwrap_or_else(Span::here);
+        let inputs = graph
+            .node_inputs(node)
+            .iter()
+            .map(|v| find(&mut known, *v))
+            .collect();
+        let span = graph
+            .spans(node)
+            .first()
+            .copied()
+            .unwrap_or_else(Span::here);
         let apply = Apply::make(graph.op(node).clone(), inputs, span)?;
         for (value, variable) in graph.node_outputs(node).iter().zip(apply.outputs()) {
             if let Some(name) = graph.name(*value) {
@@ -209,14 +277,23 @@ pub(crate) fn export(graph: &FunctionGraph) -> Result<Vec<Variable>> {
             known.insert(*value, variable);
         }
     }
-    Ok(graph.outputs().iter().map(|v| find(&mut known, *v)).collect())
+    Ok(graph
+        .outputs()
+        .iter()
+        .map(|v| find(&mut known, *v))
+        .collect())
 }
 
 /// Applies between the leaves and `cost`, consumers first.
 fn reverse_order(cost: &Variable) -> Vec<Apply> {
     let mut order: Vec<Apply> = Vec::new();
     let mut done: HashSet<Apply> = HashSet::new();
-    let mut pending: Vec<(Apply, bool)> = cost.owner().cloned().map(|a| (a, false)).into_iter().collect();
+    let mut pending: Vec<(Apply, bool)> = cost
+        .owner()
+        .cloned()
+        .map(|a| (a, false))
+        .into_iter()
+        .collect();
     while let Some((apply, inputs_done)) = pending.pop() {
         if done.contains(&apply) {
             continue;
@@ -244,8 +321,11 @@ fn backward(cost: &Variable, build: Build) -> Result<HashMap<u64, Variable>> {
     let mut slopes: HashMap<u64, Variable> = HashMap::new();
     slopes.insert(cost.id(), build.typed(1.0, cost.dtype()));
     for apply in reverse_order(cost) {
-        let outputs: Vec<Option<Variable>> =
-            apply.outputs().iter().map(|v| slopes.get(&v.id()).cloned()).collect();
+        let outputs: Vec<Option<Variable>> = apply
+            .outputs()
+            .iter()
+            .map(|v| slopes.get(&v.id()).cloned())
+            .collect();
         if outputs.iter().all(Option::is_none) {
             continue;
         }

@@ -4,6 +4,7 @@
 mod apply;
 mod constant;
 mod constructors;
+mod edit;
 mod error;
 mod executor;
 mod fgraph;

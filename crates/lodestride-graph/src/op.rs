@@ -7,8 +7,8 @@ use crate::ty::Type;
 use crate::variable::Variable;
 use lodestride_array::NdArray;
 use lodestride_array::{DType, Scalar};
-use lodestride_lod::Lod;
 use lodestride_array::{Layout, Shape};
+use lodestride_lod::Lod;
 use smallvec::SmallVec;
 use std::any::Any;
 use std::borrow::Cow;
@@ -28,7 +28,13 @@ pub struct Argument<'a> {
 
 impl<'a> Argument<'a> {
     pub(crate) fn list(variables: &'a [Variable]) -> Vec<Self> {
-        variables.iter().map(|v| Self { ty: v.ty(), constant: v.constant_data() }).collect()
+        variables
+            .iter()
+            .map(|v| Self {
+                ty: v.ty(),
+                constant: v.constant_data(),
+            })
+            .collect()
     }
 
     /// The literal, when the argument is one and adopts the dtype of the others.
@@ -105,12 +111,19 @@ pub enum Planned {
 impl Planned {
     /// A dense result of this shape.
     pub fn fresh(shape: impl Into<Shape>) -> Self {
-        Self::Fresh { shape: shape.into(), lod: None }
+        Self::Fresh {
+            shape: shape.into(),
+            lod: None,
+        }
     }
 
     /// A dense view of input 0.
     pub fn view(layout: Layout) -> Self {
-        Self::View { input: 0, layout, lod: None }
+        Self::View {
+            input: 0,
+            layout,
+            lod: None,
+        }
     }
 }
 
@@ -219,9 +232,17 @@ pub trait Op: OpIdentity + fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// `NotDifferentiable` unless the op implements this.
-    fn gradient(&self, node: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
+    fn gradient(
+        &self,
+        node: &Apply,
+        outputs: &[Option<Variable>],
+    ) -> Result<Vec<Option<Variable>>> {
         let _ = outputs;
-        Err(GraphError::new(GraphErrorKind::NotDifferentiable, Some(node.op()), node.span()))
+        Err(GraphError::new(
+            GraphErrorKind::NotDifferentiable,
+            Some(node.op()),
+            node.span(),
+        ))
     }
 
     /// Whether the shape of the outputs depends on the numbers, so that [`plan`](Op::plan) says `Dynamic`.

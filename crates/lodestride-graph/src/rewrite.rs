@@ -7,6 +7,7 @@ mod constant;
 mod engine;
 mod fuse;
 mod lower;
+mod reductions;
 mod shapes;
 mod stabilise;
 
@@ -34,19 +35,30 @@ pub struct Mode {
 impl Default for Mode {
     /// Every rule, fusion and in-place work.
     fn default() -> Self {
-        Self { soundness: Soundness::Reassociating, optimise: true, fuse: true }
+        Self {
+            soundness: Soundness::Reassociating,
+            optimise: true,
+            fuse: true,
+        }
     }
 }
 
 impl Mode {
     /// Only rules that give the same bits for every input, infinities and NaN included.
     pub fn strict() -> Self {
-        Self { soundness: Soundness::Exact, ..Self::default() }
+        Self {
+            soundness: Soundness::Exact,
+            ..Self::default()
+        }
     }
 
     /// No rules: the graph as written, for debugging.
     pub fn unoptimised() -> Self {
-        Self { soundness: Soundness::Exact, optimise: false, fuse: false }
+        Self {
+            soundness: Soundness::Exact,
+            optimise: false,
+            fuse: false,
+        }
     }
 
     /// Without joining elementwise ops into one kernel.
@@ -71,16 +83,31 @@ impl Mode {
 }
 
 /// Rules that bring a graph into the form that is safe to differentiate.
-static STABILISING: LazyLock<RuleSet> =
-    LazyLock::new(|| RuleSet::new(&[algebra::RULES, shapes::RULES, stabilise::RULES]));
+static STABILISING: LazyLock<RuleSet> = LazyLock::new(|| {
+    RuleSet::new(&[
+        algebra::RULES,
+        reductions::RULES,
+        shapes::RULES,
+        stabilise::RULES,
+    ])
+});
 
 /// Rules for the graph that will run.
 static OPTIMISING: LazyLock<RuleSet> = LazyLock::new(|| {
-    RuleSet::new(&[constant::RULES, algebra::RULES, shapes::RULES, stabilise::RULES, algebra::LATE_RULES, shapes::LATE_RULES])
+    RuleSet::new(&[
+        constant::RULES,
+        algebra::RULES,
+        reductions::RULES,
+        shapes::RULES,
+        stabilise::RULES,
+        reductions::LATE_RULES,
+        shapes::LATE_RULES,
+    ])
 });
 
 /// Rules that spell composite ops out in kernels, after which nothing is recognised any more.
-static LOWERING: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::new(&[lower::RULES, constant::RULES, shapes::RULES]));
+static LOWERING: LazyLock<RuleSet> =
+    LazyLock::new(|| RuleSet::new(&[lower::RULES, constant::RULES, shapes::RULES]));
 
 /// The same graph in a numerically stable form, safe to differentiate.
 pub(crate) fn stabilise(graph: &FunctionGraph, mode: Mode) -> Result<FunctionGraph> {
@@ -92,10 +119,17 @@ pub(crate) fn stabilise(graph: &FunctionGraph, mode: Mode) -> Result<FunctionGra
 pub(crate) fn optimise(graph: &FunctionGraph, mode: Mode) -> Result<(FunctionGraph, Vec<Applied>)> {
     let mut log = Vec::new();
     if !mode.optimises() {
-        return Ok((engine::settle(graph, &RuleSet::default(), mode, &mut log)?, log));
+        return Ok((
+            engine::settle(graph, &RuleSet::default(), mode, &mut log)?,
+            log,
+        ));
     }
     let graph = engine::settle(graph, &OPTIMISING, mode, &mut log)?;
     let graph = engine::settle(&graph, &LOWERING, mode, &mut log)?;
-    let graph = if mode.fuses() { fuse::fuse(&graph)? } else { graph };
+    let graph = if mode.fuses() {
+        fuse::fuse(&graph)?
+    } else {
+        graph
+    };
     Ok((graph, log))
 }

@@ -2,7 +2,9 @@
 
 use crate::fgraph::{FunctionGraph, ValueId};
 use crate::grad::Barrier;
+use crate::op::OpRef;
 use crate::ops::{BroadcastLike, Elemwise, Softmax, SumTo};
+use crate::ty::Type;
 
 impl FunctionGraph {
     /// Whether two values certainly have the same shape and sequences.
@@ -15,33 +17,40 @@ impl FunctionGraph {
         !a.is_lod()
             && !b.is_lod()
             && a.rank() == b.rank()
-            && a.dims().iter().zip(b.dims()).all(|(a, b)| a.surely_equals(b))
+            && a.dims()
+                .iter()
+                .zip(b.dims())
+                .all(|(a, b)| a.surely_equals(b))
     }
 
-    /// The value that a value's shape and sequences come from.
+    /// The value that a value's shape and sequences come from; known since the value was made.
     pub(crate) fn shape_root(&self, value: ValueId) -> ValueId {
-        let mut value = value;
-        loop {
-            let Some((node, _)) = self.owner(value) else { return value };
-            let (op, inputs) = (self.op(node), self.node_inputs(node));
-            if op.is::<Elemwise>() {
-                let ty = self.ty(value);
-                let alone = |x: &ValueId| {
-                    self.ty(*x).rank() == ty.rank()
-                        && self.ty(*x).is_lod() == ty.is_lod()
-                        && inputs.iter().all(|other| other == x || self.ty(*other).rank() == 0)
-                };
-                match inputs.iter().find(|x| alone(x)) {
-                    Some(x) => value = *x,
-                    None => return value,
-                }
-            } else if op.is::<BroadcastLike>() || op.is::<SumTo>() {
-                value = inputs[1];
-            } else if op.is::<Softmax>() || op.is::<Barrier>() {
-                value = inputs[0];
-            } else {
-                return value;
-            }
-        }
+        self.values[value.index()].shape_root.unwrap_or(value)
+    }
+
+    /// The shape root of the result of `op(inputs)` of type `ty`, if it is one of the inputs' roots.
+    pub(crate) fn root_of_result(
+        &self,
+        op: &OpRef,
+        inputs: &[ValueId],
+        ty: &Type,
+    ) -> Option<ValueId> {
+        let source = if op.is::<Elemwise>() {
+            let alone = |x: &&ValueId| {
+                self.ty(**x).rank() == ty.rank()
+                    && self.ty(**x).is_lod() == ty.is_lod()
+                    && inputs
+                        .iter()
+                        .all(|other| other == *x || self.ty(*other).rank() == 0)
+            };
+            *inputs.iter().find(alone)?
+        } else if op.is::<BroadcastLike>() || op.is::<SumTo>() {
+            inputs[1]
+        } else if op.is::<Softmax>() || op.is::<Barrier>() {
+            inputs[0]
+        } else {
+            return None;
+        };
+        Some(self.shape_root(source))
     }
 }

@@ -31,11 +31,16 @@ impl Held {
     /// Memory for the next value: that of the last one if nobody else has it, else new.
     pub(crate) fn spare(&mut self, facts: &Facts) -> Result<NdArray, GraphErrorKind> {
         let reusable = |a: &NdArray| {
-            a.dtype() == facts.dtype && a.shape() == facts.shape() && !a.is_view() && a.buffer().is_unique()
+            a.dtype() == facts.dtype
+                && a.shape() == facts.shape()
+                && !a.is_view()
+                && a.buffer().is_unique()
         };
         match self.spare.take().filter(reusable) {
             Some(array) => Ok(array),
-            None => Ok(scope_out(|| NdArray::recycled(facts.dtype, facts.shape().clone()))?),
+            None => Ok(scope_out(|| {
+                NdArray::recycled(facts.dtype, facts.shape().clone())
+            })?),
         }
     }
 
@@ -75,8 +80,17 @@ pub fn shared<'a>(value: impl Into<Value>, name: impl Into<Option<&'a str>>) -> 
 /// # Errors
 /// `ValueType` when the value is not of that type; the array's own error when it cannot be read.
 #[track_caller]
-pub fn shared_of<'a>(ty: impl Into<Type>, value: impl Into<Value>, name: impl Into<Option<&'a str>>) -> Result<Shared> {
-    Shared::make(value.into(), ty.into(), name.into(), Span(Location::caller()))
+pub fn shared_of<'a>(
+    ty: impl Into<Type>,
+    value: impl Into<Value>,
+    name: impl Into<Option<&'a str>>,
+) -> Result<Shared> {
+    Shared::make(
+        value.into(),
+        ty.into(),
+        name.into(),
+        Span(Location::caller()),
+    )
 }
 
 impl Shared {
@@ -84,16 +98,32 @@ impl Shared {
         let fail = |kind| GraphError::new(kind, None, span);
         if !accepts(&ty, &value) {
             let name = name.unwrap_or("<shared>").into();
-            return Err(fail(GraphErrorKind::ValueType { name, expected: ty, found: value.exact_type() }));
+            return Err(fail(GraphErrorKind::ValueType {
+                name,
+                expected: ty,
+                found: value.exact_type(),
+            }));
         }
-        let cell = SharedCell { held: Mutex::new(Held { value: value.detached().map_err(fail)?, spare: None }) };
-        Ok(Self(Variable::with_kind(ty, Kind::Shared(cell.into()), name, span)))
+        let cell = SharedCell {
+            held: Mutex::new(Held {
+                value: value.detached().map_err(fail)?,
+                spare: None,
+            }),
+        };
+        Ok(Self(Variable::with_kind(
+            ty,
+            Kind::Shared(cell.into()),
+            name,
+            span,
+        )))
     }
 
     fn cell(&self) -> &SharedCell {
         match &self.0.0.identity.kind {
             Kind::Shared(cell) => cell,
-            Kind::Plain | Kind::Constant(_) => unreachable!("a Shared is only made around a shared cell"),
+            Kind::Plain | Kind::Constant(_) => {
+                unreachable!("a Shared is only made around a shared cell")
+            }
         }
     }
 
@@ -104,7 +134,9 @@ impl Shared {
     #[track_caller]
     pub fn get(&self) -> Result<Value> {
         let held = self.cell().lock();
-        held.value.detached().map_err(|kind| GraphError::new(kind, None, Span::here()))
+        held.value
+            .detached()
+            .map_err(|kind| GraphError::new(kind, None, Span::here()))
     }
 
     /// Replaces the value by a copy of `value`.
@@ -118,7 +150,11 @@ impl Shared {
         let fail = |kind| GraphError::new(kind, None, span);
         if !accepts(self.0.ty(), &value) {
             let (name, expected) = (self.0.label(), self.0.ty().clone());
-            return Err(fail(GraphErrorKind::ValueType { name, expected, found: value.exact_type() }));
+            return Err(fail(GraphErrorKind::ValueType {
+                name,
+                expected,
+                found: value.exact_type(),
+            }));
         }
         let copy = value.detached().map_err(fail)?;
         self.cell().lock().store(copy);

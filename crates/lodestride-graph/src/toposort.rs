@@ -20,7 +20,11 @@ impl FunctionGraph {
                 continue;
             }
             count += 1;
-            waiting[index] = node.inputs.iter().filter(|v| self.owner(**v).is_some()).count();
+            waiting[index] = node
+                .inputs
+                .iter()
+                .filter(|v| self.owner(**v).is_some())
+                .count();
             if waiting[index] == 0 {
                 ready.push(Reverse(NodeId(index as u32)));
             }
@@ -41,7 +45,11 @@ impl FunctionGraph {
                 }
             }
         }
-        if order.len() == count { Ok(order) } else { Err(GraphErrorKind::Cycle.into()) }
+        if order.len() == count {
+            Ok(order)
+        } else {
+            Err(GraphErrorKind::Cycle.into())
+        }
     }
 
     /// For each node, whether an output depends on it.

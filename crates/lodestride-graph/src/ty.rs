@@ -45,7 +45,11 @@ impl Dim {
     /// The most specific length that covers both, for values that may come from either.
     #[must_use]
     pub fn join(&self, other: &Self) -> Self {
-        if self == other { self.clone() } else { Self::Unknown }
+        if self == other {
+            self.clone()
+        } else {
+            Self::Unknown
+        }
     }
 
     /// The length both must have, or `None` when they cannot agree.
@@ -96,7 +100,11 @@ impl From<Option<usize>> for Dim {
 /// `true` = broadcastable, that is of length exactly 1; `false` = any length.
 impl From<bool> for Dim {
     fn from(broadcastable: bool) -> Self {
-        if broadcastable { Self::Known(1) } else { Self::Unknown }
+        if broadcastable {
+            Self::Known(1)
+        } else {
+            Self::Unknown
+        }
     }
 }
 
@@ -139,7 +147,10 @@ pub struct TensorType {
 impl TensorType {
     /// A tensor type from its dtype and one entry per axis: a length, `None`, a name, or Theano's broadcastable flag.
     pub fn new<D: Into<Dim>>(dtype: DType, dims: impl IntoIterator<Item = D>) -> Self {
-        Self { dtype, dims: dims.into_iter().map(Into::into).collect() }
+        Self {
+            dtype,
+            dims: dims.into_iter().map(Into::into).collect(),
+        }
     }
 
     /// The element type.
@@ -204,9 +215,19 @@ pub struct LodType {
 
 impl LodType {
     /// A LoD type from dtype, the shape of one row, and the number of levels.
-    pub fn new<D: Into<Dim>>(dtype: DType, row_shape: impl IntoIterator<Item = D>, lod_level: usize) -> Self {
-        let dims = std::iter::once(Dim::Unknown).chain(row_shape.into_iter().map(Into::into)).collect();
-        Self { dtype, dims, lod_level }
+    pub fn new<D: Into<Dim>>(
+        dtype: DType,
+        row_shape: impl IntoIterator<Item = D>,
+        lod_level: usize,
+    ) -> Self {
+        let dims = std::iter::once(Dim::Unknown)
+            .chain(row_shape.into_iter().map(Into::into))
+            .collect();
+        Self {
+            dtype,
+            dims,
+            lod_level,
+        }
     }
 
     /// The element type.
@@ -313,7 +334,10 @@ impl Type {
     pub fn with_dims(&self, dims: impl IntoIterator<Item = Dim>) -> Self {
         let dims: Dims = dims.into_iter().collect();
         match self {
-            Self::Tensor(t) => Self::Tensor(TensorType { dtype: t.dtype, dims }),
+            Self::Tensor(t) => Self::Tensor(TensorType {
+                dtype: t.dtype,
+                dims,
+            }),
             Self::Lod(t) => Self::lod_from_dims(t.dtype, &dims, t.lod_level),
         }
     }
@@ -323,7 +347,11 @@ impl Type {
         self.dtype() == other.dtype()
             && self.lod_level() == other.lod_level()
             && self.rank() == other.rank()
-            && self.dims().iter().zip(other.dims()).all(|(a, b)| a.is_super(b))
+            && self
+                .dims()
+                .iter()
+                .zip(other.dims())
+                .all(|(a, b)| a.is_super(b))
     }
 
     /// Whether some value could have both types; used where a run-time check follows.
@@ -331,7 +359,11 @@ impl Type {
         self.dtype() == other.dtype()
             && self.lod_level() == other.lod_level()
             && self.rank() == other.rank()
-            && self.dims().iter().zip(other.dims()).all(|(a, b)| a.meet(b).is_some())
+            && self
+                .dims()
+                .iter()
+                .zip(other.dims())
+                .all(|(a, b)| a.meet(b).is_some())
     }
 }
 
@@ -379,10 +411,12 @@ pub(crate) fn broadcast_dims(types: &[&Type]) -> Result<Dims, GraphErrorKind> {
         let shift = rank - ty.rank();
         for (axis, dim) in ty.dims().iter().enumerate() {
             let slot = &mut dims[shift + axis];
-            *slot = slot.broadcast(dim).ok_or_else(|| GraphErrorKind::Broadcast {
-                types: types.iter().map(|t| (*t).clone()).collect(),
-                axis: shift + axis,
-            })?;
+            *slot = slot
+                .broadcast(dim)
+                .ok_or_else(|| GraphErrorKind::Broadcast {
+                    types: types.iter().map(|t| (*t).clone()).collect(),
+                    axis: shift + axis,
+                })?;
         }
     }
     Ok(dims)
@@ -401,7 +435,10 @@ mod tests {
             (Type::tensor(DType::F32, [false, true]), "fcol"),
             (Type::tensor(DType::F32, [3usize]), "TensorType(f32, (3,))"),
             (Type::tensor(DType::Bool, ["n"]), "TensorType(bool, (n,))"),
-            (LodType::new(DType::F32, [12usize], 2).into(), "LodType(f32, (?, 12), lod_level=2)"),
+            (
+                LodType::new(DType::F32, [12usize], 2).into(),
+                "LodType(f32, (?, 12), lod_level=2)",
+            ),
         ];
         for (ty, text) in cases {
             assert_eq!(ty.to_string(), text);

@@ -104,7 +104,10 @@ impl Value {
     pub(crate) fn into_slot(self) -> Slot {
         match self {
             Self::Dense(data) => Slot { data, lod: None },
-            Self::Lod(tensor) => Slot { data: tensor.data().clone(), lod: Some(tensor.lod().clone()) },
+            Self::Lod(tensor) => Slot {
+                data: tensor.data().clone(),
+                lod: Some(tensor.lod().clone()),
+            },
         }
     }
 

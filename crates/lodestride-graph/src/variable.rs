@@ -86,7 +86,12 @@ impl Variable {
     /// ```
     #[track_caller]
     pub fn new<'a>(ty: impl Into<Type>, name: impl Into<Option<&'a str>>) -> Self {
-        Self::with_kind(ty.into(), Kind::Plain, name.into(), Span(Location::caller()))
+        Self::with_kind(
+            ty.into(),
+            Kind::Plain,
+            name.into(),
+            Span(Location::caller()),
+        )
     }
 
     pub(crate) fn with_kind(ty: Type, kind: Kind, name: Option<&str>, span: Span) -> Self {
@@ -94,13 +99,19 @@ impl Variable {
     }
 
     pub(crate) fn from_identity(identity: Arc<Identity>) -> Self {
-        Self(Arc::new(VariableNode { identity, owner: OnceLock::new() }))
+        Self(Arc::new(VariableNode {
+            identity,
+            owner: OnceLock::new(),
+        }))
     }
 
     /// The handle of output `index` of `owner`, whose identity the apply node keeps.
     pub(crate) fn output_of(owner: &Apply, index: usize, identity: &Arc<Identity>) -> Self {
         let cell = OnceLock::from((owner.clone(), index));
-        Self(Arc::new(VariableNode { identity: Arc::clone(identity), owner: cell }))
+        Self(Arc::new(VariableNode {
+            identity: Arc::clone(identity),
+            owner: cell,
+        }))
     }
 
     /// The type: what values the variable may hold.
@@ -130,7 +141,12 @@ impl Variable {
 
     /// The name, if one was given. Names are for people; two variables may share one.
     pub fn name(&self) -> Option<Arc<str>> {
-        self.0.identity.name.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0
+            .identity
+            .name
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Gives the variable a name and returns it.
@@ -142,7 +158,12 @@ impl Variable {
 
     /// Gives the variable a name, replacing an earlier one.
     pub fn set_name(&self, name: &str) {
-        *self.0.identity.name.write().unwrap_or_else(PoisonError::into_inner) = Some(name.into());
+        *self
+            .0
+            .identity
+            .name
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = Some(name.into());
     }
 
     /// Where in the user's source the variable was written.
@@ -167,7 +188,8 @@ impl Variable {
 
     /// The constant behind this variable, if it is one.
     pub fn as_constant(&self) -> Option<Constant> {
-        self.is_constant().then(|| Constant::from_variable(self.clone()))
+        self.is_constant()
+            .then(|| Constant::from_variable(self.clone()))
     }
 
     pub(crate) fn constant_data(&self) -> Option<&ConstantData> {
@@ -190,7 +212,10 @@ impl Variable {
         if !matches!(self.0.identity.kind, Kind::Plain) {
             return Err(GraphErrorKind::ConstantOutput { index });
         }
-        self.0.owner.set((apply.clone(), index)).map_err(|_| GraphErrorKind::OutputOwned { index })
+        self.0
+            .owner
+            .set((apply.clone(), index))
+            .map_err(|_| GraphErrorKind::OutputOwned { index })
     }
 
     /// How an error message or a listing calls the variable: its name, its value, or `op.index`.
@@ -243,10 +268,14 @@ impl From<&Variable> for Variable {
 /// Frees a chain of producers with an explicit stack: a graph may be deeper than the thread's stack.
 impl Drop for VariableNode {
     fn drop(&mut self) {
-        let Some((apply, _)) = self.owner.take() else { return };
+        let Some((apply, _)) = self.owner.take() else {
+            return;
+        };
         let mut pending = vec![apply];
         while let Some(apply) = pending.pop() {
-            let Some(mut node) = Arc::into_inner(apply.0) else { continue };
+            let Some(mut node) = Arc::into_inner(apply.0) else {
+                continue;
+            };
             for input in node.inputs.drain(..) {
                 if let Some(mut input) = Arc::into_inner(input.0) {
                     pending.extend(input.owner.take().map(|(apply, _)| apply));

@@ -17,7 +17,10 @@ const LATER: &[(&str, usize)] = &[("scan", 2), ("ifelse", 1), ("einsum", 1)];
 
 fn cases() -> Vec<Json> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/golden");
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|f| f.unwrap().path()).collect();
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|f| f.unwrap().path())
+        .collect();
     files.sort();
     let read = |path: &std::path::PathBuf| -> Vec<Json> {
         serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
@@ -35,7 +38,10 @@ fn golden_cases() {
     for case in &cases {
         let id = case["id"].as_str().unwrap();
         match check_case(case) {
-            Ok(Verdict { gradients: compared, unmet }) => {
+            Ok(Verdict {
+                gradients: compared,
+                unmet,
+            }) => {
                 passed += 1;
                 gradients += compared;
                 wishes.extend(unmet.into_iter().map(|wish| format!("{id}: {wish}")));
@@ -46,9 +52,21 @@ fn golden_cases() {
             },
         }
     }
-    println!("{passed} of {} cases, {gradients} gradients, {} structural wishes open", cases.len(), wishes.len());
+    println!(
+        "{passed} of {} cases, {gradients} gradients, {} structural wishes open",
+        cases.len(),
+        wishes.len()
+    );
     println!("{}", wishes.join("\n"));
-    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
-    let expected: BTreeMap<String, usize> = LATER.iter().map(|(form, n)| ((*form).to_owned(), *n)).collect();
+    assert!(
+        failures.is_empty(),
+        "{} failures:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
+    let expected: BTreeMap<String, usize> = LATER
+        .iter()
+        .map(|(form, n)| ((*form).to_owned(), *n))
+        .collect();
     assert_eq!(later, expected, "forms that are open");
 }

@@ -19,24 +19,39 @@ pub(crate) struct Arena {
 impl Arenas {
     /// A workspace of at least `bytes`: an idle one if it is large enough, else a new one in its place.
     pub(crate) fn borrow(&self, bytes: usize) -> Result<Arena, GraphErrorKind> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = self
+            .idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
         if let Some(arena) = idle
             && arena.bytes >= bytes
         {
             return Ok(arena);
         }
         let config = WorkspaceConfig::new().initial_size(bytes);
-        Ok(Arena { workspace: Workspace::with_config("FUNCTION", config), bytes })
+        Ok(Arena {
+            workspace: Workspace::with_config("FUNCTION", config),
+            bytes,
+        })
     }
 
     /// Gives a workspace back for the next call.
     pub(crate) fn give_back(&self, arena: Arena) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(arena);
+        self.idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(arena);
     }
 
     /// The bytes of the idle workspaces.
     pub(crate) fn bytes(&self) -> usize {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).iter().map(|a| a.bytes).sum()
+        self.idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .iter()
+            .map(|a| a.bytes)
+            .sum()
     }
 }
 

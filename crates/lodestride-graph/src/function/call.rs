@@ -20,7 +20,9 @@ struct Environment {
 
 impl Environment {
     fn get(&self, value: ValueId) -> Result<&Slot, GraphErrorKind> {
-        self.slots[value.index()].as_ref().ok_or(GraphErrorKind::NotComputable)
+        self.slots[value.index()]
+            .as_ref()
+            .ok_or(GraphErrorKind::NotComputable)
     }
 }
 
@@ -57,7 +59,8 @@ impl Function {
         if let Some(plan) = found {
             return Ok(plan);
         }
-        self.check_symbols(given).map_err(|kind| GraphError::with_spans(kind, None, Vec::new()))?;
+        self.check_symbols(given)
+            .map_err(|kind| GraphError::with_spans(kind, None, Vec::new()))?;
         let plan = Arc::new(self.plan(&leaves, hash)?);
         self.plans.insert(Arc::clone(&plan));
         Ok(plan)
@@ -72,7 +75,12 @@ impl Function {
                 let first = *seen.entry(symbol).or_insert(*found);
                 if first != *found {
                     let (symbol, name) = (Arc::clone(symbol), Arc::clone(&leaf.name));
-                    return Err(GraphErrorKind::Symbol { symbol, first, second: *found, name });
+                    return Err(GraphErrorKind::Symbol {
+                        symbol,
+                        first,
+                        second: *found,
+                        name,
+                    });
                 }
             }
         }
@@ -95,28 +103,49 @@ impl Function {
         Ok(memory)
     }
 
-    fn execute(&self, plan: &Plan, given: Vec<Slot>, outputs: Vec<Option<NdArray>>) -> Result<Vec<Slot>> {
-        let mut environment = Environment { slots: vec![None; self.graph.values.len()] };
+    fn execute(
+        &self,
+        plan: &Plan,
+        given: Vec<Slot>,
+        outputs: Vec<Option<NdArray>>,
+    ) -> Result<Vec<Slot>> {
+        let mut environment = Environment {
+            slots: vec![None; self.graph.values.len()],
+        };
         for (leaf, slot) in self.leaves.iter().zip(given) {
             environment.slots[leaf.value.index()] = Some(slot);
         }
         for (value, slot) in &self.constants {
             environment.slots[value.index()] = Some(slot.clone());
         }
-        let slots = plan.slots.iter().map(|bytes| NdArray::recycled(DType::U8, *bytes));
-        let slots = slots.map(|array| Ok(array?.buffer().clone())).collect::<Result<Vec<_>>>()?;
+        let slots = plan
+            .slots
+            .iter()
+            .map(|bytes| NdArray::recycled(DType::U8, *bytes));
+        let slots = slots
+            .map(|array| Ok(array?.buffer().clone()))
+            .collect::<Result<Vec<_>>>()?;
         for step in &plan.steps {
             let node = match step {
-                Step::Perform(node) | Step::Integers(node, _) | Step::View(node) | Step::Late(node) => *node,
+                Step::Perform(node)
+                | Step::Integers(node, _)
+                | Step::View(node)
+                | Step::Late(node) => *node,
             };
             let done = self.step(step, node, plan, &mut environment, &slots, &outputs);
             done.map_err(|kind| self.at_node(kind, node))?;
         }
-        self.collect(plan, &environment, outputs).map_err(|kind| GraphError::with_spans(kind, None, Vec::new()))
+        self.collect(plan, &environment, outputs)
+            .map_err(|kind| GraphError::with_spans(kind, None, Vec::new()))
     }
 
     fn at_node(&self, kind: GraphErrorKind, node: NodeId) -> GraphError {
-        let names = self.graph.node_inputs(node).iter().map(|v| self.graph.label(*v)).collect();
+        let names = self
+            .graph
+            .node_inputs(node)
+            .iter()
+            .map(|v| self.graph.label(*v))
+            .collect();
         let spans = self.graph.spans(node).to_vec();
         GraphError::with_spans(kind, Some(self.graph.op(node)), spans).with_names(names)
     }
@@ -137,9 +166,13 @@ impl Function {
         let mut made: SmallVec<[Slot; 2]> = SmallVec::new();
         for result in results {
             let planning = &plan.values[result.index()];
-            let Some(facts) = &planning.facts else { return Err(GraphErrorKind::NotComputable) };
+            let Some(facts) = &planning.facts else {
+                return Err(GraphErrorKind::NotComputable);
+            };
             let data = match &planning.place {
-                Place::Slot(slot) => NdArray::from_buffer(slots[*slot].clone(), facts.layout.clone(), facts.dtype)?,
+                Place::Slot(slot) => {
+                    NdArray::from_buffer(slots[*slot].clone(), facts.layout.clone(), facts.dtype)?
+                }
                 Place::Output(position) => match &outputs[*position] {
                     Some(array) => array.clone(),
                     None => return Err(GraphErrorKind::NotComputable),
@@ -148,9 +181,14 @@ impl Function {
                     let source = environment.get(*of)?.data.buffer().clone();
                     NdArray::from_buffer(source, facts.layout.clone(), facts.dtype)?
                 }
-                Place::Nowhere | Place::Given | Place::Late => return Err(GraphErrorKind::NotComputable),
+                Place::Nowhere | Place::Given | Place::Late => {
+                    return Err(GraphErrorKind::NotComputable);
+                }
             };
-            made.push(Slot { data, lod: facts.lod.clone() });
+            made.push(Slot {
+                data,
+                lod: facts.lod.clone(),
+            });
         }
         match step {
             Step::Perform(_) => self.perform(node, environment, &made)?,
@@ -163,7 +201,12 @@ impl Function {
         Ok(())
     }
 
-    fn perform(&self, node: NodeId, environment: &Environment, made: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(
+        &self,
+        node: NodeId,
+        environment: &Environment,
+        made: &[Slot],
+    ) -> Result<(), GraphErrorKind> {
         let op = self.graph.op(node);
         let made: SmallVec<[&Slot; 2]> = made.iter().collect();
         let mut inputs: SmallVec<[&Slot; 4]> = SmallVec::new();
@@ -179,7 +222,12 @@ impl Function {
     }
 
     /// A node whose shapes depend on numbers: planned, allocated (on the heap) and run at once.
-    fn late(&self, node: NodeId, plan: &Plan, environment: &mut Environment) -> Result<(), GraphErrorKind> {
+    fn late(
+        &self,
+        node: NodeId,
+        plan: &Plan,
+        environment: &mut Environment,
+    ) -> Result<(), GraphErrorKind> {
         let op = self.graph.op(node);
         let inputs = self.graph.node_inputs(node);
         let mut facts = Vec::with_capacity(inputs.len());
@@ -192,8 +240,10 @@ impl Function {
         let results = self.graph.node_outputs(node);
         if op.is_dynamic() {
             let made = {
-                let slots: SmallVec<[&Slot; 4]> =
-                    inputs.iter().map(|v| environment.get(*v)).collect::<Result<_, _>>()?;
+                let slots: SmallVec<[&Slot; 4]> = inputs
+                    .iter()
+                    .map(|v| environment.get(*v))
+                    .collect::<Result<_, _>>()?;
                 scope_out(|| op.compute(&slots))?
             };
             for (result, slot) in results.iter().zip(made) {
@@ -208,15 +258,24 @@ impl Function {
             made.push(match planned {
                 Planned::Fresh { shape, lod } => {
                     fresh = true;
-                    Slot { data: scope_out(|| NdArray::recycled(dtype, shape))?, lod }
+                    Slot {
+                        data: scope_out(|| NdArray::recycled(dtype, shape))?,
+                        lod,
+                    }
                 }
                 Planned::Integers { shape, values } => {
                     integers = Some(values);
-                    Slot { data: scope_out(|| NdArray::recycled(dtype, shape))?, lod: None }
+                    Slot {
+                        data: scope_out(|| NdArray::recycled(dtype, shape))?,
+                        lod: None,
+                    }
                 }
                 Planned::View { input, layout, lod } => {
                     let source = environment.get(inputs[input])?.data.buffer().clone();
-                    Slot { data: NdArray::from_buffer(source, layout, dtype)?, lod }
+                    Slot {
+                        data: NdArray::from_buffer(source, layout, dtype)?,
+                        lod,
+                    }
                 }
                 Planned::Dynamic => return Err(GraphErrorKind::NotComputable),
             });
@@ -243,7 +302,8 @@ impl Function {
         let mut results = Vec::with_capacity(outputs.len());
         for (position, (value, memory)) in self.graph.outputs().iter().zip(outputs).enumerate() {
             let source = environment.get(*value)?;
-            let in_place = matches!(plan.values[value.index()].place, Place::Output(p) if p == position);
+            let in_place =
+                matches!(plan.values[value.index()].place, Place::Output(p) if p == position);
             let data = match memory {
                 Some(memory) if in_place => memory,
                 Some(memory) => {
@@ -252,7 +312,10 @@ impl Function {
                 }
                 None => scope_out(|| source.data.dup())?,
             };
-            results.push(Slot { data, lod: source.lod.clone() });
+            results.push(Slot {
+                data,
+                lod: source.lod.clone(),
+            });
         }
         Ok(results)
     }
@@ -264,7 +327,11 @@ impl Function {
             let found = Type::tensor(slot.data.dtype(), slot.data.shape().iter().copied());
             if !update.ty.is_lod() && !update.ty.is_compatible(&found) {
                 let (name, expected) = (Arc::clone(&update.name), update.ty.clone());
-                return Err(GraphErrorKind::ValueType { name, expected, found });
+                return Err(GraphErrorKind::ValueType {
+                    name,
+                    expected,
+                    found,
+                });
             }
         }
         for (update, slot) in self.updates.iter().zip(new_values) {
@@ -276,12 +343,17 @@ impl Function {
 }
 
 fn facts_of(slot: &Slot) -> Facts {
-    Facts { dtype: slot.data.dtype(), layout: slot.data.layout().clone(), lod: slot.lod.clone() }
+    Facts {
+        dtype: slot.data.dtype(),
+        layout: slot.data.layout().clone(),
+        lod: slot.lod.clone(),
+    }
 }
 
 fn write_integers(out: &NdArray, values: &[i64]) -> Result<(), GraphErrorKind> {
     let mut values = values.iter();
-    out.view_mut::<i64>()?.for_each(|slot| *slot = values.next().copied().unwrap_or_default());
+    out.view_mut::<i64>()?
+        .for_each(|slot| *slot = values.next().copied().unwrap_or_default());
     Ok(())
 }
 
@@ -297,7 +369,11 @@ fn accept(leaf: &Leaf, value: &Value) -> Result<Slot, GraphErrorKind> {
     let (from, to) = (array.dtype(), expected.dtype());
     let fits = expected.lod_level() == value.lod_level()
         && expected.rank() == array.rank()
-        && expected.dims().iter().zip(array.shape().iter()).all(|(dim, n)| dim.known().is_none_or(|d| d == *n));
+        && expected
+            .dims()
+            .iter()
+            .zip(array.shape().iter())
+            .all(|(dim, n)| dim.known().is_none_or(|d| d == *n));
     if !fits {
         return Err(refuse());
     }
@@ -306,7 +382,9 @@ fn accept(leaf: &Leaf, value: &Value) -> Result<Slot, GraphErrorKind> {
         return Ok(slot);
     }
     let lossless = from.promote(to) == to;
-    let number = array.rank() == 0 && from.is_float() == to.is_float() && to.is_integer() == from.is_integer();
+    let number = array.rank() == 0
+        && from.is_float() == to.is_float()
+        && to.is_integer() == from.is_integer();
     if !lossless && !number {
         return Err(refuse());
     }

@@ -85,8 +85,15 @@ impl Builder {
     }
 
     /// Several updates.
-    pub fn updates<V: Into<Variable>>(mut self, updates: impl IntoIterator<Item = (Shared, V)>) -> Self {
-        self.updates.extend(updates.into_iter().map(|(shared, new)| (shared, new.into())));
+    pub fn updates<V: Into<Variable>>(
+        mut self,
+        updates: impl IntoIterator<Item = (Shared, V)>,
+    ) -> Self {
+        self.updates.extend(
+            updates
+                .into_iter()
+                .map(|(shared, new)| (shared, new.into())),
+        );
         self
     }
 
@@ -127,8 +134,12 @@ impl Builder {
         let start = Instant::now();
         let fail = |kind| GraphError::new(kind, None, span);
         self.check().map_err(fail)?;
-        let outputs: Vec<Variable> =
-            self.outputs.iter().chain(self.updates.iter().map(|(_, new)| new)).cloned().collect();
+        let outputs: Vec<Variable> = self
+            .outputs
+            .iter()
+            .chain(self.updates.iter().map(|(_, new)| new))
+            .cloned()
+            .collect();
         let outputs = substitute(outputs, &self.givens).map_err(fail)?;
         let outputs = self.fit_updates(outputs, span)?;
         let written = FunctionGraph::import(&self.inputs, &outputs)?;
@@ -144,14 +155,22 @@ impl Builder {
             return Err(GraphErrorKind::ConstantInput { names });
         }
         let again = |(i, v): (usize, &'_ Variable)| self.inputs[..i].contains(v);
-        let names: Names = self.inputs.iter().enumerate().filter(|(i, v)| again((*i, v))).map(|(_, v)| v).collect();
+        let names: Names = self
+            .inputs
+            .iter()
+            .enumerate()
+            .filter(|(i, v)| again((*i, v)))
+            .map(|(_, v)| v)
+            .collect();
         if !names.0.is_empty() {
             return Err(GraphErrorKind::DuplicateInput { names });
         }
         let mut targets = HashSet::new();
         for (shared, new) in &self.updates {
             if !targets.insert(shared.id()) {
-                return Err(GraphErrorKind::DuplicateUpdate { name: shared.label() });
+                return Err(GraphErrorKind::DuplicateUpdate {
+                    name: shared.label(),
+                });
             }
             check_types(shared, new)?;
         }
@@ -179,13 +198,27 @@ impl Builder {
             }
         }
         if !missing.is_empty() {
-            let kind = GraphErrorKind::MissingInput { names: missing.iter().collect() };
-            return Err(GraphError::with_spans(kind, None, missing.iter().map(Variable::span).collect()));
+            let kind = GraphErrorKind::MissingInput {
+                names: missing.iter().collect(),
+            };
+            return Err(GraphError::with_spans(
+                kind,
+                None,
+                missing.iter().map(Variable::span).collect(),
+            ));
         }
-        let unused = self.inputs.iter().zip(graph.inputs()).filter(|(_, v)| graph.clients(**v).is_empty());
+        let unused = self
+            .inputs
+            .iter()
+            .zip(graph.inputs())
+            .filter(|(_, v)| graph.clients(**v).is_empty());
         let names: Names = unused.map(|(v, _)| v).collect();
         if self.unused == Unused::Error && !names.0.is_empty() {
-            return Err(GraphError::new(GraphErrorKind::UnusedInput { names }, None, span));
+            return Err(GraphError::new(
+                GraphErrorKind::UnusedInput { names },
+                None,
+                span,
+            ));
         }
         Ok(())
     }
@@ -200,7 +233,12 @@ impl Builder {
         let order = graph.toposort()?;
         let late = super::plan::late_values(&graph, &order);
         let computed = super::plan::computed_nodes(&graph, &order, &late);
-        let mut leaves: Vec<Leaf> = self.inputs.iter().zip(graph.inputs()).map(|(v, id)| leaf(v, *id)).collect();
+        let mut leaves: Vec<Leaf> = self
+            .inputs
+            .iter()
+            .zip(graph.inputs())
+            .map(|(v, id)| leaf(v, *id))
+            .collect();
         let fed = leaves.len();
         let mut constants = Vec::new();
         for (index, value) in graph.values.iter().enumerate() {
@@ -213,7 +251,11 @@ impl Builder {
         }
         let update = |(shared, _): &(Shared, Variable)| {
             let cell = cell_of(shared)?;
-            Some(Update { name: shared.label(), ty: shared.ty().clone(), cell })
+            Some(Update {
+                name: shared.label(),
+                ty: shared.ty().clone(),
+                cell,
+            })
         };
         Ok(Function {
             name: self.name,
@@ -247,7 +289,12 @@ fn cell_of(variable: &Variable) -> Option<Arc<SharedCell>> {
 }
 
 fn leaf(variable: &Variable, value: ValueId) -> Leaf {
-    Leaf { name: variable.label(), ty: variable.ty().clone(), value, cell: cell_of(variable) }
+    Leaf {
+        name: variable.label(),
+        ty: variable.ty().clone(),
+        value,
+        cell: cell_of(variable),
+    }
 }
 
 /// The dtype may still be converted, within its kind; ranks, known lengths and LoD must fit.
@@ -257,11 +304,18 @@ fn check_types(old: &Variable, new: &Variable) -> Result<(), GraphErrorKind> {
     if same_kind && expected.is_compatible(&found.with_dtype(expected.dtype())) {
         return Ok(());
     }
-    Err(GraphErrorKind::UpdateType { name: old.label(), expected: expected.clone(), found: found.clone() })
+    Err(GraphErrorKind::UpdateType {
+        name: old.label(),
+        expected: expected.clone(),
+        found: found.clone(),
+    })
 }
 
 /// `outputs` with each `old` replaced by its `new`, as a new graph; the user's stays as it is.
-fn substitute(outputs: Vec<Variable>, givens: &[(Variable, Variable)]) -> Result<Vec<Variable>, GraphErrorKind> {
+fn substitute(
+    outputs: Vec<Variable>,
+    givens: &[(Variable, Variable)],
+) -> Result<Vec<Variable>, GraphErrorKind> {
     if givens.is_empty() {
         return Ok(outputs);
     }
@@ -269,32 +323,52 @@ fn substitute(outputs: Vec<Variable>, givens: &[(Variable, Variable)]) -> Result
     for (old, new) in givens {
         if !old.ty().is_compatible(new.ty()) {
             let (name, expected, found) = (old.label(), old.ty().clone(), new.ty().clone());
-            return Err(GraphErrorKind::UpdateType { name, expected, found });
+            return Err(GraphErrorKind::UpdateType {
+                name,
+                expected,
+                found,
+            });
         }
         known.insert(old.id(), new.clone());
     }
     for output in &outputs {
         rebuild(output, &mut known)?;
     }
-    Ok(outputs.iter().map(|v| known.get(&v.id()).unwrap_or(v).clone()).collect())
+    Ok(outputs
+        .iter()
+        .map(|v| known.get(&v.id()).unwrap_or(v).clone())
+        .collect())
 }
 
 /// Makes anew every node between the substituted variables and `root`.
 fn rebuild(root: &Variable, known: &mut HashMap<u64, Variable>) -> Result<(), GraphErrorKind> {
     let mut pending = vec![root.clone()];
     while let Some(variable) = pending.last().cloned() {
-        let Some(apply) = variable.owner().filter(|_| !known.contains_key(&variable.id())) else {
-            known.entry(variable.id()).or_insert_with(|| variable.clone());
+        let Some(apply) = variable
+            .owner()
+            .filter(|_| !known.contains_key(&variable.id()))
+        else {
+            known
+                .entry(variable.id())
+                .or_insert_with(|| variable.clone());
             pending.pop();
             continue;
         };
-        let waiting: Vec<Variable> =
-            apply.inputs().iter().filter(|v| !known.contains_key(&v.id())).cloned().collect();
+        let waiting: Vec<Variable> = apply
+            .inputs()
+            .iter()
+            .filter(|v| !known.contains_key(&v.id()))
+            .cloned()
+            .collect();
         if !waiting.is_empty() {
             pending.extend(waiting);
             continue;
         }
-        let inputs: Vec<Variable> = apply.inputs().iter().map(|v| known[&v.id()].clone()).collect();
+        let inputs: Vec<Variable> = apply
+            .inputs()
+            .iter()
+            .map(|v| known[&v.id()].clone())
+            .collect();
         let copies = if inputs == apply.inputs() {
             apply.outputs()
         } else {

@@ -5,8 +5,8 @@ use crate::fgraph::{FunctionGraph, NodeId, ValueId};
 use crate::function::Function;
 use crate::op::{Facts, OpRef, Overwrite, Planned, Slot};
 use crate::ops::{
-    BroadcastLike, BroadcastTo, ConcatPart, Diagonal, DropLod, ElementCount, ExpandDims, LodLike, Permute, ShapeOf,
-    Squeeze, Subtensor,
+    BroadcastLike, BroadcastTo, ConcatPart, Diagonal, DropLod, ElementCount, ExpandDims, LodLike,
+    Permute, ShapeOf, Squeeze, Subtensor,
 };
 use lodestride_array::{DType, Layout, Order, Shape};
 use lodestride_lod::Lod;
@@ -88,13 +88,19 @@ const MAX_PLANS: usize = 64;
 
 impl PlanCache {
     pub(crate) fn largest(&self) -> usize {
-        self.plans.lock().unwrap_or_else(PoisonError::into_inner).largest
+        self.plans
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .largest
     }
 
     pub(crate) fn find(&self, leaves: &[&Slot]) -> (u64, Option<Arc<Plan>>) {
         let hash = signature_hash(leaves);
         let mut cached = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = cached.plans.iter().rposition(|plan| plan.hash == hash && plan.matches(leaves));
+        let found = cached
+            .plans
+            .iter()
+            .rposition(|plan| plan.hash == hash && plan.matches(leaves));
         let plan = found.map(|at| {
             // The newest is last: a hit moves to the end, the front is the one to forget.
             let plan = cached.plans.remove(at);
@@ -137,7 +143,9 @@ impl Plan {
     fn matches(&self, leaves: &[&Slot]) -> bool {
         self.key.len() == leaves.len()
             && self.key.iter().zip(leaves).all(|(key, slot)| {
-                key.dtype == slot.data.dtype() && key.layout == *slot.data.layout() && key.lod == slot.lod
+                key.dtype == slot.data.dtype()
+                    && key.layout == *slot.data.layout()
+                    && key.lod == slot.lod
             })
     }
 }
@@ -205,13 +213,25 @@ struct Planner<'f> {
 impl Function {
     /// The plan for a call with these leaves.
     pub(crate) fn plan(&self, leaves: &[&Slot], hash: u64) -> Result<Plan> {
-        let nothing = Planning { place: Place::Nowhere, facts: None };
-        let mut planner =
-            Planner { function: self, values: vec![nothing; self.graph.values.len()], steps: Vec::new() };
+        let nothing = Planning {
+            place: Place::Nowhere,
+            facts: None,
+        };
+        let mut planner = Planner {
+            function: self,
+            values: vec![nothing; self.graph.values.len()],
+            steps: Vec::new(),
+        };
         let given = |slot: &Slot| {
-            let facts =
-                Facts { dtype: slot.data.dtype(), layout: slot.data.layout().clone(), lod: slot.lod.clone() };
-            Planning { place: Place::Given, facts: Some(facts) }
+            let facts = Facts {
+                dtype: slot.data.dtype(),
+                layout: slot.data.layout().clone(),
+                lod: slot.lod.clone(),
+            };
+            Planning {
+                place: Place::Given,
+                facts: Some(facts),
+            }
         };
         for (leaf, slot) in self.leaves.iter().zip(leaves) {
             planner.values[leaf.value.index()] = given(slot);
@@ -224,10 +244,19 @@ impl Function {
         }
         let slots = planner.assign();
         let bytes = slots.iter().map(|b| arena_bytes(*b)).sum();
-        let key = leaves.iter().map(|s| {
-            LeafKey { dtype: s.data.dtype(), layout: s.data.layout().clone(), lod: s.lod.clone() }
+        let key = leaves.iter().map(|s| LeafKey {
+            dtype: s.data.dtype(),
+            layout: s.data.layout().clone(),
+            lod: s.lod.clone(),
         });
-        Ok(Plan { values: planner.values, steps: planner.steps, slots, bytes, key: key.collect(), hash })
+        Ok(Plan {
+            values: planner.values,
+            steps: planner.steps,
+            slots,
+            bytes,
+            key: key.collect(),
+            hash,
+        })
     }
 }
 
@@ -252,8 +281,11 @@ impl Planner<'_> {
             return Ok(());
         }
         let op = graph.op(node);
-        let facts: Vec<Facts> =
-            graph.node_inputs(node).iter().filter_map(|v| self.values[v.index()].facts.clone()).collect();
+        let facts: Vec<Facts> = graph
+            .node_inputs(node)
+            .iter()
+            .filter_map(|v| self.values[v.index()].facts.clone())
+            .collect();
         let fail = |kind| GraphError::with_spans(kind, Some(op), graph.spans(node).to_vec());
         let planned = op.plan(&facts).map_err(fail)?;
         let mut step = None;
@@ -275,7 +307,10 @@ impl Planner<'_> {
                 Planned::Dynamic => return Err(fail(GraphErrorKind::NotComputable)),
             };
             let place = if computed { place } else { Place::Nowhere };
-            self.values[output.index()] = Planning { place, facts: Some(Facts { dtype, layout, lod }) };
+            self.values[output.index()] = Planning {
+                place,
+                facts: Some(Facts { dtype, layout, lod }),
+            };
         }
         if computed {
             self.steps.extend(step);
@@ -294,7 +329,9 @@ impl Planner<'_> {
 
     fn step_node(step: &Step) -> NodeId {
         match step {
-            Step::Perform(node) | Step::Integers(node, _) | Step::View(node) | Step::Late(node) => *node,
+            Step::Perform(node) | Step::Integers(node, _) | Step::View(node) | Step::Late(node) => {
+                *node
+            }
         }
     }
 
@@ -304,7 +341,11 @@ impl Planner<'_> {
         let mut last = vec![0; self.values.len()];
         for (at, step) in self.steps.iter().enumerate() {
             let node = Self::step_node(step);
-            for value in graph.node_inputs(node).iter().chain(graph.node_outputs(node)) {
+            for value in graph
+                .node_inputs(node)
+                .iter()
+                .chain(graph.node_outputs(node))
+            {
                 last[self.root(*value).index()] = at;
             }
         }
@@ -357,7 +398,13 @@ impl Planner<'_> {
     }
 
     /// The slot of an input that ends with this step and that the op may write its result over.
-    fn overwritable(&self, node: NodeId, output: ValueId, at: usize, last: &[usize]) -> Option<usize> {
+    fn overwritable(
+        &self,
+        node: NodeId,
+        output: ValueId,
+        at: usize,
+        last: &[usize],
+    ) -> Option<usize> {
         let graph = &self.function.graph;
         let inputs = graph.node_inputs(node);
         let allowed = |position: usize| match graph.op(node).may_overwrite() {
@@ -373,7 +420,9 @@ impl Planner<'_> {
         let fits = |(position, value): (usize, &ValueId)| {
             let planning = &self.values[value.index()];
             let facts = planning.facts.as_ref()?;
-            let Place::Slot(slot) = planning.place else { return None };
+            let Place::Slot(slot) = planning.place else {
+                return None;
+            };
             let same = facts.dtype == target.dtype && facts.layout == target.layout;
             (allowed(position) && same && last[value.index()] == at).then_some(slot)
         };
@@ -395,8 +444,14 @@ struct Slots {
 impl Slots {
     /// The smallest free slot that is large enough, else the largest free one, grown, else a new one.
     fn take(&mut self, need: usize) -> usize {
-        let enough = self.free.iter().filter(|s| self.bytes[**s] >= need).min_by_key(|s| self.bytes[**s]);
-        let chosen = enough.or_else(|| self.free.iter().max_by_key(|s| self.bytes[**s])).copied();
+        let enough = self
+            .free
+            .iter()
+            .filter(|s| self.bytes[**s] >= need)
+            .min_by_key(|s| self.bytes[**s]);
+        let chosen = enough
+            .or_else(|| self.free.iter().max_by_key(|s| self.bytes[**s]))
+            .copied();
         match chosen {
             Some(slot) => {
                 self.free.retain(|s| *s != slot);

@@ -36,7 +36,12 @@ impl Build {
         self.apply(Elemwise::Unary(op), vec![x.into()])
     }
 
-    pub(crate) fn binary(self, op: BinaryOp, x: impl Into<Variable>, y: impl Into<Variable>) -> Result<Variable> {
+    pub(crate) fn binary(
+        self,
+        op: BinaryOp,
+        x: impl Into<Variable>,
+        y: impl Into<Variable>,
+    ) -> Result<Variable> {
         self.apply(Elemwise::Binary(op), vec![x.into(), y.into()])
     }
 
@@ -70,7 +75,10 @@ impl Build {
         yes: impl Into<Variable>,
         no: impl Into<Variable>,
     ) -> Result<Variable> {
-        self.apply(Elemwise::Select, vec![condition.into(), yes.into(), no.into()])
+        self.apply(
+            Elemwise::Select,
+            vec![condition.into(), yes.into(), no.into()],
+        )
     }
 
     /// `x` in `dtype`; `x` itself when it has that dtype.

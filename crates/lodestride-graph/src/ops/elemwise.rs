@@ -7,11 +7,11 @@ use crate::op::{Argument, Facts, Op, Overwrite, Planned, Slot};
 use crate::ops::elemwise_grad;
 use crate::ty::{Type, broadcast_dims};
 use crate::variable::Variable;
-use lodestride_array::kernels::{self, BinaryOp, Input, UnaryOp};
 use lodestride_array::NdArray;
+use lodestride_array::kernels::{self, BinaryOp, Input, UnaryOp};
 use lodestride_array::{DType, Scalar};
-use lodestride_lod::Lod;
 use lodestride_array::{Shape, broadcast_shapes};
+use lodestride_lod::Lod;
 use std::borrow::Cow;
 
 /// An op that works element by element and broadcasts its operands.
@@ -41,8 +41,16 @@ impl Elemwise {
 
     /// The dtype in which the operands meet, literals adopting that of the others.
     pub(crate) fn operand_dtype(self, inputs: &[Argument<'_>]) -> Result<DType, GraphErrorKind> {
-        let operands = if self == Self::Select { &inputs[1..] } else { inputs };
-        let typed = operands.iter().filter(|a| a.literal().is_none()).map(|a| a.ty.dtype()).reduce(DType::promote);
+        let operands = if self == Self::Select {
+            &inputs[1..]
+        } else {
+            inputs
+        };
+        let typed = operands
+            .iter()
+            .filter(|a| a.literal().is_none())
+            .map(|a| a.ty.dtype())
+            .reduce(DType::promote);
         let literals = operands.iter().filter_map(Argument::literal);
         let Some(mut dtype) = typed else {
             let dtypes = literals.map(literal_dtype).reduce(DType::promote);
@@ -90,16 +98,24 @@ fn check_literal(literal: Scalar, dtype: DType) -> Result<(), GraphErrorKind> {
 }
 
 /// Checks the number of arguments.
-pub(crate) fn expect_inputs(inputs: &[Argument<'_>], expected: usize) -> Result<(), GraphErrorKind> {
+pub(crate) fn expect_inputs(
+    inputs: &[Argument<'_>],
+    expected: usize,
+) -> Result<(), GraphErrorKind> {
     if inputs.len() == expected {
         Ok(())
     } else {
-        Err(GraphErrorKind::InputCount { expected, found: inputs.len() })
+        Err(GraphErrorKind::InputCount {
+            expected,
+            found: inputs.len(),
+        })
     }
 }
 
 fn broadcast_all(inputs: &[Facts]) -> Result<Shape, GraphErrorKind> {
-    let mut shape = inputs.first().map_or_else(Shape::scalar, |f| f.shape().clone());
+    let mut shape = inputs
+        .first()
+        .map_or_else(Shape::scalar, |f| f.shape().clone());
     for facts in inputs.iter().skip(1) {
         if *facts.shape() != shape {
             shape = broadcast_shapes(&shape, facts.shape())?;
@@ -128,13 +144,18 @@ pub(crate) fn plan_broadcast(inputs: &[Facts]) -> Result<Planned, GraphErrorKind
             rule: "a dense operand must broadcast to the rows of the ragged one",
         });
     }
-    Ok(Planned::Fresh { shape, lod: lod.cloned() })
+    Ok(Planned::Fresh {
+        shape,
+        lod: lod.cloned(),
+    })
 }
 
 /// The type of an elementwise result: broadcast lengths, ragged if an operand is.
 pub(crate) fn broadcast_type(types: &[&Type], dtype: DType) -> Result<Type, GraphErrorKind> {
     let dims = broadcast_dims(types)?;
-    let Some(ragged) = types.iter().find(|t| t.is_lod()) else { return Ok(Type::tensor(dtype, dims)) };
+    let Some(ragged) = types.iter().find(|t| t.is_lod()) else {
+        return Ok(Type::tensor(dtype, dims));
+    };
     let mismatch = |(input, ty): (usize, &&Type), expected| GraphErrorKind::InputKind {
         input,
         expected,
@@ -142,10 +163,16 @@ pub(crate) fn broadcast_type(types: &[&Type], dtype: DType) -> Result<Type, Grap
     };
     for (input, ty) in types.iter().enumerate() {
         if ty.is_lod() && ty.lod_level() != ragged.lod_level() {
-            return Err(mismatch((input, ty), "the same number of LoD levels as the other operand"));
+            return Err(mismatch(
+                (input, ty),
+                "the same number of LoD levels as the other operand",
+            ));
         }
         if ty.rank() > ragged.rank() {
-            return Err(mismatch((input, ty), "no more axes than the ragged operand"));
+            return Err(mismatch(
+                (input, ty),
+                "no more axes than the ragged operand",
+            ));
         }
     }
     Ok(Type::lod_from_dims(dtype, &dims, ragged.lod_level()))
@@ -174,7 +201,10 @@ impl Op for Elemwise {
 
     fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
         let out = &outputs[0].data;
-        let operands = inputs.iter().map(|slot| broadcast(&slot.data, out)).collect::<Result<Vec<_>, _>>()?;
+        let operands = inputs
+            .iter()
+            .map(|slot| broadcast(&slot.data, out))
+            .collect::<Result<Vec<_>, _>>()?;
         let input = |i: usize| Input::from(operands[i].operand());
         match *self {
             Self::Unary(op) => kernels::unary(op, input(0), out.operand())?,
@@ -185,7 +215,11 @@ impl Op for Elemwise {
         Ok(())
     }
 
-    fn gradient(&self, node: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
+    fn gradient(
+        &self,
+        node: &Apply,
+        outputs: &[Option<Variable>],
+    ) -> Result<Vec<Option<Variable>>> {
         elemwise_grad::gradient(*self, node, outputs[0].as_ref())
     }
 
@@ -196,5 +230,9 @@ impl Op for Elemwise {
 
 /// `x` seen with the shape of `out`.
 pub(crate) fn broadcast(x: &NdArray, out: &NdArray) -> Result<NdArray, GraphErrorKind> {
-    if x.shape() == out.shape() { Ok(x.clone()) } else { Ok(x.broadcast_to(out.shape().clone())?) }
+    if x.shape() == out.shape() {
+        Ok(x.clone())
+    } else {
+        Ok(x.broadcast_to(out.shape().clone())?)
+    }
 }

@@ -1,32 +1,57 @@
 //! The derivative of each elementwise op, and the adjoint of broadcasting.
 
 use crate::apply::Apply;
+use crate::constant::ConstantData;
 use crate::error::{GraphError, GraphErrorKind, Result};
 use crate::ops::build::Build;
 use crate::ops::{Elemwise, SumTo};
 use crate::variable::Variable;
+use lodestride_array::Scalar;
 use lodestride_array::kernels::{BinaryOp, UnaryOp};
 use std::f64::consts::{FRAC_1_SQRT_2, LN_2, LN_10, PI};
 
 /// Gradients of an elementwise node, each summed back to its operand's shape and cast to its dtype.
-pub(super) fn gradient(op: Elemwise, node: &Apply, output: Option<&Variable>) -> Result<Vec<Option<Variable>>> {
+pub(super) fn gradient(
+    op: Elemwise,
+    node: &Apply,
+    output: Option<&Variable>,
+) -> Result<Vec<Option<Variable>>> {
     let inputs = node.inputs();
-    let Some(g) = output else { return Ok(vec![None; inputs.len()]) };
+    let Some(g) = output else {
+        return Ok(vec![None; inputs.len()]);
+    };
     let build = Build::of(node);
     let raw = match op {
-        Elemwise::Unary(op) => vec![if inputs[0].dtype().is_float() { unary(op, node, g)? } else { None }],
+        Elemwise::Unary(op) => vec![if inputs[0].dtype().is_float() {
+            unary(op, node, g)?
+        } else {
+            None
+        }],
         Elemwise::Binary(op) => binary(op, node, g)?,
         Elemwise::Select => {
-            vec![None, Some(build.select(&inputs[0], g, 0.0)?), Some(build.select(&inputs[0], 0.0, g)?)]
+            vec![
+                None,
+                Some(build.select(&inputs[0], g, 0.0)?),
+                Some(build.select(&inputs[0], 0.0, g)?),
+            ]
         }
         Elemwise::Cast(_) => vec![Some(g.clone())],
     };
-    raw.into_iter().zip(inputs).map(|(gradient, input)| fit(build, gradient, input)).collect()
+    raw.into_iter()
+        .zip(inputs)
+        .map(|(gradient, input)| fit(build, gradient, input))
+        .collect()
 }
 
 /// `gradient` as a gradient of `input`: of its dtype and its shape. Integers and literals have none.
-pub(crate) fn fit(build: Build, gradient: Option<Variable>, input: &Variable) -> Result<Option<Variable>> {
-    let Some(gradient) = gradient else { return Ok(None) };
+pub(crate) fn fit(
+    build: Build,
+    gradient: Option<Variable>,
+    input: &Variable,
+) -> Result<Option<Variable>> {
+    let Some(gradient) = gradient else {
+        return Ok(None);
+    };
     if !input.dtype().is_float() || input.is_constant() {
         return Ok(None);
     }
@@ -48,7 +73,7 @@ pub(crate) fn sum_to(build: Build, x: Variable, like: &Variable) -> Result<Varia
     build.apply(SumTo, vec![x, like.clone()])
 }
 
-/// `sum(x)` where every element of `x` is `1 / (1 + exp(-x))`-like helpers would repeat; named for the rules below.
+/// `scale * exp(-x^2)`
 fn gaussian(build: Build, x: &Variable, scale: f64) -> Result<Variable> {
     let exponent = build.neg(build.square(x)?)?;
     build.mul(build.unary(UnaryOp::Exp, exponent)?, scale)
@@ -80,7 +105,13 @@ fn unary(op: UnaryOp, node: &Apply, g: &Variable) -> Result<Option<Variable>> {
         | UnaryOp::IsInf
         | UnaryOp::IsFinite
         | UnaryOp::Not => None,
-        _ => return Err(GraphError::new(GraphErrorKind::NotDifferentiable, Some(node.op()), node.span())),
+        _ => {
+            return Err(GraphError::new(
+                GraphErrorKind::NotDifferentiable,
+                Some(node.op()),
+                node.span(),
+            ));
+        }
     })
 }
 
@@ -131,10 +162,20 @@ const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
 const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
 
 /// Activations: the whole gradient, because many of them choose between `g` and something else.
-fn activation(op: UnaryOp, b: Build, x: &Variable, y: &Variable, g: &Variable) -> Result<Option<Variable>> {
+fn activation(
+    op: UnaryOp,
+    b: Build,
+    x: &Variable,
+    y: &Variable,
+    g: &Variable,
+) -> Result<Option<Variable>> {
     let positive = || b.binary(BinaryOp::Gt, x, 0.0);
     let within = |low: f64, high: f64| {
-        b.binary(BinaryOp::And, b.binary(BinaryOp::Gt, x, low)?, b.binary(BinaryOp::Lt, x, high)?)
+        b.binary(
+            BinaryOp::And,
+            b.binary(BinaryOp::Gt, x, low)?,
+            b.binary(BinaryOp::Lt, x, high)?,
+        )
     };
     let sigmoid = || b.unary(UnaryOp::Sigmoid, x);
     Ok(Some(match op {
@@ -153,9 +194,25 @@ fn activation(op: UnaryOp, b: Build, x: &Variable, y: &Variable, g: &Variable) -
         }
         UnaryOp::Gelu => {
             // d/dx x Phi(x) = Phi(x) + x phi(x)
-            let cdf = b.mul(b.add(b.unary(UnaryOp::Erf, b.mul(x, FRAC_1_SQRT_2)?)?, 1.0)?, 0.5)?;
+            let cdf = b.mul(
+                b.add(b.unary(UnaryOp::Erf, b.mul(x, FRAC_1_SQRT_2)?)?, 1.0)?,
+                0.5,
+            )?;
             let density = gaussian(b, &b.mul(x, FRAC_1_SQRT_2)?, 1.0 / (2.0 * PI).sqrt())?;
             b.mul(g, b.add(cdf, b.mul(x, density)?)?)?
+        }
+        UnaryOp::LeakyRelu => b.mul(g, b.select(positive()?, 1.0, b.typed(0.01, x.dtype()))?)?,
+        UnaryOp::RectifiedTanh => b.select(
+            positive()?,
+            b.mul(g, b.unary(UnaryOp::OneMinus, b.square(y)?)?)?,
+            0.0,
+        )?,
+        UnaryOp::RationalTanh => b.mul(g, rational_tanh_slope(b, x)?)?,
+        UnaryOp::Mish => {
+            // d/dx x t = t + x s (1 - t^2) with t = tanh(softplus(x)), s = sigmoid(x)
+            let t = b.unary(UnaryOp::Tanh, b.unary(UnaryOp::Softplus, x)?)?;
+            let inner = b.mul(sigmoid()?, b.unary(UnaryOp::OneMinus, b.square(&t)?)?)?;
+            b.mul(g, b.add(t, b.mul(x, inner)?)?)?
         }
         UnaryOp::Swish => {
             // d/dx x s(x) = s + y (1 - s)
@@ -166,9 +223,22 @@ fn activation(op: UnaryOp, b: Build, x: &Variable, y: &Variable, g: &Variable) -
     }))
 }
 
+/// With z = |2 x / 3|: 1.7159 * 2/3 * t' / t^2 for t = 1 + z + z^2 + 1.41645 z^4.
+fn rational_tanh_slope(b: Build, x: &Variable) -> Result<Variable> {
+    let z = b.unary(UnaryOp::Abs, b.mul(x, 2.0 / 3.0)?)?;
+    let square = b.square(&z)?;
+    let fourth = b.mul(b.square(&square)?, 1.41645)?;
+    let t = b.add(b.add(b.add(&z, 1.0)?, &square)?, fourth)?;
+    let cubed = b.mul(b.unary(UnaryOp::Cube, &z)?, 4.0 * 1.41645)?;
+    let rise = b.add(b.add(b.mul(&z, 2.0)?, 1.0)?, cubed)?;
+    b.div(b.mul(rise, 1.7159 * 2.0 / 3.0)?, b.square(t)?)
+}
+
 fn binary(op: BinaryOp, node: &Apply, g: &Variable) -> Result<Vec<Option<Variable>>> {
     let b = Build::of(node);
-    let [x, y] = node.inputs() else { return Ok(vec![None; node.inputs().len()]) };
+    let [x, y] = node.inputs() else {
+        return Ok(vec![None; node.inputs().len()]);
+    };
     let out = &node.out()?;
     let pair = |dx: Variable, dy: Variable| Ok(vec![Some(dx), Some(dy)]);
     match op {
@@ -208,10 +278,37 @@ fn binary(op: BinaryOp, node: &Apply, g: &Variable) -> Result<Vec<Option<Variabl
             pair(dx, dy)
         }
         // x mod y = x - y * floor(x / y)
-        BinaryOp::Mod => pair(g.clone(), b.neg(b.mul(g, b.binary(BinaryOp::FloorDiv, x, y)?)?)?),
+        BinaryOp::Mod => pair(
+            g.clone(),
+            b.neg(b.mul(g, b.binary(BinaryOp::FloorDiv, x, y)?)?)?,
+        ),
         BinaryOp::FMod => {
             let quotient = b.unary(UnaryOp::Trunc, b.div(x, y)?)?;
             pair(g.clone(), b.neg(b.mul(g, quotient)?)?)
+        }
+        BinaryOp::Remainder => {
+            let quotient = b.unary(UnaryOp::Round, b.div(x, y)?)?;
+            pair(g.clone(), b.neg(b.mul(g, quotient)?)?)
+        }
+        BinaryOp::AbsMax | BinaryOp::AbsMin => {
+            let wins = if op == BinaryOp::AbsMax {
+                BinaryOp::Gt
+            } else {
+                BinaryOp::Lt
+            };
+            let slopes = extremum(
+                b,
+                wins,
+                &b.unary(UnaryOp::Abs, x)?,
+                &b.unary(UnaryOp::Abs, y)?,
+                g,
+            )?;
+            let signed = |(slope, v): (Option<Variable>, &Variable)| {
+                slope
+                    .map(|s| b.mul(s, b.unary(UnaryOp::Sign, v)?))
+                    .transpose()
+            };
+            slopes.into_iter().zip([x, y]).map(signed).collect()
         }
         BinaryOp::FloorDiv
         | BinaryOp::Eq
@@ -223,13 +320,26 @@ fn binary(op: BinaryOp, node: &Apply, g: &Variable) -> Result<Vec<Option<Variabl
         | BinaryOp::And
         | BinaryOp::Or
         | BinaryOp::Xor => Ok(vec![None, None]),
-        #[allow(unreachable_patterns, reason = "the registry may grow; a new row has no gradient until it is given one")]
-        _ => Err(GraphError::new(GraphErrorKind::NotDifferentiable, Some(node.op()), node.span())),
+        #[allow(
+            unreachable_patterns,
+            reason = "the registry may grow; a new row has no gradient until it is given one"
+        )]
+        _ => Err(GraphError::new(
+            GraphErrorKind::NotDifferentiable,
+            Some(node.op()),
+            node.span(),
+        )),
     }
 }
 
 /// Ties share the gradient half and half, so that the shares always add up to one.
-fn extremum(b: Build, wins: BinaryOp, x: &Variable, y: &Variable, g: &Variable) -> Result<Vec<Option<Variable>>> {
+fn extremum(
+    b: Build,
+    wins: BinaryOp,
+    x: &Variable,
+    y: &Variable,
+    g: &Variable,
+) -> Result<Vec<Option<Variable>>> {
     let tie = b.select(b.binary(BinaryOp::Eq, x, y)?, 0.5, 0.0)?;
     let tie = b.cast(tie, g.dtype())?;
     let dx = b.mul(g, b.select(b.binary(wins, x, y)?, 1.0, &tie)?)?;
@@ -237,11 +347,30 @@ fn extremum(b: Build, wins: BinaryOp, x: &Variable, y: &Variable, g: &Variable) 
     Ok(vec![Some(dx), Some(dy)])
 }
 
-fn power(b: Build, x: &Variable, y: &Variable, out: &Variable, g: &Variable) -> Result<Vec<Option<Variable>>> {
+/// `y - 1`; of a literal the literal one less, which stays weak.
+fn less_one(b: Build, y: &Variable) -> Result<Variable> {
+    match y.constant_data() {
+        Some(ConstantData::Literal(Scalar::Int(i))) => Ok(b.literal(i.wrapping_sub(1))),
+        Some(ConstantData::Literal(scalar)) => Ok(b.literal(scalar.as_f64() - 1.0)),
+        _ => b.sub(y, 1.0),
+    }
+}
+
+fn power(
+    b: Build,
+    x: &Variable,
+    y: &Variable,
+    out: &Variable,
+    g: &Variable,
+) -> Result<Vec<Option<Variable>>> {
     let dx = if x.dtype().is_float() && !x.is_constant() {
         // y x^(y-1), and 0 where y = 0 even at x = 0
-        let slope = b.mul(y, b.binary(BinaryOp::Pow, x, b.sub(y, 1.0)?)?)?;
-        let slope = if y.is_constant() { slope } else { b.select(b.binary(BinaryOp::Eq, y, 0.0)?, 0.0, slope)? };
+        let slope = b.mul(y, b.binary(BinaryOp::Pow, x, less_one(b, y)?)?)?;
+        let slope = if y.is_constant() {
+            slope
+        } else {
+            b.select(b.binary(BinaryOp::Eq, y, 0.0)?, 0.0, slope)?
+        };
         Some(b.mul(g, slope)?)
     } else {
         None

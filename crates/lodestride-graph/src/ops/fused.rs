@@ -65,7 +65,11 @@ impl Fused {
         for output in &outputs {
             builder.store(registers[*output]);
         }
-        Some(Self { steps, outputs, program: builder.finish() })
+        Some(Self {
+            steps,
+            outputs,
+            program: builder.finish(),
+        })
     }
 
     /// The elementwise ops inside, in order.
@@ -104,7 +108,8 @@ impl Op for Fused {
 
     fn infer(&self, inputs: &[Argument<'_>]) -> Result<Vec<Type>, GraphErrorKind> {
         let types: Vec<&Type> = inputs.iter().map(|a| a.ty).collect();
-        let dtypes = (0..self.outputs.len()).map(|i| self.program.output_dtype(i).unwrap_or(DType::F64));
+        let dtypes =
+            (0..self.outputs.len()).map(|i| self.program.output_dtype(i).unwrap_or(DType::F64));
         dtypes.map(|dtype| broadcast_type(&types, dtype)).collect()
     }
 
@@ -114,10 +119,14 @@ impl Op for Fused {
 
     fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
         let first = &outputs[0].data;
-        let stretched: SmallVec<[NdArray; 4]> =
-            inputs.iter().map(|slot| broadcast(&slot.data, first)).collect::<Result<_, _>>()?;
-        let operands: SmallVec<[Input<'_>; 4]> = stretched.iter().map(|x| Input::from(x.operand())).collect();
-        let targets: SmallVec<[Operand<'_>; 2]> = outputs.iter().map(|slot| slot.data.operand()).collect();
+        let stretched: SmallVec<[NdArray; 4]> = inputs
+            .iter()
+            .map(|slot| broadcast(&slot.data, first))
+            .collect::<Result<_, _>>()?;
+        let operands: SmallVec<[Input<'_>; 4]> =
+            stretched.iter().map(|x| Input::from(x.operand())).collect();
+        let targets: SmallVec<[Operand<'_>; 2]> =
+            outputs.iter().map(|slot| slot.data.operand()).collect();
         self.program.run(&operands, &targets)?;
         Ok(())
     }

@@ -9,8 +9,8 @@ use crate::ops::shape::{ExpandDims, apply, with_list};
 use crate::ty::{Dim, Dims, Type};
 use crate::variable::Variable;
 use lodestride_array::kernels::{self, Operand};
-use lodestride_array::{DType, Scalar};
 use lodestride_array::normalize_axis;
+use lodestride_array::{DType, Scalar};
 use smallvec::smallvec;
 use std::borrow::Cow;
 use std::panic::Location;
@@ -45,10 +45,18 @@ impl Op for Concat {
     }
 
     fn infer(&self, inputs: &[Argument<'_>]) -> Result<Vec<Type>, GraphErrorKind> {
-        let Some(first) = inputs.first() else { return Err(GraphErrorKind::InputCount { expected: 1, found: 0 }) };
+        let Some(first) = inputs.first() else {
+            return Err(GraphErrorKind::InputCount {
+                expected: 1,
+                found: 0,
+            });
+        };
         let mut dims = Dims::from(first.ty.dims());
         if self.axis >= dims.len() {
-            return Err(GraphErrorKind::Axis { axis: self.axis as isize, rank: dims.len() });
+            return Err(GraphErrorKind::Axis {
+                axis: self.axis as isize,
+                rank: dims.len(),
+            });
         }
         let mut dtype = first.ty.dtype();
         let mut length = first.ty.dims()[self.axis].known();
@@ -56,7 +64,11 @@ impl Op for Concat {
             let ty = argument.ty;
             dtype = dtype.promote(ty.dtype());
             if ty.rank() != dims.len() {
-                return Err(GraphErrorKind::Rank { input, expected: "the rank of the first", found: ty.clone() });
+                return Err(GraphErrorKind::Rank {
+                    input,
+                    expected: "the rank of the first",
+                    found: ty.clone(),
+                });
             }
             for (axis, (dim, other)) in dims.iter_mut().zip(ty.dims()).enumerate() {
                 if axis != self.axis {
@@ -73,7 +85,11 @@ impl Op for Concat {
         if self.axis > 0
             && let Some(ragged) = inputs.iter().find(|a| a.ty.is_lod())
         {
-            return Ok(vec![Type::lod_from_dims(dtype, &dims, ragged.ty.lod_level())]);
+            return Ok(vec![Type::lod_from_dims(
+                dtype,
+                &dims,
+                ragged.ty.lod_level(),
+            )]);
         }
         Ok(vec![Type::tensor(dtype, dims)])
     }
@@ -86,11 +102,17 @@ impl Op for Concat {
             let differs = |axis: usize| axis != self.axis && shape[axis] != other[axis];
             if (0..shape.rank()).any(differs) {
                 let rule = "joined arrays must agree in all other axes";
-                return Err(GraphErrorKind::ShapesDiffer { left: shape, right: other.clone(), rule });
+                return Err(GraphErrorKind::ShapesDiffer {
+                    left: shape,
+                    right: other.clone(),
+                    rule,
+                });
             }
             shape[self.axis] += other[self.axis];
             match (&lod, &facts.lod) {
-                (Some(a), Some(b)) if a != b && self.axis > 0 => return Err(GraphErrorKind::LodDiffers),
+                (Some(a), Some(b)) if a != b && self.axis > 0 => {
+                    return Err(GraphErrorKind::LodDiffers);
+                }
                 (None, Some(b)) => lod = Some(b.clone()),
                 _ => {}
             }
@@ -105,16 +127,28 @@ impl Op for Concat {
         Ok(())
     }
 
-    fn gradient(&self, node: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
+    fn gradient(
+        &self,
+        node: &Apply,
+        outputs: &[Option<Variable>],
+    ) -> Result<Vec<Option<Variable>>> {
         let inputs = node.inputs();
-        let Some(g) = &outputs[0] else { return Ok(vec![None; inputs.len()]) };
+        let Some(g) = &outputs[0] else {
+            return Ok(vec![None; inputs.len()]);
+        };
         let build = Build::of(node);
         let part = |(part, x): (usize, &Variable)| {
             if !x.dtype().is_float() {
                 return Ok(None);
             }
             let arguments = std::iter::once(g).chain(inputs).cloned().collect();
-            let piece = build.apply(ConcatPart { axis: self.axis, part }, arguments)?;
+            let piece = build.apply(
+                ConcatPart {
+                    axis: self.axis,
+                    part,
+                },
+                arguments,
+            )?;
             build.cast(piece, x.dtype()).map(Some)
         };
         inputs.iter().enumerate().map(part).collect()
@@ -128,16 +162,28 @@ impl Op for ConcatPart {
 
     fn infer(&self, inputs: &[Argument<'_>]) -> Result<Vec<Type>, GraphErrorKind> {
         let Some(piece) = inputs.get(self.part + 1) else {
-            return Err(GraphErrorKind::InputCount { expected: self.part + 2, found: inputs.len() });
+            return Err(GraphErrorKind::InputCount {
+                expected: self.part + 2,
+                found: inputs.len(),
+            });
         };
         Ok(vec![piece.ty.with_dtype(inputs[0].ty.dtype())])
     }
 
     fn plan(&self, inputs: &[Facts]) -> Result<Vec<Planned>, GraphErrorKind> {
-        let start: usize = inputs[1..=self.part].iter().map(|f| f.shape()[self.axis]).sum();
+        let start: usize = inputs[1..=self.part]
+            .iter()
+            .map(|f| f.shape()[self.axis])
+            .sum();
         let piece = &inputs[self.part + 1];
-        let layout = inputs[0].layout.narrow(self.axis as isize, start..start + piece.shape()[self.axis])?;
-        Ok(vec![Planned::View { input: 0, layout, lod: piece.lod.clone() }])
+        let layout = inputs[0]
+            .layout
+            .narrow(self.axis as isize, start..start + piece.shape()[self.axis])?;
+        Ok(vec![Planned::View {
+            input: 0,
+            layout,
+            lod: piece.lod.clone(),
+        }])
     }
 
     fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
@@ -158,9 +204,16 @@ impl Op for Diagonal {
         expect_inputs(inputs, 1)?;
         let ty = inputs[0].ty;
         if ty.rank() != 2 {
-            return Err(GraphErrorKind::Rank { input: 0, expected: "a matrix", found: ty.clone() });
+            return Err(GraphErrorKind::Rank {
+                input: 0,
+                expected: "a matrix",
+                found: ty.clone(),
+            });
         }
-        let length = ty.dims()[0].known().zip(ty.dims()[1].known()).map(|(a, b)| a.min(b));
+        let length = ty.dims()[0]
+            .known()
+            .zip(ty.dims()[1].known())
+            .map(|(a, b)| a.min(b));
         Ok(vec![Type::tensor(ty.dtype(), [length])])
     }
 
@@ -172,9 +225,18 @@ impl Op for Diagonal {
         Ok(())
     }
 
-    fn gradient(&self, node: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
-        let Some(g) = &outputs[0] else { return Ok(vec![None]) };
-        Ok(vec![Some(Build::of(node).apply(PlaceDiagonal, vec![g.clone(), node.inputs()[0].clone()])?)])
+    fn gradient(
+        &self,
+        node: &Apply,
+        outputs: &[Option<Variable>],
+    ) -> Result<Vec<Option<Variable>>> {
+        let Some(g) = &outputs[0] else {
+            return Ok(vec![None]);
+        };
+        Ok(vec![Some(Build::of(node).apply(
+            PlaceDiagonal,
+            vec![g.clone(), node.inputs()[0].clone()],
+        )?)])
     }
 }
 
@@ -201,9 +263,18 @@ impl Op for PlaceDiagonal {
         Ok(())
     }
 
-    fn gradient(&self, node: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
-        let Some(g) = &outputs[0] else { return Ok(vec![None, None]) };
-        Ok(vec![Some(Build::of(node).apply(Diagonal, vec![g.clone()])?), None])
+    fn gradient(
+        &self,
+        node: &Apply,
+        outputs: &[Option<Variable>],
+    ) -> Result<Vec<Option<Variable>>> {
+        let Some(g) = &outputs[0] else {
+            return Ok(vec![None, None]);
+        };
+        Ok(vec![
+            Some(Build::of(node).apply(Diagonal, vec![g.clone()])?),
+            None,
+        ])
     }
 
     fn reads(&self, input: usize) -> bool {
@@ -212,7 +283,16 @@ impl Op for PlaceDiagonal {
 }
 
 fn first_rank(pieces: &[&Variable], span: Span) -> Result<usize> {
-    let missing = || GraphError::new(GraphErrorKind::InputCount { expected: 1, found: 0 }, None, span);
+    let missing = || {
+        GraphError::new(
+            GraphErrorKind::InputCount {
+                expected: 1,
+                found: 0,
+            },
+            None,
+            span,
+        )
+    };
     pieces.first().map(|v| v.rank()).ok_or_else(missing)
 }
 
@@ -225,7 +305,11 @@ pub fn concat(pieces: &[&Variable], axis: isize) -> Result<Variable> {
     let span = Span(Location::caller());
     let rank = first_rank(pieces, span)?;
     let axis = normalize_axis(axis, rank).map_err(|e| GraphError::new(e.into(), None, span))?;
-    apply(Concat { axis }, pieces.iter().map(|v| (*v).clone()).collect(), span)
+    apply(
+        Concat { axis },
+        pieces.iter().map(|v| (*v).clone()).collect(),
+        span,
+    )
 }
 
 /// The variables one after the other along a new axis.
@@ -237,7 +321,15 @@ pub fn stack(pieces: &[&Variable], axis: isize) -> Result<Variable> {
     let span = Span(Location::caller());
     let rank = first_rank(pieces, span)?;
     let axis = normalize_axis(axis, rank + 1).map_err(|e| GraphError::new(e.into(), None, span))?;
-    let expand = |v: &&Variable| apply(ExpandDims { axes: smallvec![axis] }, vec![(*v).clone()], span);
+    let expand = |v: &&Variable| {
+        apply(
+            ExpandDims {
+                axes: smallvec![axis],
+            },
+            vec![(*v).clone()],
+            span,
+        )
+    };
     let pieces = pieces.iter().map(expand).collect::<Result<Vec<_>>>()?;
     apply(Concat { axis }, pieces, span)
 }
@@ -252,14 +344,23 @@ pub fn one_hot(labels: impl Into<Variable>, classes: usize, dtype: DType) -> Res
     let build = Build(span);
     let labels = labels.into();
     if !labels.dtype().is_integer() {
-        let kind = GraphErrorKind::InputKind { input: 0, expected: "integers", found: labels.ty().clone() };
+        let kind = GraphErrorKind::InputKind {
+            input: 0,
+            expected: "integers",
+            found: labels.ty().clone(),
+        };
         return Err(GraphError::new(kind, None, span));
     }
     let columns: Vec<i64> = (0..classes as i64).collect();
     let array = lodestride_array::NdArray::from_vec(columns, [classes])
         .map_err(|e| GraphError::new(e.into(), None, span))?;
     let columns = crate::Constant::typed(array.into(), None, span);
-    let wide = build.apply(ExpandDims { axes: smallvec![labels.rank()] }, vec![labels])?;
+    let wide = build.apply(
+        ExpandDims {
+            axes: smallvec![labels.rank()],
+        },
+        vec![labels],
+    )?;
     let hit = build.binary(lodestride_array::kernels::BinaryOp::Eq, wide, columns)?;
     build.cast(hit, dtype)
 }

@@ -8,10 +8,10 @@ use crate::ops::elemwise::expect_inputs;
 use crate::ops::shape::{AxisList, apply, with_list};
 use crate::ty::{Dim, Type};
 use crate::variable::Variable;
-use lodestride_array::NdArray;
-use lodestride_array::kernels::{self, ReduceOp};
 use lodestride_array::DType;
+use lodestride_array::NdArray;
 use lodestride_array::Shape;
+use lodestride_array::kernels::{self, ReduceOp};
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 use std::panic::Location;
@@ -53,7 +53,11 @@ impl Op for SumTo {
         expect_inputs(inputs, 2)?;
         if inputs[0].ty.rank() < inputs[1].ty.rank() {
             let expected = "at least as many axes as the target";
-            return Err(GraphErrorKind::Rank { input: 0, expected, found: inputs[0].ty.clone() });
+            return Err(GraphErrorKind::Rank {
+                input: 0,
+                expected,
+                found: inputs[0].ty.clone(),
+            });
         }
         Ok(vec![inputs[1].ty.with_dtype(inputs[0].ty.dtype())])
     }
@@ -62,14 +66,29 @@ impl Op for SumTo {
         let lod = inputs[1].lod.clone();
         let (from, to) = (inputs[0].shape(), inputs[1].shape());
         if from == to {
-            return Ok(vec![Planned::View { input: 0, layout: inputs[0].layout.clone(), lod }]);
+            return Ok(vec![Planned::View {
+                input: 0,
+                layout: inputs[0].layout.clone(),
+                lod,
+            }]);
         }
         let shift = from.rank().saturating_sub(to.rank());
-        if to.iter().zip(&from[shift..]).any(|(t, f)| t != f && *t != 1) {
+        if to
+            .iter()
+            .zip(&from[shift..])
+            .any(|(t, f)| t != f && *t != 1)
+        {
             let rule = "the target must broadcast to the operand";
-            return Err(GraphErrorKind::ShapesDiffer { left: from.clone(), right: to.clone(), rule });
+            return Err(GraphErrorKind::ShapesDiffer {
+                left: from.clone(),
+                right: to.clone(),
+                rule,
+            });
         }
-        Ok(vec![Planned::Fresh { shape: to.clone(), lod }])
+        Ok(vec![Planned::Fresh {
+            shape: to.clone(),
+            lod,
+        }])
     }
 
     fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
@@ -89,9 +108,16 @@ impl Op for SumTo {
         Ok(())
     }
 
-    fn gradient(&self, node: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
-        let Some(g) = &outputs[0] else { return Ok(vec![None, None]) };
-        let back = Build::of(node).apply(BroadcastLike, vec![g.clone(), node.inputs()[0].clone()])?;
+    fn gradient(
+        &self,
+        node: &Apply,
+        outputs: &[Option<Variable>],
+    ) -> Result<Vec<Option<Variable>>> {
+        let Some(g) = &outputs[0] else {
+            return Ok(vec![None, None]);
+        };
+        let back =
+            Build::of(node).apply(BroadcastLike, vec![g.clone(), node.inputs()[0].clone()])?;
         Ok(vec![Some(back), None])
     }
 
@@ -113,15 +139,25 @@ impl Op for BroadcastLike {
 
     fn plan(&self, inputs: &[Facts]) -> Result<Vec<Planned>, GraphErrorKind> {
         let layout = inputs[0].layout.broadcast_to(inputs[1].shape())?;
-        Ok(vec![Planned::View { input: 0, layout, lod: inputs[1].lod.clone() }])
+        Ok(vec![Planned::View {
+            input: 0,
+            layout,
+            lod: inputs[1].lod.clone(),
+        }])
     }
 
     fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
-    fn gradient(&self, node: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
-        let Some(g) = &outputs[0] else { return Ok(vec![None, None]) };
+    fn gradient(
+        &self,
+        node: &Apply,
+        outputs: &[Option<Variable>],
+    ) -> Result<Vec<Option<Variable>>> {
+        let Some(g) = &outputs[0] else {
+            return Ok(vec![None, None]);
+        };
         let back = super::elemwise_grad::fit(Build::of(node), Some(g.clone()), &node.inputs()[0])?;
         Ok(vec![back, None])
     }
@@ -143,7 +179,10 @@ impl Op for ShapeOf {
 
     fn plan(&self, inputs: &[Facts]) -> Result<Vec<Planned>, GraphErrorKind> {
         let values: SmallVec<[i64; 4]> = inputs[0].shape().iter().map(|n| *n as i64).collect();
-        Ok(vec![Planned::Integers { shape: Shape::from(values.len()), values }])
+        Ok(vec![Planned::Integers {
+            shape: Shape::from(values.len()),
+            values,
+        }])
     }
 
     fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
@@ -170,8 +209,15 @@ impl Op for ElementCount {
     }
 
     fn plan(&self, inputs: &[Facts]) -> Result<Vec<Planned>, GraphErrorKind> {
-        let count: usize = self.axes.iter().map(|axis| inputs[0].shape()[*axis]).product();
-        Ok(vec![Planned::Integers { shape: Shape::scalar(), values: smallvec![count as i64] }])
+        let count: usize = self
+            .axes
+            .iter()
+            .map(|axis| inputs[0].shape()[*axis])
+            .product();
+        Ok(vec![Planned::Integers {
+            shape: Shape::scalar(),
+            values: smallvec![count as i64],
+        }])
     }
 
     fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
@@ -194,7 +240,10 @@ impl Op for DropLod {
 
     fn infer(&self, inputs: &[Argument<'_>]) -> Result<Vec<Type>, GraphErrorKind> {
         expect_inputs(inputs, 1)?;
-        Ok(vec![Type::tensor(inputs[0].ty.dtype(), inputs[0].ty.dims().iter().cloned())])
+        Ok(vec![Type::tensor(
+            inputs[0].ty.dtype(),
+            inputs[0].ty.dims().iter().cloned(),
+        )])
     }
 
     fn plan(&self, inputs: &[Facts]) -> Result<Vec<Planned>, GraphErrorKind> {
@@ -205,9 +254,18 @@ impl Op for DropLod {
         Ok(())
     }
 
-    fn gradient(&self, node: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
-        let Some(g) = &outputs[0] else { return Ok(vec![None]) };
-        Ok(vec![Some(Build::of(node).apply(LodLike, vec![g.clone(), node.inputs()[0].clone()])?)])
+    fn gradient(
+        &self,
+        node: &Apply,
+        outputs: &[Option<Variable>],
+    ) -> Result<Vec<Option<Variable>>> {
+        let Some(g) = &outputs[0] else {
+            return Ok(vec![None]);
+        };
+        Ok(vec![Some(Build::of(node).apply(
+            LodLike,
+            vec![g.clone(), node.inputs()[0].clone()],
+        )?)])
     }
 }
 
@@ -220,12 +278,20 @@ impl Op for LodLike {
         expect_inputs(inputs, 2)?;
         let (ty, like) = (inputs[0].ty, inputs[1].ty);
         if ty.rank() == 0 {
-            return Err(GraphErrorKind::Rank { input: 0, expected: "rows", found: ty.clone() });
+            return Err(GraphErrorKind::Rank {
+                input: 0,
+                expected: "rows",
+                found: ty.clone(),
+            });
         }
         if !like.is_lod() {
             return Ok(vec![Type::tensor(ty.dtype(), ty.dims().iter().cloned())]);
         }
-        Ok(vec![Type::lod_from_dims(ty.dtype(), ty.dims(), like.lod_level())])
+        Ok(vec![Type::lod_from_dims(
+            ty.dtype(),
+            ty.dims(),
+            like.lod_level(),
+        )])
     }
 
     fn plan(&self, inputs: &[Facts]) -> Result<Vec<Planned>, GraphErrorKind> {
@@ -235,15 +301,25 @@ impl Op for LodLike {
             let (left, right) = (inputs[0].shape().clone(), inputs[1].shape().clone());
             return Err(GraphErrorKind::ShapesDiffer { left, right, rule });
         }
-        Ok(vec![Planned::View { input: 0, layout: inputs[0].layout.clone(), lod: inputs[1].lod.clone() }])
+        Ok(vec![Planned::View {
+            input: 0,
+            layout: inputs[0].layout.clone(),
+            lod: inputs[1].lod.clone(),
+        }])
     }
 
     fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
-    fn gradient(&self, node: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
-        let Some(g) = &outputs[0] else { return Ok(vec![None, None]) };
+    fn gradient(
+        &self,
+        node: &Apply,
+        outputs: &[Option<Variable>],
+    ) -> Result<Vec<Option<Variable>>> {
+        let Some(g) = &outputs[0] else {
+            return Ok(vec![None, None]);
+        };
         let back = Build::of(node).apply(LodLike, vec![g.clone(), node.inputs()[0].clone()])?;
         Ok(vec![Some(back), None])
     }
@@ -261,7 +337,11 @@ impl Variable {
     /// `Broadcast` when known lengths differ.
     #[track_caller]
     pub fn broadcast_like(&self, like: impl Into<Variable>) -> Result<Variable> {
-        apply(BroadcastLike, vec![self.clone(), like.into()], Span(Location::caller()))
+        apply(
+            BroadcastLike,
+            vec![self.clone(), like.into()],
+            Span(Location::caller()),
+        )
     }
 
     /// Summed to the shape of `like`: the adjoint of broadcasting.
@@ -270,7 +350,11 @@ impl Variable {
     /// `Rank` when `like` has more axes.
     #[track_caller]
     pub fn sum_to(&self, like: impl Into<Variable>) -> Result<Variable> {
-        apply(SumTo, vec![self.clone(), like.into()], Span(Location::caller()))
+        apply(
+            SumTo,
+            vec![self.clone(), like.into()],
+            Span(Location::caller()),
+        )
     }
 
     /// The lengths, as an i64 vector that costs nothing to compute.
@@ -297,7 +381,11 @@ impl Variable {
     /// At call time, when the numbers of rows differ.
     #[track_caller]
     pub fn lod_like(&self, like: impl Into<Variable>) -> Result<Variable> {
-        apply(LodLike, vec![self.clone(), like.into()], Span(Location::caller()))
+        apply(
+            LodLike,
+            vec![self.clone(), like.into()],
+            Span(Location::caller()),
+        )
     }
 
     /// Zeros of this variable's type and shape.
@@ -307,7 +395,10 @@ impl Variable {
     #[track_caller]
     pub fn zeros_like(&self) -> Result<Variable> {
         let build = Build(Span(Location::caller()));
-        build.apply(BroadcastLike, vec![build.typed(0.0, self.dtype()), self.clone()])
+        build.apply(
+            BroadcastLike,
+            vec![build.typed(0.0, self.dtype()), self.clone()],
+        )
     }
 
     /// Ones of this variable's type and shape.
@@ -317,6 +408,9 @@ impl Variable {
     #[track_caller]
     pub fn ones_like(&self) -> Result<Variable> {
         let build = Build(Span(Location::caller()));
-        build.apply(BroadcastLike, vec![build.typed(1.0, self.dtype()), self.clone()])
+        build.apply(
+            BroadcastLike,
+            vec![build.typed(1.0, self.dtype()), self.clone()],
+        )
     }
 }

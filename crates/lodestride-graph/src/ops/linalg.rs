@@ -9,9 +9,9 @@ use crate::ops::elemwise_grad::fit;
 use crate::ops::shape::{AxisList, ExpandDims, Permute, Squeeze, apply};
 use crate::ty::{Dim, Dims, Type, broadcast_dims};
 use crate::variable::Variable;
+use lodestride_array::DType;
 use lodestride_array::NdArray;
 use lodestride_array::kernels;
-use lodestride_array::DType;
 use lodestride_array::{Layout, Shape, broadcast_shapes};
 use smallvec::smallvec;
 use std::borrow::Cow;
@@ -31,7 +31,10 @@ pub struct Gemm {
 
 impl Gemm {
     pub(crate) fn new(alpha: f64, beta: f64) -> Self {
-        Self { alpha: alpha.to_bits(), beta: beta.to_bits() }
+        Self {
+            alpha: alpha.to_bits(),
+            beta: beta.to_bits(),
+        }
     }
 
     /// The factor of the product.
@@ -54,7 +57,11 @@ fn check_ranks(inputs: &[Argument<'_>]) -> Result<(), GraphErrorKind> {
     for (input, argument) in inputs.iter().take(2).enumerate() {
         if argument.ty.rank() < 2 {
             let expected = "at least a matrix";
-            return Err(GraphErrorKind::Rank { input, expected, found: argument.ty.clone() });
+            return Err(GraphErrorKind::Rank {
+                input,
+                expected,
+                found: argument.ty.clone(),
+            });
         }
     }
     Ok(())
@@ -63,7 +70,10 @@ fn check_ranks(inputs: &[Argument<'_>]) -> Result<(), GraphErrorKind> {
 fn product_type(a: &Type, b: &Type) -> Result<Type, GraphErrorKind> {
     let (ra, rb) = (a.rank(), b.rank());
     if a.dims()[ra - 1].meet(&b.dims()[rb - 2]).is_none() {
-        return Err(GraphErrorKind::InnerLength { left: a.clone(), right: b.clone() });
+        return Err(GraphErrorKind::InnerLength {
+            left: a.clone(),
+            right: b.clone(),
+        });
     }
     let batch = |t: &Type| Type::tensor(t.dtype(), t.dims()[..t.rank() - 2].iter().cloned());
     let mut dims: Dims = broadcast_dims(&[&batch(a), &batch(b)])?;
@@ -92,7 +102,11 @@ impl Op for MatMul {
         let (ra, rb) = (a.rank(), b.rank());
         if a[ra - 1] != b[rb - 2] {
             let rule = "the inner lengths of a matrix product must agree";
-            return Err(GraphErrorKind::ShapesDiffer { left: a.clone(), right: b.clone(), rule });
+            return Err(GraphErrorKind::ShapesDiffer {
+                left: a.clone(),
+                right: b.clone(),
+                rule,
+            });
         }
         let mut shape = broadcast_shapes(&Shape::from(&a[..ra - 2]), &Shape::from(&b[..rb - 2]))?;
         shape.push(a[ra - 2]);
@@ -103,15 +117,26 @@ impl Op for MatMul {
 
     fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
         let out = &outputs[0].data;
-        let (a, b) = (stretch(&inputs[0].data, out)?, stretch(&inputs[1].data, out)?);
+        let (a, b) = (
+            stretch(&inputs[0].data, out)?,
+            stretch(&inputs[1].data, out)?,
+        );
         kernels::matmul(a.operand(), b.operand(), out.operand(), 1.0, 0.0)?;
         Ok(())
     }
 
-    fn gradient(&self, node: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
-        let Some(g) = &outputs[0] else { return Ok(vec![None, None]) };
+    fn gradient(
+        &self,
+        node: &Apply,
+        outputs: &[Option<Variable>],
+    ) -> Result<Vec<Option<Variable>>> {
+        let Some(g) = &outputs[0] else {
+            return Ok(vec![None, None]);
+        };
         let build = Build::of(node);
-        let [a, b] = node.inputs() else { return Ok(vec![None, None]) };
+        let [a, b] = node.inputs() else {
+            return Ok(vec![None, None]);
+        };
         let da = if a.dtype().is_float() && !a.is_constant() {
             let product = build.apply(MatMul, vec![g.clone(), flipped(build, b)?])?;
             fit(build, Some(product), a)?
@@ -166,7 +191,11 @@ impl Op for Gemm {
             let joint = broadcast_shapes(shape, inputs[2].shape())?;
             if joint != *shape {
                 let rule = "the summand must broadcast to the product";
-                return Err(GraphErrorKind::ShapesDiffer { left: shape.clone(), right: joint, rule });
+                return Err(GraphErrorKind::ShapesDiffer {
+                    left: shape.clone(),
+                    right: joint,
+                    rule,
+                });
             }
         }
         Ok(product)
@@ -175,7 +204,13 @@ impl Op for Gemm {
     fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
         let out = &outputs[0].data;
         out.assign(&inputs[2].data)?;
-        kernels::matmul(inputs[0].data.operand(), inputs[1].data.operand(), out.operand(), self.alpha(), self.beta())?;
+        kernels::matmul(
+            inputs[0].data.operand(),
+            inputs[1].data.operand(),
+            out.operand(),
+            self.alpha(),
+            self.beta(),
+        )?;
         Ok(())
     }
 }
@@ -203,7 +238,11 @@ impl Variable {
         for (input, factor) in [&a, &b].into_iter().enumerate() {
             if factor.rank() == 0 {
                 let (expected, found) = ("a vector or a matrix", factor.ty().clone());
-                let kind = GraphErrorKind::Rank { input, expected, found };
+                let kind = GraphErrorKind::Rank {
+                    input,
+                    expected,
+                    found,
+                };
                 return Err(GraphError::new(kind, Some(&MatMul.into()), span));
             }
         }
@@ -223,7 +262,11 @@ impl Variable {
         if column {
             axes.push(rank - 1);
         }
-        if axes.is_empty() { Ok(product) } else { apply(Squeeze { axes }, vec![product], span) }
+        if axes.is_empty() {
+            Ok(product)
+        } else {
+            apply(Squeeze { axes }, vec![product], span)
+        }
     }
 
     /// NumPy's `dot` for operands of rank up to 2: scalars multiply, vectors give their inner product.
@@ -233,7 +276,11 @@ impl Variable {
     #[track_caller]
     pub fn dot(&self, other: impl Into<Variable>) -> Result<Variable> {
         let other = other.into();
-        if self.rank() == 0 || other.rank() == 0 { self.mul(other) } else { self.matmul(other) }
+        if self.rank() == 0 || other.rank() == 0 {
+            self.mul(other)
+        } else {
+            self.matmul(other)
+        }
     }
 
     /// The outer product of two vectors.
@@ -246,7 +293,11 @@ impl Variable {
         let other = other.into();
         for (input, factor) in [self, &other].into_iter().enumerate() {
             if factor.rank() != 1 {
-                let kind = GraphErrorKind::Rank { input, expected: "a vector", found: factor.ty().clone() };
+                let kind = GraphErrorKind::Rank {
+                    input,
+                    expected: "a vector",
+                    found: factor.ty().clone(),
+                };
                 return Err(GraphError::new(kind, None, span));
             }
         }

@@ -5,8 +5,8 @@ use crate::error::{Result, Span};
 use crate::op::OpRef;
 use crate::ops::Elemwise;
 use crate::variable::Variable;
-use lodestride_array::kernels::{BinaryOp, UnaryOp};
 use lodestride_array::DType;
+use lodestride_array::kernels::{BinaryOp, UnaryOp};
 use std::panic::Location;
 
 macro_rules! unary_methods {
@@ -213,7 +213,11 @@ impl Variable {
     /// None today; the signature leaves room for dtypes without a conversion.
     #[track_caller]
     pub fn cast(&self, dtype: DType) -> Result<Variable> {
-        elemwise(Elemwise::Cast(dtype), vec![self.clone()], Span(Location::caller()))
+        elemwise(
+            Elemwise::Cast(dtype),
+            vec![self.clone()],
+            Span(Location::caller()),
+        )
     }
 
     /// `min(max(x, low), high)`; NaN stays NaN.
@@ -223,8 +227,16 @@ impl Variable {
     #[track_caller]
     pub fn clip(&self, low: impl Into<Variable>, high: impl Into<Variable>) -> Result<Variable> {
         let span = Span(Location::caller());
-        let raised = elemwise(Elemwise::Binary(BinaryOp::Max), vec![self.clone(), low.into()], span)?;
-        elemwise(Elemwise::Binary(BinaryOp::Min), vec![raised, high.into()], span)
+        let raised = elemwise(
+            Elemwise::Binary(BinaryOp::Max),
+            vec![self.clone(), low.into()],
+            span,
+        )?;
+        elemwise(
+            Elemwise::Binary(BinaryOp::Min),
+            vec![raised, high.into()],
+            span,
+        )
     }
 }
 
@@ -246,7 +258,11 @@ pub fn select(
     yes: impl Into<Variable>,
     no: impl Into<Variable>,
 ) -> Result<Variable> {
-    elemwise(Elemwise::Select, vec![condition.into(), yes.into(), no.into()], Span(Location::caller()))
+    elemwise(
+        Elemwise::Select,
+        vec![condition.into(), yes.into(), no.into()],
+        Span(Location::caller()),
+    )
 }
 
 macro_rules! op_functions {

@@ -1,8 +1,8 @@
-//! Reductions, positions of extremes, and running totals.
+//! Reductions over axes. Positions of extremes and running totals are in `scan`.
 
 use crate::apply::Apply;
 use crate::error::{GraphError, GraphErrorKind, Result, Span};
-use crate::op::{Argument, Facts, Op, Overwrite, Planned, Slot};
+use crate::op::{Argument, Facts, Op, Planned, Slot};
 use crate::ops::build::Build;
 use crate::ops::elemwise::expect_inputs;
 use crate::ops::like::{BroadcastLike, ElementCount};
@@ -10,10 +10,8 @@ use crate::ops::shape::{AxisList, ExpandDims, apply, with_list};
 use crate::ty::{Dim, Dims, Type};
 use crate::variable::Variable;
 use lodestride_array::NdArray;
-use lodestride_array::kernels::{self, ArgOp, BinaryOp, ReduceOp, ScanOp, UnaryOp};
-use lodestride_array::DType;
-use lodestride_lod::Lod;
-use lodestride_array::{Axes, Shape, normalize_axis};
+use lodestride_array::kernels::{self, BinaryOp, ReduceOp, UnaryOp};
+use lodestride_array::{Axes, Shape};
 use std::borrow::Cow;
 use std::panic::Location;
 
@@ -34,10 +32,12 @@ impl Reduce {
     }
 
     pub(crate) fn reduced<T: Clone>(&self, items: &[T], one: &T) -> impl Iterator<Item = T> {
-        items.iter().enumerate().filter_map(move |(axis, item)| match (self.axes.contains(&axis), self.keep) {
-            (false, _) => Some(item.clone()),
-            (true, true) => Some(one.clone()),
-            (true, false) => None,
+        items.iter().enumerate().filter_map(move |(axis, item)| {
+            match (self.axes.contains(&axis), self.keep) {
+                (false, _) => Some(item.clone()),
+                (true, true) => Some(one.clone()),
+                (true, false) => None,
+            }
         })
     }
 }
@@ -51,7 +51,10 @@ impl Op for Reduce {
         expect_inputs(inputs, 1)?;
         let ty = inputs[0].ty;
         if let Some(axis) = self.axes.iter().find(|a| **a >= ty.rank()) {
-            return Err(GraphErrorKind::Axis { axis: *axis as isize, rank: ty.rank() });
+            return Err(GraphErrorKind::Axis {
+                axis: *axis as isize,
+                rank: ty.rank(),
+            });
         }
         let dtype = ty.dtype();
         let dtype = self.op.result_dtype(dtype);
@@ -65,7 +68,11 @@ impl Op for Reduce {
 
     fn plan(&self, inputs: &[Facts]) -> Result<Vec<Planned>, GraphErrorKind> {
         let shape: Shape = self.reduced(inputs[0].shape(), &1).collect();
-        let lod = if self.keeps_rows() { inputs[0].lod.clone() } else { None };
+        let lod = if self.keeps_rows() {
+            inputs[0].lod.clone()
+        } else {
+            None
+        };
         Ok(vec![Planned::Fresh { shape, lod }])
     }
 
@@ -75,9 +82,15 @@ impl Op for Reduce {
         Ok(())
     }
 
-    fn gradient(&self, node: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
+    fn gradient(
+        &self,
+        node: &Apply,
+        outputs: &[Option<Variable>],
+    ) -> Result<Vec<Option<Variable>>> {
         let x = &node.inputs()[0];
-        let Some(g) = &outputs[0] else { return Ok(vec![None]) };
+        let Some(g) = &outputs[0] else {
+            return Ok(vec![None]);
+        };
         if !x.dtype().is_float() {
             return Ok(vec![None]);
         }
@@ -94,7 +107,11 @@ fn without_axes(array: &NdArray, axes: &[usize]) -> Result<NdArray, GraphErrorKi
     for axis in axes.iter().rev() {
         layout = layout.squeeze(*axis as isize)?;
     }
-    Ok(NdArray::from_buffer(array.buffer().clone(), layout, array.dtype())?)
+    Ok(NdArray::from_buffer(
+        array.buffer().clone(),
+        layout,
+        array.dtype(),
+    )?)
 }
 
 impl Reduce {
@@ -109,17 +126,36 @@ impl Reduce {
         if self.keep || self.axes.is_empty() {
             return Ok(result.clone());
         }
-        b.apply(ExpandDims { axes: self.axes.clone() }, vec![result.clone()])
+        b.apply(
+            ExpandDims {
+                axes: self.axes.clone(),
+            },
+            vec![result.clone()],
+        )
     }
 
     fn over(&self, op: ReduceOp, keep: bool) -> Self {
-        Self { op, axes: self.axes.clone(), keep }
+        Self {
+            op,
+            axes: self.axes.clone(),
+            keep,
+        }
     }
 
     fn slope(&self, node: &Apply, x: &Variable, g: &Variable) -> Result<Option<Variable>> {
         let b = Build::of(node);
         let y = &node.out()?;
-        let count = || b.cast(b.apply(ElementCount { axes: self.axes.clone() }, vec![x.clone()])?, x.dtype());
+        let count = || {
+            b.cast(
+                b.apply(
+                    ElementCount {
+                        axes: self.axes.clone(),
+                    },
+                    vec![x.clone()],
+                )?,
+                x.dtype(),
+            )
+        };
         let wide_g = self.with_kept_axes(b, g)?;
         let wide_y = self.with_kept_axes(b, y)?;
         let deviation = || {
@@ -141,11 +177,14 @@ impl Reduce {
                 let zero = b.binary(BinaryOp::Eq, &wide_y, 0.0)?;
                 b.mul(wide_g, b.div(x, b.select(zero, 1.0, wide_y)?)?)?
             }
-            ReduceOp::NormMax => {
+            ReduceOp::NormMax | ReduceOp::MinAbs => {
                 let hit = b.binary(BinaryOp::Eq, b.unary(UnaryOp::Abs, x)?, wide_y)?;
                 let hit = b.cast(hit, x.dtype())?;
                 let hits = b.apply(self.over(ReduceOp::Sum, true), vec![hit.clone()])?;
-                b.mul(b.mul(hit, b.unary(UnaryOp::Sign, x)?)?, b.div(wide_g, hits)?)?
+                b.mul(
+                    b.mul(hit, b.unary(UnaryOp::Sign, x)?)?,
+                    b.div(wide_g, hits)?,
+                )?
             }
             ReduceOp::Var { ddof } => {
                 let scale = b.div(2.0, b.sub(count()?, ddof as f64)?)?;
@@ -156,16 +195,30 @@ impl Reduce {
                 b.mul(wide_g, b.div(deviation()?, b.mul(wide_y, scale)?)?)?
             }
             ReduceOp::LogSumExp => b.mul(wide_g, b.unary(UnaryOp::Exp, b.sub(x, wide_y)?)?)?,
+            ReduceOp::MeanAbs => b.mul(b.div(wide_g, count()?)?, b.unary(UnaryOp::Sign, x)?)?,
+            ReduceOp::SumSquares => b.mul(wide_g, b.mul(x, 2.0)?)?,
             ReduceOp::Any | ReduceOp::All | ReduceOp::CountNonZero => return Ok(None),
-            #[allow(unreachable_patterns, reason = "the registry may grow; a new row has no gradient until it is given one")]
-            _ => return Err(GraphError::new(GraphErrorKind::NotDifferentiable, Some(node.op()), node.span())),
+            #[allow(
+                unreachable_patterns,
+                reason = "the registry may grow; a new row has no gradient until it is given one"
+            )]
+            _ => {
+                return Err(GraphError::new(
+                    GraphErrorKind::NotDifferentiable,
+                    Some(node.op()),
+                    node.span(),
+                ));
+            }
         }))
     }
 
     /// The product of all other elements: right also when there are zeros.
     fn product_slope(&self, b: Build, x: &Variable, wide_g: &Variable) -> Result<Variable> {
         let zero = b.binary(BinaryOp::Eq, x, 0.0)?;
-        let zeros = b.apply(self.over(ReduceOp::Sum, true), vec![b.cast(&zero, x.dtype())?])?;
+        let zeros = b.apply(
+            self.over(ReduceOp::Sum, true),
+            vec![b.cast(&zero, x.dtype())?],
+        )?;
         let filled = b.select(&zero, 1.0, x)?;
         let rest = b.apply(self.over(ReduceOp::Prod, true), vec![filled.clone()])?;
         // No zero: rest / x. One zero: only that place has a slope, the product of the rest. Two or more: none.
@@ -174,121 +227,6 @@ impl Reduce {
         let at_zero = b.select(b.binary(BinaryOp::And, &zero, one)?, &rest, 0.0)?;
         let slope = b.select(none, b.div(&rest, filled)?, at_zero)?;
         b.mul(wide_g, slope)
-    }
-}
-
-/// The position of the first extreme, along one axis or over the flattened input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ArgReduce {
-    /// Which extreme.
-    pub op: ArgOp,
-    /// The axis that goes; `None` for all of them.
-    pub axis: Option<usize>,
-}
-
-impl Op for ArgReduce {
-    fn name(&self) -> Cow<'static, str> {
-        with_list(self.op.name(), self.axis)
-    }
-
-    fn infer(&self, inputs: &[Argument<'_>]) -> Result<Vec<Type>, GraphErrorKind> {
-        expect_inputs(inputs, 1)?;
-        let ty = inputs[0].ty;
-        let Some(axis) = self.axis else { return Ok(vec![Type::tensor(DType::I64, [] as [Dim; 0])]) };
-        if axis >= ty.rank() {
-            return Err(GraphErrorKind::Axis { axis: axis as isize, rank: ty.rank() });
-        }
-        let mut dims = Dims::from(ty.dims());
-        dims.remove(axis);
-        Ok(vec![if ty.is_lod() && axis > 0 {
-            Type::lod_from_dims(DType::I64, &dims, ty.lod_level())
-        } else {
-            Type::tensor(DType::I64, dims)
-        }])
-    }
-
-    fn plan(&self, inputs: &[Facts]) -> Result<Vec<Planned>, GraphErrorKind> {
-        let Some(axis) = self.axis else { return Ok(vec![Planned::fresh(Shape::scalar())]) };
-        let mut shape = inputs[0].shape().clone();
-        shape.remove(axis);
-        let lod: Option<Lod> = if axis > 0 { inputs[0].lod.clone() } else { None };
-        Ok(vec![Planned::Fresh { shape, lod }])
-    }
-
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        kernels::index_reduce(self.op, inputs[0].data.operand(), self.axis, outputs[0].data.operand())?;
-        Ok(())
-    }
-
-    fn gradient(&self, _: &Apply, _: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
-        Ok(vec![None])
-    }
-}
-
-/// A running total along one axis, the present element included; the dtype stays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Cumulative {
-    /// What is accumulated.
-    pub op: ScanOp,
-    /// The axis.
-    pub axis: usize,
-    /// From the end towards the beginning.
-    pub reverse: bool,
-}
-
-impl Op for Cumulative {
-    fn name(&self) -> Cow<'static, str> {
-        let direction = if self.reverse { ", reverse" } else { "" };
-        format!("cum{}{{{}{direction}}}", self.op.name(), self.axis).into()
-    }
-
-    fn infer(&self, inputs: &[Argument<'_>]) -> Result<Vec<Type>, GraphErrorKind> {
-        expect_inputs(inputs, 1)?;
-        let ty = inputs[0].ty;
-        if self.axis >= ty.rank() {
-            return Err(GraphErrorKind::Axis { axis: self.axis as isize, rank: ty.rank() });
-        }
-        Ok(vec![ty.clone()])
-    }
-
-    fn plan(&self, inputs: &[Facts]) -> Result<Vec<Planned>, GraphErrorKind> {
-        Ok(vec![Planned::Fresh { shape: inputs[0].shape().clone(), lod: inputs[0].lod.clone() }])
-    }
-
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        let (x, out) = (&inputs[0].data, &outputs[0].data);
-        if self.reverse {
-            let axis = self.axis as isize;
-            let (x, out) = (x.flip(axis)?, out.flip(axis)?);
-            kernels::scan(self.op, x.operand(), self.axis, out.operand())?;
-        } else {
-            kernels::scan(self.op, x.operand(), self.axis, out.operand())?;
-        }
-        Ok(())
-    }
-
-    fn gradient(&self, node: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
-        let x = &node.inputs()[0];
-        let Some(g) = &outputs[0] else { return Ok(vec![None]) };
-        if !x.dtype().is_float() {
-            return Ok(vec![None]);
-        }
-        let b = Build::of(node);
-        let back = Self { op: ScanOp::Sum, axis: self.axis, reverse: !self.reverse };
-        match self.op {
-            ScanOp::Sum => Ok(vec![Some(b.apply(back, vec![g.clone()])?)]),
-            // Sum over later totals of g * total / x; the division needs x != 0, as in the reference systems.
-            ScanOp::Prod => {
-                let weighted = b.mul(g, node.out()?)?;
-                let total = b.apply(back, vec![weighted])?;
-                Ok(vec![Some(b.div(total, x)?)])
-            }
-            _ => Err(GraphError::new(GraphErrorKind::NotDifferentiable, Some(node.op()), node.span())),
-        }
-    }
-
-    fn may_overwrite(&self) -> Overwrite {
-        Overwrite::Never
     }
 }
 
@@ -337,7 +275,7 @@ reductions! {
     std ReduceOp::Std { ddof: 0 };
 }
 
-/// Positions of extremes and running totals.
+/// Any reduction.
 impl Variable {
     /// Any reduction of the registry.
     ///
@@ -347,55 +285,14 @@ impl Variable {
     pub fn reduce(&self, op: ReduceOp, axes: impl Into<Axes>) -> Result<Variable> {
         let span = Span(Location::caller());
         let axes = axes.into();
-        let resolved = axes.resolve(self.rank()).map_err(|e| GraphError::new(e.into(), None, span))?;
-        let op = Reduce { op, axes: resolved.axes().into(), keep: resolved.keeps() };
+        let resolved = axes
+            .resolve(self.rank())
+            .map_err(|e| GraphError::new(e.into(), None, span))?;
+        let op = Reduce {
+            op,
+            axes: resolved.axes().into(),
+            keep: resolved.keeps(),
+        };
         apply(op, vec![self.clone()], span)
-    }
-
-    /// The position of the first largest element along `axis`, or in the flattened variable for `None`.
-    ///
-    /// # Errors
-    /// `Shape` for an axis that does not exist.
-    #[track_caller]
-    pub fn argmax(&self, axis: impl Into<Option<isize>>) -> Result<Variable> {
-        self.arg_reduce(ArgOp::ArgMax, axis.into(), Span(Location::caller()))
-    }
-
-    /// The position of the first smallest element along `axis`, or in the flattened variable for `None`.
-    ///
-    /// # Errors
-    /// `Shape` for an axis that does not exist.
-    #[track_caller]
-    pub fn argmin(&self, axis: impl Into<Option<isize>>) -> Result<Variable> {
-        self.arg_reduce(ArgOp::ArgMin, axis.into(), Span(Location::caller()))
-    }
-
-    fn arg_reduce(&self, op: ArgOp, axis: Option<isize>, span: Span) -> Result<Variable> {
-        let axis = axis.map(|a| normalize_axis(a, self.rank())).transpose();
-        let axis = axis.map_err(|e| GraphError::new(e.into(), None, span))?;
-        apply(ArgReduce { op, axis }, vec![self.clone()], span)
-    }
-
-    /// Running sums along `axis`.
-    ///
-    /// # Errors
-    /// `Shape` for an axis that does not exist.
-    #[track_caller]
-    pub fn cumsum(&self, axis: isize) -> Result<Variable> {
-        self.cumulative(ScanOp::Sum, axis, Span(Location::caller()))
-    }
-
-    /// Running products along `axis`.
-    ///
-    /// # Errors
-    /// `Shape` for an axis that does not exist.
-    #[track_caller]
-    pub fn cumprod(&self, axis: isize) -> Result<Variable> {
-        self.cumulative(ScanOp::Prod, axis, Span(Location::caller()))
-    }
-
-    fn cumulative(&self, op: ScanOp, axis: isize, span: Span) -> Result<Variable> {
-        let axis = normalize_axis(axis, self.rank()).map_err(|e| GraphError::new(e.into(), None, span))?;
-        apply(Cumulative { op, axis, reverse: false }, vec![self.clone()], span)
     }
 }

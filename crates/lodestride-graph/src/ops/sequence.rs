@@ -1,5 +1,5 @@
-//! Ops over the sequences of ragged batches: pooling, softmax, reversal, context windows. Ops that change how many rows
-//! there are, by expanding or padding, are in `sequence_rows`.
+//! Ops over the sequences of ragged batches: pooling, softmax, reversal. Context windows are in `sequence_windows`,
+//! expanding in `sequence_expand`, padding in `sequence_pad`.
 
 use crate::apply::Apply;
 use crate::error::{GraphError, GraphErrorKind, Result, Span};
@@ -11,7 +11,7 @@ use crate::ops::shape::{apply, with_list};
 use crate::ty::{Dim, Type};
 use crate::variable::Variable;
 use lodestride_array::kernels::{self, SegmentOp};
-use lodestride_array::{DType, Scalar, Shape};
+use lodestride_array::{DType, Scalar};
 use lodestride_lod::Lod;
 use std::borrow::Cow;
 use std::panic::Location;
@@ -52,24 +52,6 @@ pub struct SequenceReverse {
     pub level: usize,
 }
 
-/// For every row the rows `start .. start + len` from it, side by side; zeros beyond the sequence's ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct SequenceWindows {
-    /// Where the window begins, relative to the row.
-    pub start: isize,
-    /// How many rows it holds.
-    pub len: usize,
-    /// Which level's sequences.
-    pub level: usize,
-}
-
-/// The adjoint of [`SequenceWindows`]. Inputs: gradient, ragged original.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct SequenceWindowsAdjoint {
-    /// The op whose adjoint this is.
-    pub of: SequenceWindows,
-}
-
 /// The LoD of an argument at call time.
 pub(super) fn lod_of(facts: &Facts) -> Result<&Lod, GraphErrorKind> {
     facts.lod.as_ref().ok_or(GraphErrorKind::LodMissing)
@@ -80,12 +62,20 @@ pub(super) fn slot_lod(slot: &Slot) -> Result<&Lod, GraphErrorKind> {
 }
 
 /// Checks that an argument is ragged with more than `level` levels.
-pub(super) fn expect_lod(inputs: &[Argument<'_>], input: usize, level: usize) -> Result<(), GraphErrorKind> {
+pub(super) fn expect_lod(
+    inputs: &[Argument<'_>],
+    input: usize,
+    level: usize,
+) -> Result<(), GraphErrorKind> {
     let found = inputs[input].ty;
     if found.lod_level() > level {
         return Ok(());
     }
-    Err(GraphErrorKind::InputKind { input, expected: "a ragged batch with that level", found: found.clone() })
+    Err(GraphErrorKind::InputKind {
+        input,
+        expected: "a ragged batch with that level",
+        found: found.clone(),
+    })
 }
 
 /// Drops the levels from `level` on; the row count becomes the number of sequences.
@@ -112,7 +102,11 @@ impl Op for SequencePool {
         expect_inputs(inputs, 1)?;
         expect_lod(inputs, 0, self.level)?;
         let ty = inputs[0].ty;
-        let mut types = vec![pooled_type(ty, self.kind.result_dtype(ty.dtype()), self.level)];
+        let mut types = vec![pooled_type(
+            ty,
+            self.kind.result_dtype(ty.dtype()),
+            self.level,
+        )];
         if self.has_positions() {
             types.push(pooled_type(ty, DType::I64, self.level));
         }
@@ -124,9 +118,17 @@ impl Op for SequencePool {
         let level = self.level as isize;
         let mut shape = inputs[0].shape().clone();
         shape[0] = lod.sequences(level)?;
-        let above = if self.level > 0 { Some(lod.above(level)?) } else { None };
+        let above = if self.level > 0 {
+            Some(lod.above(level)?)
+        } else {
+            None
+        };
         let planned = Planned::Fresh { shape, lod: above };
-        Ok(if self.has_positions() { vec![planned.clone(), planned] } else { vec![planned] })
+        Ok(if self.has_positions() {
+            vec![planned.clone(), planned]
+        } else {
+            vec![planned]
+        })
     }
 
     fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
@@ -138,31 +140,50 @@ impl Op for SequencePool {
         Ok(())
     }
 
-    fn gradient(&self, node: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
+    fn gradient(
+        &self,
+        node: &Apply,
+        outputs: &[Option<Variable>],
+    ) -> Result<Vec<Option<Variable>>> {
         let x = &node.inputs()[0];
-        let Some(g) = outputs[0].as_ref().filter(|_| x.dtype().is_float()) else { return Ok(vec![None]) };
+        let Some(g) = outputs[0].as_ref().filter(|_| x.dtype().is_float()) else {
+            return Ok(vec![None]);
+        };
         let mut arguments = vec![g.clone(), x.clone()];
         if self.has_positions() {
             arguments.extend(node.output(1));
         }
-        let op = SequencePoolGradient { kind: self.kind, level: self.level };
+        let op = SequencePoolGradient {
+            kind: self.kind,
+            level: self.level,
+        };
         Ok(vec![Some(Build::of(node).apply(op, arguments)?)])
     }
 }
 
 impl Op for SequencePoolGradient {
     fn name(&self) -> Cow<'static, str> {
-        with_list(&format!("sequence_pool_gradient.{}", self.kind.name()), [self.level])
+        with_list(
+            &format!("sequence_pool_gradient.{}", self.kind.name()),
+            [self.level],
+        )
     }
 
     fn infer(&self, inputs: &[Argument<'_>]) -> Result<Vec<Type>, GraphErrorKind> {
         if inputs.len() < 2 {
-            return Err(GraphErrorKind::InputCount { expected: 2, found: inputs.len() });
+            return Err(GraphErrorKind::InputCount {
+                expected: 2,
+                found: inputs.len(),
+            });
         }
         expect_lod(inputs, 1, self.level)?;
         let mut dims = vec![Dim::Unknown];
         dims.extend(inputs[0].ty.dims().iter().skip(1).cloned());
-        Ok(vec![Type::lod_from_dims(inputs[0].ty.dtype(), &dims, inputs[1].ty.lod_level())])
+        Ok(vec![Type::lod_from_dims(
+            inputs[0].ty.dtype(),
+            &dims,
+            inputs[1].ty.lod_level(),
+        )])
     }
 
     fn plan(&self, inputs: &[Facts]) -> Result<Vec<Planned>, GraphErrorKind> {
@@ -171,10 +192,17 @@ impl Op for SequencePoolGradient {
         let sequences = lod.sequences(self.level as isize)?;
         if shape.first() != Some(&sequences) {
             let (left, right) = (shape, inputs[1].shape().clone());
-            return Err(GraphErrorKind::ShapesDiffer { left, right, rule: "one row per sequence" });
+            return Err(GraphErrorKind::ShapesDiffer {
+                left,
+                right,
+                rule: "one row per sequence",
+            });
         }
         shape[0] = inputs[1].shape()[0];
-        Ok(vec![Planned::Fresh { shape, lod: Some(lod.clone()) }])
+        Ok(vec![Planned::Fresh {
+            shape,
+            lod: Some(lod.clone()),
+        }])
     }
 
     fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
@@ -186,15 +214,32 @@ impl Op for SequencePoolGradient {
         Ok(())
     }
 
-    fn gradient(&self, node: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
+    fn gradient(
+        &self,
+        node: &Apply,
+        outputs: &[Option<Variable>],
+    ) -> Result<Vec<Option<Variable>>> {
         let mut none = vec![None; node.inputs().len()];
-        let Some(g) = &outputs[0] else { return Ok(none) };
+        let Some(g) = &outputs[0] else {
+            return Ok(none);
+        };
         if matches!(self.kind, SegmentOp::Max | SegmentOp::Min) {
-            return Err(GraphError::new(GraphErrorKind::NotDifferentiable, Some(node.op()), node.span()));
+            return Err(GraphError::new(
+                GraphErrorKind::NotDifferentiable,
+                Some(node.op()),
+                node.span(),
+            ));
         }
         let build = Build::of(node);
         let ragged = build.apply(LodLike, vec![g.clone(), node.inputs()[1].clone()])?;
-        none[0] = Some(build.apply(SequencePool { kind: self.kind, level: self.level, pad: 0 }, vec![ragged])?);
+        none[0] = Some(build.apply(
+            SequencePool {
+                kind: self.kind,
+                level: self.level,
+                pad: 0,
+            },
+            vec![ragged],
+        )?);
         Ok(none)
     }
 
@@ -219,22 +264,42 @@ impl Op for SequenceSoftmax {
     }
 
     fn plan(&self, inputs: &[Facts]) -> Result<Vec<Planned>, GraphErrorKind> {
-        Ok(vec![Planned::Fresh { shape: inputs[0].shape().clone(), lod: inputs[0].lod.clone() }])
+        Ok(vec![Planned::Fresh {
+            shape: inputs[0].shape().clone(),
+            lod: inputs[0].lod.clone(),
+        }])
     }
 
     fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
         let offsets = slot_lod(inputs[0])?.rows_of(self.level as isize)?;
-        kernels::segment_softmax(inputs[0].data.operand(), &offsets, outputs[0].data.operand())?;
+        kernels::segment_softmax(
+            inputs[0].data.operand(),
+            &offsets,
+            outputs[0].data.operand(),
+        )?;
         Ok(())
     }
 
-    fn gradient(&self, node: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
-        let Some(g) = &outputs[0] else { return Ok(vec![None]) };
+    fn gradient(
+        &self,
+        node: &Apply,
+        outputs: &[Option<Variable>],
+    ) -> Result<Vec<Option<Variable>>> {
+        let Some(g) = &outputs[0] else {
+            return Ok(vec![None]);
+        };
         let (build, y) = (Build::of(node), node.out()?);
         let weighted = build.mul(&y, g)?;
-        let pool = SequencePool { kind: SegmentOp::Sum, level: self.level, pad: 0 };
+        let pool = SequencePool {
+            kind: SegmentOp::Sum,
+            level: self.level,
+            pad: 0,
+        };
         let total = build.apply(pool, vec![weighted.clone()])?;
-        let spread = SequencePoolGradient { kind: SegmentOp::Sum, level: self.level };
+        let spread = SequencePoolGradient {
+            kind: SegmentOp::Sum,
+            level: self.level,
+        };
         let total = build.apply(spread, vec![total, y.clone()])?;
         Ok(vec![Some(build.sub(weighted, build.mul(y, total)?)?)])
     }
@@ -253,7 +318,10 @@ impl Op for SequenceReverse {
 
     fn plan(&self, inputs: &[Facts]) -> Result<Vec<Planned>, GraphErrorKind> {
         let lod = lod_of(&inputs[0])?.reverse(self.level as isize)?.lod;
-        Ok(vec![Planned::Fresh { shape: inputs[0].shape().clone(), lod: Some(lod) }])
+        Ok(vec![Planned::Fresh {
+            shape: inputs[0].shape().clone(),
+            lod: Some(lod),
+        }])
     }
 
     fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
@@ -269,114 +337,47 @@ impl Op for SequenceReverse {
         Ok(())
     }
 
-    fn gradient(&self, node: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
-        let Some(g) = &outputs[0] else { return Ok(vec![None]) };
+    fn gradient(
+        &self,
+        node: &Apply,
+        outputs: &[Option<Variable>],
+    ) -> Result<Vec<Option<Variable>>> {
+        let Some(g) = &outputs[0] else {
+            return Ok(vec![None]);
+        };
         let build = Build::of(node);
         let ragged = build.apply(LodLike, vec![g.clone(), node.out()?])?;
         Ok(vec![Some(build.apply(*self, vec![ragged])?)])
     }
 }
 
-impl SequenceWindows {
-    /// The shape of the result: windows of rank-2 rows lie side by side, others get an axis of their own.
-    fn widened<T: Clone>(&self, dims: &[T], times: impl Fn(&T) -> T, len: T) -> Vec<T> {
-        match dims {
-            [rows, width] => vec![rows.clone(), times(width)],
-            _ => {
-                let mut wide = dims.to_vec();
-                wide.insert(1, len);
-                wide
-            }
-        }
-    }
-}
-
-impl Op for SequenceWindows {
-    fn name(&self) -> Cow<'static, str> {
-        format!("sequence_windows{{{}, {}}}", self.start, self.len).into()
-    }
-
-    fn infer(&self, inputs: &[Argument<'_>]) -> Result<Vec<Type>, GraphErrorKind> {
-        expect_inputs(inputs, 1)?;
-        expect_lod(inputs, 0, self.level)?;
-        let ty = inputs[0].ty;
-        if self.len == 0 {
-            return Err(GraphErrorKind::Parameter { parameter: "len", value: 0, rule: "a window holds a row or more" });
-        }
-        if ty.rank() < 2 {
-            return Err(GraphErrorKind::Rank { input: 0, expected: "rows of rank 1 or more", found: ty.clone() });
-        }
-        let times = |d: &Dim| Dim::from(d.known().map(|n| n * self.len));
-        let dims = self.widened(ty.dims(), times, Dim::Known(self.len));
-        Ok(vec![Type::lod_from_dims(ty.dtype(), &dims, ty.lod_level())])
-    }
-
-    fn plan(&self, inputs: &[Facts]) -> Result<Vec<Planned>, GraphErrorKind> {
-        let shape = self.widened(inputs[0].shape(), |n| n * self.len, self.len);
-        Ok(vec![Planned::Fresh { shape: Shape::from(shape), lod: inputs[0].lod.clone() }])
-    }
-
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        let offsets = slot_lod(inputs[0])?.rows_of(self.level as isize)?;
-        let (x, out) = (inputs[0].data.operand(), outputs[0].data.operand());
-        kernels::segment_windows(x, &offsets, self.start, self.len, out)?;
-        Ok(())
-    }
-
-    fn gradient(&self, node: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
-        let x = &node.inputs()[0];
-        let Some(g) = outputs[0].as_ref().filter(|_| x.dtype().is_float()) else { return Ok(vec![None]) };
-        let op = SequenceWindowsAdjoint { of: *self };
-        Ok(vec![Some(Build::of(node).apply(op, vec![g.clone(), x.clone()])?)])
-    }
-}
-
-impl Op for SequenceWindowsAdjoint {
-    fn name(&self) -> Cow<'static, str> {
-        format!("sequence_windows_adjoint{{{}, {}}}", self.of.start, self.of.len).into()
-    }
-
-    fn infer(&self, inputs: &[Argument<'_>]) -> Result<Vec<Type>, GraphErrorKind> {
-        expect_inputs(inputs, 2)?;
-        expect_lod(inputs, 1, self.of.level)?;
-        Ok(vec![inputs[1].ty.with_dtype(inputs[0].ty.dtype())])
-    }
-
-    fn plan(&self, inputs: &[Facts]) -> Result<Vec<Planned>, GraphErrorKind> {
-        Ok(vec![Planned::Fresh { shape: inputs[1].shape().clone(), lod: inputs[1].lod.clone() }])
-    }
-
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        let offsets = slot_lod(outputs[0])?.rows_of(self.of.level as isize)?;
-        let (g, out) = (inputs[0].data.operand(), outputs[0].data.operand());
-        kernels::segment_windows_adjoint(g, &offsets, self.of.start, self.of.len, out)?;
-        Ok(())
-    }
-
-    fn gradient(&self, node: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
-        let Some(g) = &outputs[0] else { return Ok(vec![None, None]) };
-        let build = Build::of(node);
-        let ragged = build.apply(LodLike, vec![g.clone(), node.inputs()[1].clone()])?;
-        Ok(vec![Some(build.apply(self.of, vec![ragged])?), None])
-    }
-
-    fn reads(&self, input: usize) -> bool {
-        input == 0
-    }
-}
-
 /// A level counted from the top; -1 is the last.
 pub(super) fn resolve_level(x: &Variable, level: isize, span: Span) -> Result<usize> {
     let depth = x.ty().lod_level();
-    let from_top = if level < 0 { level + depth as isize } else { level };
-    usize::try_from(from_top).ok().filter(|l| *l < depth).ok_or_else(|| {
-        let kind = if depth == 0 {
-            GraphErrorKind::InputKind { input: 0, expected: "a ragged batch", found: x.ty().clone() }
-        } else {
-            GraphErrorKind::Parameter { parameter: "level", value: level as i64, rule: "no such LoD level" }
-        };
-        GraphError::new(kind, None, span)
-    })
+    let from_top = if level < 0 {
+        level + depth as isize
+    } else {
+        level
+    };
+    usize::try_from(from_top)
+        .ok()
+        .filter(|l| *l < depth)
+        .ok_or_else(|| {
+            let kind = if depth == 0 {
+                GraphErrorKind::InputKind {
+                    input: 0,
+                    expected: "a ragged batch",
+                    found: x.ty().clone(),
+                }
+            } else {
+                GraphErrorKind::Parameter {
+                    parameter: "level",
+                    value: level as i64,
+                    rule: "no such LoD level",
+                }
+            };
+            GraphError::new(kind, None, span)
+        })
 }
 
 /// Ops over sequences; `level` counts from the top, -1 is the last.
@@ -410,7 +411,11 @@ impl Variable {
 
     fn pool_at(&self, kind: SegmentOp, level: isize, empty: f64, span: Span) -> Result<Variable> {
         let level = resolve_level(self, level, span)?;
-        let op = SequencePool { kind, level, pad: empty.to_bits() };
+        let op = SequencePool {
+            kind,
+            level,
+            pad: empty.to_bits(),
+        };
         let node = Apply::make(op.into(), vec![self.clone()], span)?;
         node.output(0).map_or_else(|| node.out(), Ok)
     }
@@ -440,7 +445,13 @@ impl Variable {
     #[track_caller]
     pub fn sequence_softmax(&self, level: isize) -> Result<Variable> {
         let span = Span(Location::caller());
-        apply(SequenceSoftmax { level: resolve_level(self, level, span)? }, vec![self.clone()], span)
+        apply(
+            SequenceSoftmax {
+                level: resolve_level(self, level, span)?,
+            },
+            vec![self.clone()],
+            span,
+        )
     }
 
     /// Each sequence with its parts in reverse order.
@@ -450,26 +461,12 @@ impl Variable {
     #[track_caller]
     pub fn sequence_reverse(&self, level: isize) -> Result<Variable> {
         let span = Span(Location::caller());
-        apply(SequenceReverse { level: resolve_level(self, level, span)? }, vec![self.clone()], span)
-    }
-
-    /// For every row the rows `start .. start + len` from it, side by side, with zeros beyond the sequence's ends.
-    ///
-    /// # Errors
-    /// `InputKind` for dense variables, `Parameter` for an empty window.
-    #[track_caller]
-    pub fn sequence_windows(&self, start: isize, len: usize, level: isize) -> Result<Variable> {
-        let span = Span(Location::caller());
-        let level = resolve_level(self, level, span)?;
-        apply(SequenceWindows { start, len, level }, vec![self.clone()], span)
-    }
-
-    /// Fluid's `sequence_conv`: context windows of `len` rows from `start` on, times `filter` of shape [len * width, n].
-    ///
-    /// # Errors
-    /// As for [`sequence_windows`](Variable::sequence_windows); `InnerLength` when the filter does not fit.
-    #[track_caller]
-    pub fn sequence_conv(&self, filter: impl Into<Variable>, start: isize, len: usize, level: isize) -> Result<Variable> {
-        self.sequence_windows(start, len, level)?.matmul(filter)
+        apply(
+            SequenceReverse {
+                level: resolve_level(self, level, span)?,
+            },
+            vec![self.clone()],
+            span,
+        )
     }
 }

@@ -7,9 +7,8 @@ use crate::ops::build::Build;
 use crate::ops::elemwise::expect_inputs;
 use crate::ty::{Dim, Dims, Type};
 use crate::variable::Variable;
-use lodestride_array::kernels;
+use lodestride_array::{Axes, Shape, normalize_axis};
 use lodestride_lod::Lod;
-use lodestride_array::{Axes, Layout, Order, Shape, normalize_axis};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -19,7 +18,10 @@ use std::panic::Location;
 pub(crate) type AxisList = SmallVec<[usize; 4]>;
 
 /// `name{a, b}` for listings.
-pub(crate) fn with_list(name: &str, items: impl IntoIterator<Item = impl std::fmt::Display>) -> Cow<'static, str> {
+pub(crate) fn with_list(
+    name: &str,
+    items: impl IntoIterator<Item = impl std::fmt::Display>,
+) -> Cow<'static, str> {
     let mut text = format!("{name}{{");
     for (i, item) in items.into_iter().enumerate() {
         // Writing to a String cannot fail.
@@ -35,17 +37,6 @@ pub struct Permute {
     /// Axis `order[i]` of the input becomes axis `i`.
     pub order: AxisList,
 }
-
-/// The same elements in C order under another shape; at most one size is -1 and follows from the rest.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Reshape {
-    /// The new sizes.
-    pub sizes: SmallVec<[isize; 4]>,
-}
-
-/// Input 0 reshaped to the shape of input 1, with the sequences of input 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ReshapeLike;
 
 /// New axes of length 1 at these positions of the result.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -97,113 +88,49 @@ impl Op for Permute {
         expect_inputs(inputs, 1)?;
         let ty = inputs[0].ty;
         if ty.rank() != self.order.len() {
-            return Err(GraphErrorKind::Rank { input: 0, expected: "one entry per axis", found: ty.clone() });
+            return Err(GraphErrorKind::Rank {
+                input: 0,
+                expected: "one entry per axis",
+                found: ty.clone(),
+            });
         }
-        Ok(vec![rearranged(ty, permuted(ty.dims(), &self.order), self.order.first() == Some(&0))])
+        Ok(vec![rearranged(
+            ty,
+            permuted(ty.dims(), &self.order),
+            self.order.first() == Some(&0),
+        )])
     }
 
     fn plan(&self, inputs: &[Facts]) -> Result<Vec<Planned>, GraphErrorKind> {
         let order: SmallVec<[isize; 6]> = self.order.iter().map(|a| *a as isize).collect();
         let layout = inputs[0].layout.permute(&order)?;
         let lod = lod_if(&inputs[0], self.order.first() == Some(&0));
-        Ok(vec![Planned::View { input: 0, layout, lod }])
+        Ok(vec![Planned::View {
+            input: 0,
+            layout,
+            lod,
+        }])
     }
 
     fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
-    fn gradient(&self, node: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
-        let Some(g) = &outputs[0] else { return Ok(vec![None]) };
+    fn gradient(
+        &self,
+        node: &Apply,
+        outputs: &[Option<Variable>],
+    ) -> Result<Vec<Option<Variable>>> {
+        let Some(g) = &outputs[0] else {
+            return Ok(vec![None]);
+        };
         let mut order: AxisList = SmallVec::from_elem(0, self.order.len());
         for (to, from) in self.order.iter().enumerate() {
             order[*from] = to;
         }
-        Ok(vec![Some(Build::of(node).apply(Permute { order }, vec![g.clone()])?)])
-    }
-}
-
-/// A reshaped view if strides allow it, else new memory that `copy_reshaped` fills.
-fn plan_reshape(facts: &Facts, sizes: &[isize], lod: Option<Lod>) -> Result<Planned, GraphErrorKind> {
-    if let Some(layout) = facts.layout.reshape(sizes, Order::C)? {
-        return Ok(Planned::View { input: 0, layout, lod });
-    }
-    let packed = Layout::contiguous(facts.shape().clone(), Order::C)?;
-    let shape = packed.reshape(sizes, Order::C)?.unwrap_or(packed).shape().clone();
-    Ok(Planned::Fresh { shape, lod })
-}
-
-fn copy_reshaped(inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-    let (x, out) = (&inputs[0].data, &outputs[0].data);
-    let sizes: SmallVec<[isize; 6]> = x.shape().iter().map(|n| *n as isize).collect();
-    // The output is packed, so it can be seen with the input's shape.
-    let seen = out.view_as(&sizes[..])?;
-    kernels::copy(x.operand().into(), seen.operand())?;
-    Ok(())
-}
-
-impl Op for Reshape {
-    fn name(&self) -> Cow<'static, str> {
-        with_list("reshape", &self.sizes)
-    }
-
-    fn infer(&self, inputs: &[Argument<'_>]) -> Result<Vec<Type>, GraphErrorKind> {
-        expect_inputs(inputs, 1)?;
-        let ty = inputs[0].ty;
-        if self.sizes.iter().filter(|n| **n == -1).count() > 1 || self.sizes.iter().any(|n| *n < -1) {
-            let value = self.sizes.iter().copied().min().unwrap_or(0) as i64;
-            return Err(GraphErrorKind::Parameter { parameter: "size", value, rule: "at most one size may be -1" });
-        }
-        if let Some(shape) = ty.static_shape() {
-            let layout = Layout::contiguous(Shape::from(shape), Order::C)?;
-            let reshaped = layout.reshape(&self.sizes, Order::C)?.unwrap_or(layout);
-            return Ok(vec![Type::tensor(ty.dtype(), reshaped.shape().iter().copied())]);
-        }
-        let dims = self.sizes.iter().map(|n| usize::try_from(*n).map_or(Dim::Unknown, Dim::Known));
-        Ok(vec![Type::tensor(ty.dtype(), dims)])
-    }
-
-    fn plan(&self, inputs: &[Facts]) -> Result<Vec<Planned>, GraphErrorKind> {
-        Ok(vec![plan_reshape(&inputs[0], &self.sizes, None)?])
-    }
-
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        copy_reshaped(inputs, outputs)
-    }
-
-    fn gradient(&self, node: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
-        let Some(g) = &outputs[0] else { return Ok(vec![None]) };
-        Ok(vec![Some(Build::of(node).apply(ReshapeLike, vec![g.clone(), node.inputs()[0].clone()])?)])
-    }
-}
-
-impl Op for ReshapeLike {
-    fn name(&self) -> Cow<'static, str> {
-        "reshape_like".into()
-    }
-
-    fn infer(&self, inputs: &[Argument<'_>]) -> Result<Vec<Type>, GraphErrorKind> {
-        expect_inputs(inputs, 2)?;
-        Ok(vec![inputs[1].ty.with_dtype(inputs[0].ty.dtype())])
-    }
-
-    fn plan(&self, inputs: &[Facts]) -> Result<Vec<Planned>, GraphErrorKind> {
-        let sizes: SmallVec<[isize; 6]> = inputs[1].shape().iter().map(|n| *n as isize).collect();
-        Ok(vec![plan_reshape(&inputs[0], &sizes, inputs[1].lod.clone())?])
-    }
-
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        copy_reshaped(inputs, outputs)
-    }
-
-    fn gradient(&self, node: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
-        let Some(g) = &outputs[0] else { return Ok(vec![None, None]) };
-        let back = Build::of(node).apply(ReshapeLike, vec![g.clone(), node.inputs()[0].clone()])?;
-        Ok(vec![Some(back), None])
-    }
-
-    fn reads(&self, input: usize) -> bool {
-        input == 0
+        Ok(vec![Some(
+            Build::of(node).apply(Permute { order }, vec![g.clone()])?,
+        )])
     }
 }
 
@@ -218,7 +145,10 @@ impl Op for ExpandDims {
         let mut dims = Dims::from(ty.dims());
         for axis in &self.axes {
             if *axis > dims.len() {
-                return Err(GraphErrorKind::Axis { axis: *axis as isize, rank: dims.len() + 1 });
+                return Err(GraphErrorKind::Axis {
+                    axis: *axis as isize,
+                    rank: dims.len() + 1,
+                });
             }
             dims.insert(*axis, Dim::Known(1));
         }
@@ -231,16 +161,31 @@ impl Op for ExpandDims {
             layout = layout.expand_dims(*axis as isize)?;
         }
         let lod = lod_if(&inputs[0], self.axes.first() != Some(&0));
-        Ok(vec![Planned::View { input: 0, layout, lod }])
+        Ok(vec![Planned::View {
+            input: 0,
+            layout,
+            lod,
+        }])
     }
 
     fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
-    fn gradient(&self, node: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
-        let Some(g) = &outputs[0] else { return Ok(vec![None]) };
-        Ok(vec![Some(Build::of(node).apply(Squeeze { axes: self.axes.clone() }, vec![g.clone()])?)])
+    fn gradient(
+        &self,
+        node: &Apply,
+        outputs: &[Option<Variable>],
+    ) -> Result<Vec<Option<Variable>>> {
+        let Some(g) = &outputs[0] else {
+            return Ok(vec![None]);
+        };
+        Ok(vec![Some(Build::of(node).apply(
+            Squeeze {
+                axes: self.axes.clone(),
+            },
+            vec![g.clone()],
+        )?)])
     }
 }
 
@@ -255,13 +200,20 @@ impl Op for Squeeze {
         let mut dims = Dims::from(ty.dims());
         for axis in self.axes.iter().rev() {
             if *axis >= dims.len() {
-                return Err(GraphErrorKind::Axis { axis: *axis as isize, rank: ty.rank() });
+                return Err(GraphErrorKind::Axis {
+                    axis: *axis as isize,
+                    rank: ty.rank(),
+                });
             }
             if let Dim::Known(n) = dims.remove(*axis)
                 && n != 1
             {
                 let (parameter, rule) = ("length", "only axes of length 1 can be squeezed");
-                return Err(GraphErrorKind::Parameter { parameter, value: n as i64, rule });
+                return Err(GraphErrorKind::Parameter {
+                    parameter,
+                    value: n as i64,
+                    rule,
+                });
             }
         }
         Ok(vec![rearranged(ty, dims, self.axes.first() != Some(&0))])
@@ -273,16 +225,31 @@ impl Op for Squeeze {
             layout = layout.squeeze(*axis as isize)?;
         }
         let lod = lod_if(&inputs[0], self.axes.first() != Some(&0));
-        Ok(vec![Planned::View { input: 0, layout, lod }])
+        Ok(vec![Planned::View {
+            input: 0,
+            layout,
+            lod,
+        }])
     }
 
     fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
-    fn gradient(&self, node: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
-        let Some(g) = &outputs[0] else { return Ok(vec![None]) };
-        Ok(vec![Some(Build::of(node).apply(ExpandDims { axes: self.axes.clone() }, vec![g.clone()])?)])
+    fn gradient(
+        &self,
+        node: &Apply,
+        outputs: &[Option<Variable>],
+    ) -> Result<Vec<Option<Variable>>> {
+        let Some(g) = &outputs[0] else {
+            return Ok(vec![None]);
+        };
+        Ok(vec![Some(Build::of(node).apply(
+            ExpandDims {
+                axes: self.axes.clone(),
+            },
+            vec![g.clone()],
+        )?)])
     }
 }
 
@@ -303,17 +270,31 @@ impl Op for BroadcastTo {
     }
 
     fn plan(&self, inputs: &[Facts]) -> Result<Vec<Planned>, GraphErrorKind> {
-        Ok(vec![Planned::view(inputs[0].layout.broadcast_to(&Shape::from(&self.shape[..]))?)])
+        Ok(vec![Planned::view(
+            inputs[0]
+                .layout
+                .broadcast_to(&Shape::from(&self.shape[..]))?,
+        )])
     }
 
     fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
-    fn gradient(&self, node: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
-        let Some(g) = &outputs[0] else { return Ok(vec![None]) };
+    fn gradient(
+        &self,
+        node: &Apply,
+        outputs: &[Option<Variable>],
+    ) -> Result<Vec<Option<Variable>>> {
+        let Some(g) = &outputs[0] else {
+            return Ok(vec![None]);
+        };
         let build = Build::of(node);
-        Ok(vec![Some(super::elemwise_grad::sum_to(build, g.clone(), &node.inputs()[0])?)])
+        Ok(vec![Some(super::elemwise_grad::sum_to(
+            build,
+            g.clone(),
+            &node.inputs()[0],
+        )?)])
     }
 }
 
@@ -326,7 +307,11 @@ impl Variable {
     #[track_caller]
     pub fn transpose(&self) -> Result<Variable> {
         let order = (0..self.rank()).rev().collect();
-        apply(Permute { order }, vec![self.clone()], Span(Location::caller()))
+        apply(
+            Permute { order },
+            vec![self.clone()],
+            Span(Location::caller()),
+        )
     }
 
     /// The axes in the order given: axis `order[i]` becomes axis `i`. Negative axes count from the end.
@@ -345,28 +330,14 @@ impl Variable {
         for (i, axis) in axes.iter().enumerate() {
             if axes[..i].contains(axis) {
                 let (parameter, rule) = ("axis", "each axis must be listed once");
-                return Err(fail(GraphErrorKind::Parameter { parameter, value: *axis as i64, rule }));
+                return Err(fail(GraphErrorKind::Parameter {
+                    parameter,
+                    value: *axis as i64,
+                    rule,
+                }));
             }
         }
         apply(Permute { order: axes }, vec![self.clone()], span)
-    }
-
-    /// The same elements, C order, in another shape; one size may be -1. A ragged batch becomes dense.
-    ///
-    /// # Errors
-    /// `Shape` when the number of elements is known and differs; `Parameter` for two -1.
-    #[track_caller]
-    pub fn reshape(&self, sizes: &[isize]) -> Result<Variable> {
-        apply(Reshape { sizes: sizes.into() }, vec![self.clone()], Span(Location::caller()))
-    }
-
-    /// The same elements in the shape of `like`, with the sequences of `like`.
-    ///
-    /// # Errors
-    /// At call time, when the numbers of elements differ.
-    #[track_caller]
-    pub fn reshape_like(&self, like: impl Into<Variable>) -> Result<Variable> {
-        apply(ReshapeLike, vec![self.clone(), like.into()], Span(Location::caller()))
     }
 
     /// New axes of length 1 at these positions of the result.
@@ -394,7 +365,9 @@ impl Variable {
     pub fn squeeze(&self, axes: impl Into<Axes>) -> Result<Variable> {
         let span = Span(Location::caller());
         let axes = axes.into();
-        let resolved = axes.resolve(self.rank()).map_err(|e| crate::GraphError::new(e.into(), None, span))?;
+        let resolved = axes
+            .resolve(self.rank())
+            .map_err(|e| crate::GraphError::new(e.into(), None, span))?;
         let all = resolved.is_all() && self.rank() > 0;
         let axes = resolved
             .axes()
@@ -411,7 +384,13 @@ impl Variable {
     /// `Broadcast` when known lengths differ.
     #[track_caller]
     pub fn broadcast_to(&self, shape: &[usize]) -> Result<Variable> {
-        apply(BroadcastTo { shape: shape.into() }, vec![self.clone()], Span(Location::caller()))
+        apply(
+            BroadcastTo {
+                shape: shape.into(),
+            },
+            vec![self.clone()],
+            Span(Location::caller()),
+        )
     }
 }
 

@@ -26,14 +26,20 @@ pub struct Softmax {
 
 impl Op for Softmax {
     fn name(&self) -> Cow<'static, str> {
-        with_list(if self.log { "log_softmax" } else { "softmax" }, [self.axis])
+        with_list(
+            if self.log { "log_softmax" } else { "softmax" },
+            [self.axis],
+        )
     }
 
     fn infer(&self, inputs: &[Argument<'_>]) -> Result<Vec<Type>, GraphErrorKind> {
         expect_inputs(inputs, 1)?;
         let ty = inputs[0].ty;
         if self.axis >= ty.rank() {
-            return Err(GraphErrorKind::Axis { axis: self.axis as isize, rank: ty.rank() });
+            return Err(GraphErrorKind::Axis {
+                axis: self.axis as isize,
+                rank: ty.rank(),
+            });
         }
         if !ty.dtype().is_float() {
             return Err(GraphErrorKind::UnsupportedDType { dtype: ty.dtype() });
@@ -42,7 +48,10 @@ impl Op for Softmax {
     }
 
     fn plan(&self, inputs: &[Facts]) -> Result<Vec<Planned>, GraphErrorKind> {
-        Ok(vec![Planned::Fresh { shape: inputs[0].shape().clone(), lod: inputs[0].lod.clone() }])
+        Ok(vec![Planned::Fresh {
+            shape: inputs[0].shape().clone(),
+            lod: inputs[0].lod.clone(),
+        }])
     }
 
     fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
@@ -65,11 +74,26 @@ impl Op for Softmax {
         Ok(())
     }
 
-    fn gradient(&self, node: &Apply, outputs: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
-        let Some(g) = &outputs[0] else { return Ok(vec![None]) };
+    fn gradient(
+        &self,
+        node: &Apply,
+        outputs: &[Option<Variable>],
+    ) -> Result<Vec<Option<Variable>>> {
+        let Some(g) = &outputs[0] else {
+            return Ok(vec![None]);
+        };
         let b = Build::of(node);
         let y = node.out()?;
-        let total = |v: Variable| b.apply(Reduce { op: ReduceOp::Sum, axes: smallvec![self.axis], keep: true }, vec![v]);
+        let total = |v: Variable| {
+            b.apply(
+                Reduce {
+                    op: ReduceOp::Sum,
+                    axes: smallvec![self.axis],
+                    keep: true,
+                },
+                vec![v],
+            )
+        };
         if self.log {
             let p = b.unary(UnaryOp::Exp, &y)?;
             return Ok(vec![Some(b.sub(g, b.mul(p, total(g.clone())?)?)?)]);
@@ -100,7 +124,8 @@ impl Variable {
     }
 
     fn softmax_with(&self, axis: isize, log: bool, span: Span) -> Result<Variable> {
-        let axis = normalize_axis(axis, self.rank()).map_err(|e| GraphError::new(e.into(), None, span))?;
+        let axis =
+            normalize_axis(axis, self.rank()).map_err(|e| GraphError::new(e.into(), None, span))?;
         apply(Softmax { axis, log }, vec![self.clone()], span)
     }
 

@@ -53,7 +53,11 @@ const MAX_INDENT: usize = 40;
 
 pub(super) fn print_graph(graph: &FunctionGraph, with_order: bool) -> String {
     let order: HashMap<_, _> = match graph.toposort() {
-        Ok(order) if with_order => order.into_iter().enumerate().map(|(at, node)| (node, at)).collect(),
+        Ok(order) if with_order => order
+            .into_iter()
+            .enumerate()
+            .map(|(at, node)| (node, at))
+            .collect(),
         _ => HashMap::new(),
     };
     let mut names: HashMap<ValueId, String> = HashMap::new();
@@ -62,17 +66,33 @@ pub(super) fn print_graph(graph: &FunctionGraph, with_order: bool) -> String {
         .outputs()
         .iter()
         .rev()
-        .map(|v| (Line { value: *v, below: String::new(), lead: String::new() }, 0))
+        .map(|v| {
+            (
+                Line {
+                    value: *v,
+                    below: String::new(),
+                    lead: String::new(),
+                },
+                0,
+            )
+        })
         .collect();
     while let Some((line, depth)) = pending.pop() {
         let printed = names.contains_key(&line.value);
         let next = names.len();
-        let id = names.entry(line.value).or_insert_with(|| letters(next)).clone();
+        let id = names
+            .entry(line.value)
+            .or_insert_with(|| letters(next))
+            .clone();
         let label = match graph.owner(line.value) {
             Some((node, index)) => {
                 let op = graph.op(node).name();
                 let several = graph.node_outputs(node).len() > 1;
-                if several { format!("{op}.{index}") } else { op.into_owned() }
+                if several {
+                    format!("{op}.{index}")
+                } else {
+                    op.into_owned()
+                }
             }
             None => graph.label(line.value).to_string(),
         };
@@ -96,9 +116,17 @@ pub(super) fn print_graph(graph: &FunctionGraph, with_order: bool) -> String {
         for (position, input) in inputs.iter().enumerate().rev() {
             let last = position + 1 == inputs.len();
             let line = if depth >= MAX_INDENT {
-                Line { value: *input, below: line.below.clone(), lead: format!("{} ({}) ", line.below, depth + 1) }
+                Line {
+                    value: *input,
+                    below: line.below.clone(),
+                    lead: format!("{} ({}) ", line.below, depth + 1),
+                }
             } else {
-                let (branch, bar) = if last { (" └─ ", "   ") } else { (" ├─ ", " │ ") };
+                let (branch, bar) = if last {
+                    (" └─ ", "   ")
+                } else {
+                    (" ├─ ", " │ ")
+                };
                 Line {
                     value: *input,
                     below: format!("{}{bar}", line.below),

@@ -20,7 +20,9 @@ fn quoted(text: &str) -> String {
 
 /// Writing to a String cannot fail, so the results of `write!` are ignored.
 pub(super) fn to_dot(graph: &FunctionGraph) -> String {
-    let mut text = String::from("digraph {\n  rankdir=TB;\n  node [fontname=\"sans-serif\", style=filled, fontcolor=white];\n");
+    let mut text = String::from(
+        "digraph {\n  rankdir=TB;\n  node [fontname=\"sans-serif\", style=filled, fontcolor=white];\n",
+    );
     let order = graph.toposort().unwrap_or_default();
     let mut shown = vec![false; graph.values.len()];
     for value in graph.inputs().iter().chain(graph.outputs()) {
@@ -28,8 +30,17 @@ pub(super) fn to_dot(graph: &FunctionGraph) -> String {
     }
     for node in &order {
         let (op, id) = (graph.op(*node).name(), node.index());
-        let _ = writeln!(text, "  a{id} [label=Apply, shape=box, fillcolor=\"{}\"];", colour::APPLY);
-        let _ = writeln!(text, "  o{id} [label={}, shape=ellipse, fillcolor=\"{}\"];", quoted(&op), colour::OP);
+        let _ = writeln!(
+            text,
+            "  a{id} [label=Apply, shape=box, fillcolor=\"{}\"];",
+            colour::APPLY
+        );
+        let _ = writeln!(
+            text,
+            "  o{id} [label={}, shape=ellipse, fillcolor=\"{}\"];",
+            quoted(&op),
+            colour::OP
+        );
         let _ = writeln!(text, "  a{id} -> o{id} [style=dashed, arrowhead=none];");
         for (position, input) in graph.node_inputs(*node).iter().enumerate() {
             shown[input.index()] = true;
@@ -42,14 +53,31 @@ pub(super) fn to_dot(graph: &FunctionGraph) -> String {
     }
     for (index, _) in shown.iter().enumerate().filter(|(_, shown)| **shown) {
         let value = ValueId(index as u32);
-        let fill = if graph.is_constant(value) { colour::CONSTANT } else { colour::VARIABLE };
-        let output = graph.clients(value).iter().any(|c| matches!(c, Client::Output(_)));
+        let fill = if graph.is_constant(value) {
+            colour::CONSTANT
+        } else {
+            colour::VARIABLE
+        };
+        let output = graph
+            .clients(value)
+            .iter()
+            .any(|c| matches!(c, Client::Output(_)));
         let border = if output { ", penwidth=3" } else { "" };
         let label = quoted(&graph.label(value));
-        let _ = writeln!(text, "  v{index} [label={label}, shape=box, fillcolor=\"{fill}\"{border}];");
+        let _ = writeln!(
+            text,
+            "  v{index} [label={label}, shape=box, fillcolor=\"{fill}\"{border}];"
+        );
         let ty = quoted(&graph.ty(value).to_string());
-        let _ = writeln!(text, "  t{index} [label={ty}, shape=box, fillcolor=\"{}\", fontsize=10];", colour::TYPE);
-        let _ = writeln!(text, "  v{index} -> t{index} [style=dotted, arrowhead=none];");
+        let _ = writeln!(
+            text,
+            "  t{index} [label={ty}, shape=box, fillcolor=\"{}\", fontsize=10];",
+            colour::TYPE
+        );
+        let _ = writeln!(
+            text,
+            "  v{index} -> t{index} [style=dotted, arrowhead=none];"
+        );
     }
     text.push_str("}\n");
     text

@@ -59,20 +59,37 @@ struct Drawing<'g> {
 
 impl<'g> Drawing<'g> {
     fn new(graph: &'g FunctionGraph) -> Self {
-        let mut drawing = Self { graph, boxes: Vec::new(), edges: Vec::new(), of_value: HashMap::new() };
+        let mut drawing = Self {
+            graph,
+            boxes: Vec::new(),
+            edges: Vec::new(),
+            of_value: HashMap::new(),
+        };
         for input in graph.inputs() {
             drawing.value(*input);
         }
         for node in graph.toposort().unwrap_or_default() {
-            let sources: Vec<usize> = graph.node_inputs(node).iter().map(|v| drawing.value(*v)).collect();
-            let layer = sources.iter().map(|b| drawing.boxes[*b].layer + 1).max().unwrap_or(0);
+            let sources: Vec<usize> = graph
+                .node_inputs(node)
+                .iter()
+                .map(|v| drawing.value(*v))
+                .collect();
+            let layer = sources
+                .iter()
+                .map(|b| drawing.boxes[*b].layer + 1)
+                .max()
+                .unwrap_or(0);
             let outputs = graph.node_outputs(node);
             let name = outputs.first().and_then(|v| graph.name(*v));
             let op = graph.op(node).name();
             let label = name.map_or_else(|| op.to_string(), |n| format!("{op} → {n}"));
-            let ty = outputs.first().map_or(String::new(), |v| graph.ty(*v).to_string());
+            let ty = outputs
+                .first()
+                .map_or(String::new(), |v| graph.ty(*v).to_string());
             let place = drawing.place(Item::Node(node), layer, &label, ty);
-            drawing.edges.extend(sources.into_iter().map(|from| (from, place)));
+            drawing
+                .edges
+                .extend(sources.into_iter().map(|from| (from, place)));
             for output in outputs {
                 drawing.of_value.insert(*output, place);
             }
@@ -82,7 +99,12 @@ impl<'g> Drawing<'g> {
             let layer = drawing.boxes[from].layer + 1;
             if matches!(drawing.boxes[from].item, Item::Node(_)) {
                 let label = graph.label(*output).to_string();
-                let place = drawing.place(Item::Value(*output), layer, &label, graph.ty(*output).to_string());
+                let place = drawing.place(
+                    Item::Value(*output),
+                    layer,
+                    &label,
+                    graph.ty(*output).to_string(),
+                );
                 drawing.edges.push((from, place));
             }
         }
@@ -93,7 +115,14 @@ impl<'g> Drawing<'g> {
         let label = shortened(label, 42);
         let ty = shortened(&ty, 42);
         let letters = label.chars().count().max(ty.chars().count() * 4 / 5).max(4);
-        self.boxes.push(Placed { item, layer, width: 16.0 + 7.2 * letters as f64, x: 0.0, label, ty });
+        self.boxes.push(Placed {
+            item,
+            layer,
+            width: 16.0 + 7.2 * letters as f64,
+            x: 0.0,
+            label,
+            ty,
+        });
         self.boxes.len() - 1
     }
 
@@ -101,7 +130,10 @@ impl<'g> Drawing<'g> {
         if let Some(known) = self.of_value.get(&value) {
             return *known;
         }
-        let (label, ty) = (self.graph.label(value).to_string(), self.graph.ty(value).to_string());
+        let (label, ty) = (
+            self.graph.label(value).to_string(),
+            self.graph.ty(value).to_string(),
+        );
         let place = self.place(Item::Value(value), 0, &label, ty);
         self.of_value.insert(value, place);
         place
@@ -117,7 +149,9 @@ impl<'g> Drawing<'g> {
         }
         for index in 0..self.boxes.len() {
             let first = users[index].iter().map(|u| self.boxes[*u].layer).min();
-            if let (Item::Value(_), Some(first), true) = (self.boxes[index].item, first, sources[index].is_empty()) {
+            if let (Item::Value(_), Some(first), true) =
+                (self.boxes[index].item, first, sources[index].is_empty())
+            {
                 self.boxes[index].layer = first.saturating_sub(1);
             }
         }
@@ -129,13 +163,23 @@ impl<'g> Drawing<'g> {
         for sweep in 0..SWEEPS {
             let down = sweep % 2 == 0;
             let neighbours = if down { &sources } else { &users };
-            let order: Vec<usize> = if down { (0..depth).collect() } else { (0..depth).rev().collect() };
+            let order: Vec<usize> = if down {
+                (0..depth).collect()
+            } else {
+                (0..depth).rev().collect()
+            };
             for layer in order {
                 self.sort_layer(&mut layers[layer], neighbours);
             }
         }
-        let width = layers.iter().map(|l| self.layer_width(l)).fold(0.0, f64::max);
-        (width + 2.0 * MARGIN, depth as f64 * (BOX_HEIGHT + LAYER_GAP) + 2.0 * MARGIN)
+        let width = layers
+            .iter()
+            .map(|l| self.layer_width(l))
+            .fold(0.0, f64::max);
+        (
+            width + 2.0 * MARGIN,
+            depth as f64 * (BOX_HEIGHT + LAYER_GAP) + 2.0 * MARGIN,
+        )
     }
 
     fn layer_width(&self, layer: &[usize]) -> f64 {
@@ -149,7 +193,10 @@ impl<'g> Drawing<'g> {
             if near.is_empty() {
                 return own;
             }
-            near.iter().map(|n| self.boxes[*n].x + self.boxes[*n].width / 2.0).sum::<f64>() / near.len() as f64
+            near.iter()
+                .map(|n| self.boxes[*n].x + self.boxes[*n].width / 2.0)
+                .sum::<f64>()
+                / near.len() as f64
         };
         let mut keyed: Vec<(f64, usize)> = layer.iter().map(|b| (centre(*b), *b)).collect();
         keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -161,9 +208,12 @@ impl<'g> Drawing<'g> {
             x = placed.x + placed.width + BOX_GAP;
         }
         // Waiting for a far neighbour may push a layer beyond its neighbours' centre; pull it back as one.
-        let drift: f64 = layer.iter().zip(&keyed).map(|(b, (want, _))| {
-            self.boxes[*b].x + self.boxes[*b].width / 2.0 - want
-        }).sum::<f64>() / layer.len().max(1) as f64;
+        let drift: f64 = layer
+            .iter()
+            .zip(&keyed)
+            .map(|(b, (want, _))| self.boxes[*b].x + self.boxes[*b].width / 2.0 - want)
+            .sum::<f64>()
+            / layer.len().max(1) as f64;
         let room = layer.first().map_or(0.0, |b| self.boxes[*b].x - MARGIN);
         for b in layer {
             self.boxes[*b].x -= drift.clamp(0.0, room);
@@ -179,7 +229,12 @@ fn top(layer: usize) -> f64 {
 pub(super) fn to_svg(graph: &FunctionGraph) -> String {
     let mut drawing = Drawing::new(graph);
     let (_, height) = drawing.arrange();
-    let width = drawing.boxes.iter().map(|b| b.x + b.width).fold(200.0, f64::max) + MARGIN;
+    let width = drawing
+        .boxes
+        .iter()
+        .map(|b| b.x + b.width)
+        .fold(200.0, f64::max)
+        + MARGIN;
     let height = height.max(60.0) + 24.0;
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
@@ -211,19 +266,33 @@ pub(super) fn to_svg(graph: &FunctionGraph) -> String {
 fn draw_box(text: &mut String, graph: &FunctionGraph, placed: &Placed) {
     let (x, y, w) = (placed.x, top(placed.layer), placed.width);
     let (fill, lines) = match placed.item {
-        Item::Node(node) => (colour::APPLY, graph.spans(node).iter().map(ToString::to_string).collect::<Vec<_>>()),
+        Item::Node(node) => (
+            colour::APPLY,
+            graph
+                .spans(node)
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>(),
+        ),
         Item::Value(v) if graph.is_constant(v) => (colour::CONSTANT, Vec::new()),
         Item::Value(_) => (colour::VARIABLE, Vec::new()),
     };
     let output = matches!(placed.item, Item::Value(v) if graph.clients(v).iter().any(|c| matches!(c, Client::Output(_))));
-    let border = if output { " stroke=\"#600\" stroke-width=\"2\"" } else { "" };
+    let border = if output {
+        " stroke=\"#600\" stroke-width=\"2\""
+    } else {
+        ""
+    };
     let _ = write!(
         text,
         "<g><title>{}\n{}{}</title><rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{w:.1}\" height=\"{BOX_HEIGHT}\" rx=\"5\" \
          fill=\"{fill}\"{border}/>",
         escaped(&placed.label),
         escaped(&placed.ty),
-        lines.iter().map(|l| format!("\n{}", escaped(l))).collect::<String>()
+        lines
+            .iter()
+            .map(|l| format!("\n{}", escaped(l)))
+            .collect::<String>()
     );
     if matches!(placed.item, Item::Node(_)) {
         let _ = write!(

@@ -6,8 +6,8 @@ use crate::fgraph::{FunctionGraph, Source, Spans, ValueId, Values};
 use crate::grad::Barrier;
 use crate::op::{Argument, OpRef};
 use crate::ops::{
-    BroadcastLike, Concat, Elemwise, ExpandDims, JoinAxes, MatMul, Permute, Reduce, Reshape, Softmax, Squeeze,
-    Subtensor, SumTo, Take,
+    BroadcastLike, Concat, Elemwise, ExpandDims, JoinAxes, MatMul, Permute, Reduce, Reshape,
+    Softmax, Squeeze, Subtensor, SumTo, Take,
 };
 use crate::rewrite::Mode;
 use crate::ty::Type;
@@ -69,7 +69,20 @@ pub(crate) struct Rule {
     pub(crate) name: &'static str,
     pub(crate) key: Key,
     pub(crate) class: Soundness,
-    pub(crate) apply: fn(&mut Rewriter<'_>, &Site<'_>) -> Result<Option<ValueId>>,
+    pub(crate) apply: Apply,
+}
+
+/// What a rule does: the replacement, or `None` where it has nothing to say.
+type Apply = fn(&mut Rewriter<'_>, &Site<'_>) -> Result<Option<ValueId>>;
+
+/// One line of a table of rules.
+pub(crate) const fn rule(name: &'static str, key: Key, class: Soundness, apply: Apply) -> Rule {
+    Rule {
+        name,
+        key,
+        class,
+        apply,
+    }
 }
 
 /// The place a rule looks at: an op about to be applied to values of the new graph.
@@ -159,9 +172,21 @@ pub(crate) fn settle(
     Ok(current)
 }
 
-fn pass(old: &FunctionGraph, rules: &RuleSet, mode: Mode, log: &mut Vec<Applied>) -> Result<FunctionGraph> {
-    let mut rewriter =
-        Rewriter { graph: FunctionGraph::default(), rules, mode, log, depth: 0, spans: Spans::new(), uses: HashMap::new() };
+fn pass(
+    old: &FunctionGraph,
+    rules: &RuleSet,
+    mode: Mode,
+    log: &mut Vec<Applied>,
+) -> Result<FunctionGraph> {
+    let mut rewriter = Rewriter {
+        graph: FunctionGraph::default(),
+        rules,
+        mode,
+        log,
+        depth: 0,
+        spans: Spans::new(),
+        uses: HashMap::new(),
+    };
     let mut map: Vec<Option<ValueId>> = vec![None; old.values.len()];
     for input in &old.inputs {
         let copied = rewriter.copy_leaf(old, *input);
@@ -239,17 +264,24 @@ impl Rewriter<'_> {
 
     fn infer(&self, op: &OpRef, inputs: &[ValueId]) -> Result<Vec<Type>> {
         let arguments: Vec<Argument<'_>> = inputs.iter().map(|v| self.graph.argument(*v)).collect();
-        op.infer(&arguments).map_err(|kind| GraphError::with_spans(kind, Some(op), self.spans.to_vec()))
+        op.infer(&arguments)
+            .map_err(|kind| GraphError::with_spans(kind, Some(op), self.spans.to_vec()))
     }
 
     /// Literals of an elementwise op as constants of the dtype they adopt.
     fn typed_literals(&mut self, op: &OpRef, mut inputs: Values) -> Result<Values> {
-        let Some(elemwise) = op.downcast_ref::<Elemwise>() else { return Ok(inputs) };
-        if !inputs.iter().any(|v| self.graph.argument(*v).literal().is_some()) {
+        let Some(elemwise) = op.downcast_ref::<Elemwise>() else {
+            return Ok(inputs);
+        };
+        if !inputs
+            .iter()
+            .any(|v| self.graph.argument(*v).literal().is_some())
+        {
             return Ok(inputs);
         }
         let dtype = {
-            let arguments: Vec<Argument<'_>> = inputs.iter().map(|v| self.graph.argument(*v)).collect();
+            let arguments: Vec<Argument<'_>> =
+                inputs.iter().map(|v| self.graph.argument(*v)).collect();
             elemwise
                 .operand_dtype(&arguments)
                 .map_err(|kind| GraphError::with_spans(kind, Some(op), self.spans.to_vec()))?
@@ -276,7 +308,11 @@ impl Rewriter<'_> {
                 self.depth -= 1;
                 if let Some(value) = result? {
                     let span = self.spans.first().copied();
-                    self.log.push(Applied { rule: rule.name, op: op.name().as_ref().into(), span });
+                    self.log.push(Applied {
+                        rule: rule.name,
+                        op: op.name().as_ref().into(),
+                        span,
+                    });
                     return Ok(Some(value));
                 }
             }
@@ -334,7 +370,9 @@ impl Rewriter<'_> {
                 return data.scalar();
             }
             let (op, inputs) = self.producer(value)?;
-            let stretches = op.is::<BroadcastLike>() || op.is::<ExpandDims>() || op.is::<crate::ops::BroadcastTo>();
+            let stretches = op.is::<BroadcastLike>()
+                || op.is::<ExpandDims>()
+                || op.is::<crate::ops::BroadcastTo>();
             if !stretches {
                 return None;
             }
@@ -347,7 +385,9 @@ impl Rewriter<'_> {
         match &self.graph.values[value.index()].source {
             Source::Constant(ConstantData::Typed(constant), _) => {
                 let array = constant.array();
-                (array.len() == 1).then(|| array.get_scalar(vec![0isize; array.rank()]).ok()).flatten()
+                (array.len() == 1)
+                    .then(|| array.get_scalar(vec![0isize; array.rank()]).ok())
+                    .flatten()
             }
             _ => None,
         }
@@ -372,7 +412,10 @@ impl Rewriter<'_> {
         ty.dtype() == site.ty.dtype()
             && ty.rank() == site.ty.rank()
             && ty.is_lod() == site.ty.is_lod()
-            && site.inputs.iter().all(|other| *other == x || self.broadcasts_into(*other, x))
+            && site
+                .inputs
+                .iter()
+                .all(|other| *other == x || self.broadcasts_into(*other, x))
     }
 
     /// Whether `small` certainly broadcasts to the shape of `x` without stretching it.
@@ -381,8 +424,14 @@ impl Rewriter<'_> {
             return true;
         }
         let (small, ty) = (self.ty(small), self.ty(x));
-        let fits = |(s, d): (&crate::Dim, &crate::Dim)| *s == crate::Dim::Known(1) || s.surely_equals(d);
-        small.rank() <= ty.rank() && small.dims().iter().zip(&ty.dims()[ty.rank() - small.rank()..]).all(fits)
+        let fits =
+            |(s, d): (&crate::Dim, &crate::Dim)| *s == crate::Dim::Known(1) || s.surely_equals(d);
+        small.rank() <= ty.rank()
+            && small
+                .dims()
+                .iter()
+                .zip(&ty.dims()[ty.rank() - small.rank()..])
+                .all(fits)
     }
 
     /// Whether two values certainly have the same shape and sequences.
@@ -408,7 +457,9 @@ impl Rewriter<'_> {
     pub(crate) fn moves_from(&self, value: ValueId, wanted: impl Fn(&OpRef) -> bool) -> bool {
         let mut value = value;
         loop {
-            let Some((op, inputs)) = self.producer(value) else { return false };
+            let Some((op, inputs)) = self.producer(value) else {
+                return false;
+            };
             if wanted(op) {
                 return true;
             }

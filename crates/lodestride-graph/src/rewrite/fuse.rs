@@ -20,7 +20,11 @@ const MAX_STEPS: usize = 48;
 pub(super) fn fuse(graph: &FunctionGraph) -> Result<FunctionGraph> {
     let order = graph.toposort()?;
     let regions = find_regions(graph, &order);
-    let mut builder = Fusing { old: graph, new: FunctionGraph::default(), map: vec![None; graph.values.len()] };
+    let mut builder = Fusing {
+        old: graph,
+        new: FunctionGraph::default(),
+        map: vec![None; graph.values.len()],
+    };
     for input in graph.inputs() {
         let copied = builder.leaf(*input);
         builder.new.inputs.push(copied);
@@ -61,8 +65,9 @@ fn find_regions(graph: &FunctionGraph, order: &[NodeId]) -> Vec<Option<NodeId>> 
             continue;
         }
         let output = graph.node_outputs(*node)[0];
-        let joined = common_region(graph, output, &regions, &live)
-            .filter(|root| fits(graph, *node, *root) && sizes.get(root).is_none_or(|n| *n < MAX_STEPS));
+        let joined = common_region(graph, output, &regions, &live).filter(|root| {
+            fits(graph, *node, *root) && sizes.get(root).is_none_or(|n| *n < MAX_STEPS)
+        });
         let root = joined.unwrap_or(*node);
         *sizes.entry(root).or_default() += 1;
         regions[node.index()] = Some(root);
@@ -98,14 +103,19 @@ fn fits(graph: &FunctionGraph, node: NodeId, root: NodeId) -> bool {
     if ty.rank() != target.rank() || ty.is_lod() != target.is_lod() {
         return false;
     }
-    let is_output = graph.clients(value).iter().any(|c| matches!(c, Client::Output(_)));
+    let is_output = graph
+        .clients(value)
+        .iter()
+        .any(|c| matches!(c, Client::Output(_)));
     let rows = usize::from(ty.is_lod());
     let pairs = ty.dims().iter().zip(target.dims()).skip(rows);
     if is_output {
         return graph.same_shape(value, result);
     }
     // Known to be stretched later: computing it once before the stretch is cheaper.
-    pairs.into_iter().all(|(a, b)| *a != Dim::Known(1) || *b == Dim::Known(1))
+    pairs
+        .into_iter()
+        .all(|(a, b)| *a != Dim::Known(1) || *b == Dim::Known(1))
 }
 
 struct Fusing<'g> {
@@ -135,7 +145,11 @@ impl Fusing<'_> {
     fn copy(&mut self, node: NodeId) -> Result<()> {
         let data = &self.old.nodes[node.index()];
         let inputs: Values = data.inputs.iter().map(|v| self.value(*v)).collect();
-        let types = data.outputs.iter().map(|v| self.old.ty(*v).clone()).collect();
+        let types = data
+            .outputs
+            .iter()
+            .map(|v| self.old.ty(*v).clone())
+            .collect();
         let outputs = self.new.intern(data.op.clone(), inputs, types, &data.spans);
         for (from, to) in data.outputs.iter().zip(outputs) {
             self.set(*from, to);
@@ -160,7 +174,9 @@ impl Fusing<'_> {
         let mut spans = Spans::new();
         for node in nodes {
             let data = &self.old.nodes[node.index()];
-            let Some(&op) = data.op.downcast_ref::<Elemwise>() else { return Ok(false) };
+            let Some(&op) = data.op.downcast_ref::<Elemwise>() else {
+                return Ok(false);
+            };
             let mut operands = SmallVec::new();
             for input in &data.inputs {
                 let known = at.get(input).copied();
@@ -178,7 +194,8 @@ impl Fusing<'_> {
             at.insert(data.outputs[0], steps.len() - 1);
             merge_spans(&mut spans, &data.spans);
         }
-        let inside = |client: &Client| matches!(client, Client::Node(user, _) if nodes.contains(user));
+        let inside =
+            |client: &Client| matches!(client, Client::Node(user, _) if nodes.contains(user));
         let mut results = Vec::new();
         for node in nodes {
             let value = self.old.node_outputs(*node)[0];
@@ -187,7 +204,9 @@ impl Fusing<'_> {
             }
         }
         let outputs: SmallVec<[usize; 2]> = results.iter().map(|v| at[v]).collect();
-        let Some(op) = Fused::new(steps, outputs).filter(|_| !inputs.is_empty()) else { return Ok(false) };
+        let Some(op) = Fused::new(steps, outputs).filter(|_| !inputs.is_empty()) else {
+            return Ok(false);
+        };
         let types = results.iter().map(|v| self.old.ty(*v).clone()).collect();
         let made = self.new.intern(op.into(), inputs, types, &spans);
         for (from, to) in results.iter().zip(made) {
@@ -210,7 +229,10 @@ impl Fusing<'_> {
 
 /// The bits of a constant of rank 0 that a program can hold.
 fn number(graph: &FunctionGraph, value: ValueId, dtype: DType) -> Option<u64> {
-    let Source::Constant(ConstantData::Typed(constant), _) = &graph.values[value.index()].source else { return None };
+    let Source::Constant(ConstantData::Typed(constant), _) = &graph.values[value.index()].source
+    else {
+        return None;
+    };
     Some(match constant.scalar()? {
         Scalar::Float(x) => x.to_bits(),
         Scalar::Bool(b) => u64::from(b),

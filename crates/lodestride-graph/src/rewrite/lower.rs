@@ -3,23 +3,40 @@
 use crate::error::Result;
 use crate::fgraph::ValueId;
 use crate::ops::{Gemm, MatMul, Reduce, Softmax, is_float_matrix};
-use crate::rewrite::engine::{Key, Rewriter, Rule, Site, Soundness};
+use crate::rewrite::engine::Soundness::{Exact, Reassociating};
+use crate::rewrite::engine::{Key, Rewriter, Rule, Site, rule};
 use lodestride_array::kernels::{BinaryOp, ReduceOp, UnaryOp};
 use smallvec::smallvec;
 
 type Rewritten = Result<Option<ValueId>>;
 
 pub(super) const RULES: &[Rule] = &[
-    Rule { name: "lower_softmax", key: Key::Softmax, class: Soundness::Exact, apply: softmax },
-    Rule { name: "gemm_add", key: Key::Binary(BinaryOp::Add), class: Soundness::Reassociating, apply: gemm_add },
-    Rule { name: "gemm_sub", key: Key::Binary(BinaryOp::Sub), class: Soundness::Reassociating, apply: gemm_sub },
+    rule("lower_softmax", Key::Softmax, Exact, softmax),
+    rule(
+        "gemm_add",
+        Key::Binary(BinaryOp::Add),
+        Reassociating,
+        gemm_add,
+    ),
+    rule(
+        "gemm_sub",
+        Key::Binary(BinaryOp::Sub),
+        Reassociating,
+        gemm_sub,
+    ),
 ];
 
 /// The shift by the maximum makes every exponent at most 0.
 fn softmax(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
-    let Some(&Softmax { axis, log }) = site.op.downcast_ref() else { return Ok(None) };
+    let Some(&Softmax { axis, log }) = site.op.downcast_ref() else {
+        return Ok(None);
+    };
     let x = site.inputs[0];
-    let over = |op| Reduce { op, axes: smallvec![axis], keep: true };
+    let over = |op| Reduce {
+        op,
+        axes: smallvec![axis],
+        keep: true,
+    };
     let top = r.apply(over(ReduceOp::Max), &[x])?;
     let shifted = r.binary(BinaryOp::Sub, x, top)?;
     let powers = r.unary(UnaryOp::Exp, shifted)?;
@@ -61,7 +78,9 @@ fn scaled(r: &Rewriter<'_>, value: ValueId) -> (f64, ValueId) {
 }
 
 fn gemm_add(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
-    let [x, y] = *site.inputs else { return Ok(None) };
+    let [x, y] = *site.inputs else {
+        return Ok(None);
+    };
     for (product, summand) in [(x, y), (y, x)] {
         if let Some(value) = gemm(r, site, product, summand, 1.0, 1.0)? {
             return Ok(Some(value));
@@ -71,7 +90,9 @@ fn gemm_add(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
 }
 
 fn gemm_sub(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
-    let [x, y] = *site.inputs else { return Ok(None) };
+    let [x, y] = *site.inputs else {
+        return Ok(None);
+    };
     if let Some(value) = gemm(r, site, x, y, 1.0, -1.0)? {
         return Ok(Some(value));
     }
@@ -79,14 +100,27 @@ fn gemm_sub(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
 }
 
 /// `p * (a @ b) + q * c` for matrices of one float dtype, where the sum has the shape of the product.
-fn gemm(r: &mut Rewriter<'_>, site: &Site<'_>, product: ValueId, summand: ValueId, p: f64, q: f64) -> Rewritten {
-    let Some((alpha, a, b)) = scaled_product(r, product).filter(|_| !r.is_shared(product)) else { return Ok(None) };
+fn gemm(
+    r: &mut Rewriter<'_>,
+    site: &Site<'_>,
+    product: ValueId,
+    summand: ValueId,
+    p: f64,
+    q: f64,
+) -> Rewritten {
+    let Some((alpha, a, b)) = scaled_product(r, product).filter(|_| !r.is_shared(product)) else {
+        return Ok(None);
+    };
     let (beta, c) = scaled(r, summand);
     let matrices = [a, b, product].iter().all(|v| is_float_matrix(r.ty(*v)));
-    let dtypes = [a, b, c].iter().all(|v| r.ty(*v).dtype() == site.ty.dtype());
+    let dtypes = [a, b, c]
+        .iter()
+        .all(|v| r.ty(*v).dtype() == site.ty.dtype());
     // A bias of rank 1 or a number is better added by the elementwise kernel that follows anyway.
-    if !matrices || !dtypes || r.ty(c).rank() != 2 || r.ty(c).dims().contains(&crate::Dim::Known(1)) {
+    if !matrices || !dtypes || r.ty(c).rank() != 2 || r.ty(c).dims().contains(&crate::Dim::Known(1))
+    {
         return Ok(None);
     }
-    r.apply(Gemm::new(alpha * p, beta * q), &[a, b, c]).map(Some)
+    r.apply(Gemm::new(alpha * p, beta * q), &[a, b, c])
+        .map(Some)
 }

@@ -54,7 +54,11 @@ pub(crate) fn number(json: &Json) -> f64 {
 }
 
 pub(crate) fn sizes(json: &Json) -> Vec<usize> {
-    json.as_array().unwrap().iter().map(|n| n.as_u64().unwrap() as usize).collect()
+    json.as_array()
+        .unwrap()
+        .iter()
+        .map(|n| n.as_u64().unwrap() as usize)
+        .collect()
 }
 
 fn ints(json: &Json) -> Vec<isize> {
@@ -66,7 +70,11 @@ fn ints(json: &Json) -> Vec<isize> {
 
 /// The array of a `dtype`, `shape`, `data` description; integers beyond 2^53 do not occur in the files.
 pub(crate) fn array(json: &Json) -> Outcome<NdArray> {
-    array_of(dtype(json["dtype"].as_str().unwrap()), &sizes(&json["shape"]), &json["data"])
+    array_of(
+        dtype(json["dtype"].as_str().unwrap()),
+        &sizes(&json["shape"]),
+        &json["data"],
+    )
 }
 
 fn array_of(dtype: DType, shape: &[usize], data: &Json) -> Outcome<NdArray> {
@@ -80,10 +88,17 @@ fn array_of(dtype: DType, shape: &[usize], data: &Json) -> Outcome<NdArray> {
 pub(crate) fn input(json: &Json) -> Variable {
     let shape = &json["static_shape"];
     let dims: Vec<Dim> = match shape {
-        Json::Array(dims) => dims.iter().map(|d| Dim::from(d.as_u64().map(|n| n as usize))).collect(),
+        Json::Array(dims) => dims
+            .iter()
+            .map(|d| Dim::from(d.as_u64().map(|n| n as usize)))
+            .collect(),
         _ => vec![Dim::Unknown; json["shape"].as_array().unwrap().len()],
     };
-    tensor(json["name"].as_str().unwrap(), dtype(json["dtype"].as_str().unwrap()), dims)
+    tensor(
+        json["name"].as_str().unwrap(),
+        dtype(json["dtype"].as_str().unwrap()),
+        dims,
+    )
 }
 
 /// Names in sight.
@@ -92,7 +107,9 @@ pub(crate) struct Scope(pub(crate) HashMap<String, Variable>);
 
 impl Scope {
     pub(crate) fn build(&self, json: &Json) -> Outcome<Variable> {
-        let list = json.as_array().ok_or_else(|| format!("expression {json}"))?;
+        let list = json
+            .as_array()
+            .ok_or_else(|| format!("expression {json}"))?;
         let form = list[0].as_str().unwrap();
         let arg = |i: usize| self.build(&list[i]);
         if let Some(op) = unary(form) {
@@ -102,14 +119,24 @@ impl Scope {
             return Ok(OpRef::from(Elemwise::Binary(op)).call(&[&arg(1)?, &arg(2)?])?);
         }
         Ok(match form {
-            "var" => self.0.get(list[1].as_str().unwrap()).cloned().ok_or("unknown name")?,
+            "var" => self
+                .0
+                .get(list[1].as_str().unwrap())
+                .cloned()
+                .ok_or("unknown name")?,
             "const" => literal(&list[1]),
-            "array" => constant(array_of(dtype(list[1].as_str().unwrap()), &sizes(&list[2]), &list[3])?)?,
+            "array" => constant(array_of(
+                dtype(list[1].as_str().unwrap()),
+                &sizes(&list[2]),
+                &list[3],
+            )?)?,
             "let" => {
                 let mut inner = self.clone();
                 for binding in list[1].as_array().unwrap() {
                     let value = inner.build(&binding[1])?;
-                    inner.0.insert(binding[0].as_str().unwrap().to_owned(), value);
+                    inner
+                        .0
+                        .insert(binding[0].as_str().unwrap().to_owned(), value);
                 }
                 inner.build(&list[2])?
             }
@@ -134,9 +161,14 @@ impl Scope {
             "concat" | "stack" => self.join(form, list)?,
             "index" => self.index(&arg(1)?, list[2].as_array().unwrap())?,
             "set_index" | "inc_index" => {
-                let index = basic(list[2].as_array().unwrap()).ok_or_else(|| Unsupported(form.to_owned()))?;
+                let index = basic(list[2].as_array().unwrap())
+                    .ok_or_else(|| Unsupported(form.to_owned()))?;
                 let (x, y) = (arg(1)?, arg(3)?);
-                if form == "set_index" { x.set_index(&index, y)? } else { x.inc_index(&index, y)? }
+                if form == "set_index" {
+                    x.set_index(&index, y)?
+                } else {
+                    x.inc_index(&index, y)?
+                }
             }
             "diag" => arg(1)?.diagonal()?,
             "trace" => arg(1)?.diagonal()?.sum(..)?,
@@ -153,13 +185,33 @@ impl Scope {
     }
 
     fn reduce(&self, form: &str, list: &[Json]) -> Outcome<Variable> {
-        if !matches!(form, "sum" | "prod" | "mean" | "variance" | "stddev" | "max" | "min" | "any" | "all" | "logsumexp") {
+        if !matches!(
+            form,
+            "sum"
+                | "prod"
+                | "mean"
+                | "variance"
+                | "stddev"
+                | "max"
+                | "min"
+                | "any"
+                | "all"
+                | "logsumexp"
+        ) {
             return unsupported(form);
         }
         let x = self.build(&list[1])?;
         let options = &list[2];
-        let axes = if options["axis"].is_null() { Axes::all() } else { Axes::from(ints(&options["axis"])) };
-        let axes = if options["keepdims"].as_bool().unwrap_or(false) { keep(axes) } else { axes };
+        let axes = if options["axis"].is_null() {
+            Axes::all()
+        } else {
+            Axes::from(ints(&options["axis"]))
+        };
+        let axes = if options["keepdims"].as_bool().unwrap_or(false) {
+            keep(axes)
+        } else {
+            axes
+        };
         Ok(match form {
             "sum" => x.sum(axes)?,
             "prod" => x.prod(axes)?,
@@ -175,10 +227,19 @@ impl Scope {
     }
 
     fn join(&self, form: &str, list: &[Json]) -> Outcome<Variable> {
-        let parts = list[1].as_array().unwrap().iter().map(|e| self.build(e)).collect::<Outcome<Vec<_>>>()?;
+        let parts = list[1]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|e| self.build(e))
+            .collect::<Outcome<Vec<_>>>()?;
         let parts: Vec<&Variable> = parts.iter().collect();
         let axis = list[2].as_i64().unwrap() as isize;
-        Ok(if form == "concat" { ops::concat(&parts, axis)? } else { ops::stack(&parts, axis)? })
+        Ok(if form == "concat" {
+            ops::concat(&parts, axis)?
+        } else {
+            ops::stack(&parts, axis)?
+        })
     }
 
     /// Basic indices are views; leading index arrays gather, one after whole axes takes, a mask alone compresses.
@@ -188,7 +249,10 @@ impl Scope {
         }
         let whole = |s: &&Json| **s == serde_json::json!({"slice": [null, null, null]});
         let skipped = spec.iter().take_while(whole).count();
-        let arrays = spec[skipped..].iter().map(|e| self.build(e)).collect::<Outcome<Vec<_>>>()?;
+        let arrays = spec[skipped..]
+            .iter()
+            .map(|e| self.build(e))
+            .collect::<Outcome<Vec<_>>>()?;
         match arrays.as_slice() {
             [mask] if mask.dtype() == DType::Bool && skipped == 0 => Ok(x.compress(mask)?),
             [at] if at.dtype().is_integer() => Ok(x.take(at, skipped as isize)?),
@@ -226,7 +290,11 @@ fn basic(spec: &[Json]) -> Option<Vec<Index>> {
             Json::Object(o) => {
                 let slice = &o["slice"];
                 let (start, end) = (bound(&slice[0]), bound(&slice[1]));
-                Some(Index::Interval { start, end, step: bound(&slice[2]).unwrap_or(1) })
+                Some(Index::Interval {
+                    start,
+                    end,
+                    step: bound(&slice[2]).unwrap_or(1),
+                })
             }
             _ => None,
         })
@@ -240,9 +308,10 @@ fn unary(form: &str) -> Option<UnaryOp> {
         "arctan" => UnaryOp::Atan,
         "isnan" => UnaryOp::IsNan,
         "isinf" => UnaryOp::IsInf,
-        "neg" | "abs" | "sign" | "exp" | "log" | "log1p" | "expm1" | "log2" | "log10" | "sqrt" | "square"
-        | "reciprocal" | "sin" | "cos" | "tan" | "sinh" | "cosh" | "tanh" | "sigmoid" | "softplus" | "erf" | "erfc"
-        | "floor" | "ceil" | "round" | "trunc" | "not" => UnaryOp::from_name(form)?,
+        "neg" | "abs" | "sign" | "exp" | "log" | "log1p" | "expm1" | "log2" | "log10" | "sqrt"
+        | "square" | "reciprocal" | "sin" | "cos" | "tan" | "sinh" | "cosh" | "tanh"
+        | "sigmoid" | "softplus" | "erf" | "erfc" | "floor" | "ceil" | "round" | "trunc"
+        | "not" => UnaryOp::from_name(form)?,
         _ => return None,
     })
 }
@@ -254,9 +323,8 @@ fn binary(form: &str) -> Option<BinaryOp> {
         "minimum" => BinaryOp::Min,
         "arctan2" => BinaryOp::Atan2,
         "logaddexp" => BinaryOp::LogAddExp,
-        "add" | "sub" | "mul" | "div" | "mod" | "pow" | "lt" | "le" | "gt" | "ge" | "eq" | "ne" | "and" | "or" | "xor" => {
-            BinaryOp::from_name(form)?
-        }
+        "add" | "sub" | "mul" | "div" | "mod" | "pow" | "lt" | "le" | "gt" | "ge" | "eq" | "ne"
+        | "and" | "or" | "xor" => BinaryOp::from_name(form)?,
         _ => return None,
     })
 }

@@ -2,7 +2,9 @@
 
 use super::build::{Outcome, Scope, array, dtype, input, number, sizes};
 use lodestride_array::{DType, NdArray};
-use lodestride_graph::ops::{ArgReduce, Concat, Cumulative, Elemwise, Fused, Gemm, MatMul, Reduce, ScatterAdd, Take};
+use lodestride_graph::ops::{
+    ArgReduce, Concat, Cumulative, Elemwise, Fused, Gemm, MatMul, Reduce, ScatterAdd, Take,
+};
 use lodestride_graph::{Disconnected, Function, OpRef, Unused, Value, Variable, grad_with};
 use serde_json::Value as Json;
 use std::collections::HashMap;
@@ -20,17 +22,38 @@ pub(crate) fn check_case(case: &Json) -> Outcome<Verdict> {
     let mut inputs = Vec::new();
     for description in descriptions {
         let variable = input(description);
-        scope.0.insert(description["name"].as_str().unwrap().to_owned(), variable.clone());
+        scope.0.insert(
+            description["name"].as_str().unwrap().to_owned(),
+            variable.clone(),
+        );
         inputs.push(variable);
     }
-    let outputs = case["outputs"].as_array().unwrap().iter().map(|e| scope.build(e)).collect::<Outcome<Vec<_>>>()?;
+    let outputs = case["outputs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|e| scope.build(e))
+        .collect::<Outcome<Vec<_>>>()?;
     let function = compiled(&inputs, &outputs)?;
-    let values = descriptions.iter().map(|d| Ok(Value::from(array(d)?))).collect::<Outcome<Vec<_>>>()?;
+    let values = descriptions
+        .iter()
+        .map(|d| Ok(Value::from(array(d)?)))
+        .collect::<Outcome<Vec<_>>>()?;
     let results = function.call(&values)?;
-    for (position, (found, expected)) in results.iter().zip(case["expected"].as_array().unwrap()).enumerate() {
+    for (position, (found, expected)) in results
+        .iter()
+        .zip(case["expected"].as_array().unwrap())
+        .enumerate()
+    {
         let other = case["expected_alternative"].get(position);
-        compare(found.array(), expected, other, &case["tol"], case.get("dtype_also"))
-            .map_err(|e| format!("output {position}: {e}\n{}", function.debugprint()))?;
+        compare(
+            found.array(),
+            expected,
+            other,
+            &case["tol"],
+            case.get("dtype_also"),
+        )
+        .map_err(|e| format!("output {position}: {e}\n{}", function.debugprint()))?;
     }
     let gradients = check_gradients(case, &scope, descriptions)?;
     let unmet = check_structure(case, &function, &results)?;
@@ -40,22 +63,39 @@ pub(crate) fn check_case(case: &Json) -> Outcome<Verdict> {
 fn compiled(inputs: &[Variable], outputs: &[Variable]) -> Outcome<Function> {
     let inputs: Vec<&Variable> = inputs.iter().collect();
     let outputs: Vec<&Variable> = outputs.iter().collect();
-    Ok(Function::builder(&inputs, &outputs).on_unused_input(Unused::Ignore).compile()?)
+    Ok(Function::builder(&inputs, &outputs)
+        .on_unused_input(Unused::Ignore)
+        .compile()?)
 }
 
-fn compare(found: &NdArray, expected: &Json, other: Option<&Json>, tol: &Json, also: Option<&Json>) -> Outcome<()> {
+fn compare(
+    found: &NdArray,
+    expected: &Json,
+    other: Option<&Json>,
+    tol: &Json,
+    also: Option<&Json>,
+) -> Outcome<()> {
     let want = dtype(expected["dtype"].as_str().unwrap());
     let allowed = |d: &Json| d.as_str().is_some_and(|d| dtype(d) == found.dtype());
-    let accepted = also.and_then(Json::as_array).is_some_and(|list| list.iter().any(allowed));
+    let accepted = also
+        .and_then(Json::as_array)
+        .is_some_and(|list| list.iter().any(allowed));
     if found.dtype() != want && !accepted {
         return Err(format!("dtype {}, want {want}", found.dtype()).into());
     }
     if found.shape()[..] != sizes(&expected["shape"])[..] {
         return Err(format!("shape {}, want {}", found.shape(), expected["shape"]).into());
     }
-    let (rtol, atol) = (tol["rtol"].as_f64().unwrap_or(1e-9), tol["atol"].as_f64().unwrap_or(1e-12));
+    let (rtol, atol) = (
+        tol["rtol"].as_f64().unwrap_or(1e-9),
+        tol["atol"].as_f64().unwrap_or(1e-12),
+    );
     let found = found.cast(DType::F64)?.to_vec::<f64>()?;
-    let close = |got: f64, want: f64| got == want || (got.is_nan() && want.is_nan()) || (got - want).abs() <= atol + rtol * want.abs();
+    let close = |got: f64, want: f64| {
+        got == want
+            || (got.is_nan() && want.is_nan())
+            || (got - want).abs() <= atol + rtol * want.abs()
+    };
     let data = |json: &Json, i: usize| match &json["data"] {
         Json::Array(list) => number(&list[i]),
         one => number(one),
@@ -72,16 +112,24 @@ fn compare(found: &NdArray, expected: &Json, other: Option<&Json>, tol: &Json, a
 
 /// Gradients of the sum of all float outputs, with every float input as f64.
 fn check_gradients(case: &Json, scope: &Scope, descriptions: &[Json]) -> Outcome<usize> {
-    let Some(expected) = case.get("grad").and_then(Json::as_object) else { return Ok(0) };
+    let Some(expected) = case.get("grad").and_then(Json::as_object) else {
+        return Ok(0);
+    };
     let mut wide = Scope::default();
     let (mut inputs, mut values) = (Vec::new(), Vec::new());
     for description in descriptions {
         let mut description = description.clone();
-        if scope.0[description["name"].as_str().unwrap()].dtype().is_float() {
+        if scope.0[description["name"].as_str().unwrap()]
+            .dtype()
+            .is_float()
+        {
             description["dtype"] = "float64".into();
         }
         let variable = input(&description);
-        wide.0.insert(description["name"].as_str().unwrap().to_owned(), variable.clone());
+        wide.0.insert(
+            description["name"].as_str().unwrap().to_owned(),
+            variable.clone(),
+        );
         inputs.push(variable);
         values.push(Value::from(array(&description)?));
     }
@@ -103,8 +151,14 @@ fn check_gradients(case: &Json, scope: &Scope, descriptions: &[Json]) -> Outcome
     let function = compiled(&inputs, &slopes)?;
     let results = function.call(&values)?;
     for (name, found) in names.iter().zip(&results) {
-        compare(found.array(), &expected[name.as_str()], None, &case["grad_tol"], None)
-            .map_err(|e| format!("gradient of {name}: {e}\n{}", function.debugprint()))?;
+        compare(
+            found.array(),
+            &expected[name.as_str()],
+            None,
+            &case["grad_tol"],
+            None,
+        )
+        .map_err(|e| format!("gradient of {name}: {e}\n{}", function.debugprint()))?;
     }
     Ok(names.len())
 }
@@ -139,11 +193,18 @@ fn primitives(op: &OpRef) -> Vec<String> {
         (op.is::<ArgReduce>(), "arg"),
         (op.is::<Cumulative>(), "cumulative"),
     ];
-    vec![named.iter().find(|(is, _)| *is).map_or_else(|| op.name().into_owned(), |(_, name)| (*name).to_owned())]
+    vec![
+        named
+            .iter()
+            .find(|(is, _)| *is)
+            .map_or_else(|| op.name().into_owned(), |(_, name)| (*name).to_owned()),
+    ]
 }
 
 fn check_structure(case: &Json, function: &Function, results: &[Value]) -> Outcome<Vec<String>> {
-    let Some(after) = case.get("after").and_then(Json::as_object) else { return Ok(Vec::new()) };
+    let Some(after) = case.get("after").and_then(Json::as_object) else {
+        return Ok(Vec::new());
+    };
     let kernels = function.kernels();
     let mut counts: HashMap<String, u64> = HashMap::new();
     for op in &kernels {
@@ -165,23 +226,39 @@ fn check_structure(case: &Json, function: &Function, results: &[Value]) -> Outco
             "max" => {
                 for (name, most) in wanted.as_object().unwrap() {
                     let found = counts.get(name).copied().unwrap_or(0);
-                    expect(found <= most.as_u64().unwrap(), format!("{found} {name}, at most {most}"));
+                    expect(
+                        found <= most.as_u64().unwrap(),
+                        format!("{found} {name}, at most {most}"),
+                    );
                 }
             }
-            "total_max" => expect(total <= most, format!("{total} primitives, at most {most}: {counts:?}")),
-            "kernels_max" => expect(kernels.len() as u64 <= most, format!("{} kernels, at most {most}", kernels.len())),
+            "total_max" => expect(
+                total <= most,
+                format!("{total} primitives, at most {most}: {counts:?}"),
+            ),
+            "kernels_max" => expect(
+                kernels.len() as u64 <= most,
+                format!("{} kernels, at most {most}", kernels.len()),
+            ),
             "temps_max" => {
                 let found = function.plan_bytes();
-                expect(most > 0 || found == 0, format!("{found} bytes of temporaries, none wanted"));
+                expect(
+                    most > 0 || found == 0,
+                    format!("{found} bytes of temporaries, none wanted"),
+                );
             }
             "is_input" => {
-                let is = graph.owner(graph.outputs()[0]).is_none() && graph.name(graph.outputs()[0]) == wanted.as_str();
+                let is = graph.owner(graph.outputs()[0]).is_none()
+                    && graph.name(graph.outputs()[0]) == wanted.as_str();
                 expect(is, format!("the output is not {wanted}"));
             }
             "is_constant" => expect(kernels.is_empty(), "the output is not constant".to_owned()),
             "unused_inputs" => {
                 for name in wanted.as_array().unwrap() {
-                    let unused = graph.inputs().iter().filter(|v| graph.name(**v) == name.as_str());
+                    let unused = graph
+                        .inputs()
+                        .iter()
+                        .filter(|v| graph.name(**v) == name.as_str());
                     let unused = unused.into_iter().all(|v| graph.clients(*v).is_empty());
                     expect(unused, format!("{name} is still read"));
                 }
@@ -189,7 +266,10 @@ fn check_structure(case: &Json, function: &Function, results: &[Value]) -> Outco
             "peak_elems_max" => {
                 let largest = results.iter().map(|v| v.array().len()).max().unwrap_or(0) as u64;
                 let temporary = function.plan_bytes() as u64 / 8;
-                expect(largest.max(temporary) <= most, format!("peak of {} elements", largest.max(temporary)));
+                expect(
+                    largest.max(temporary) <= most,
+                    format!("peak of {} elements", largest.max(temporary)),
+                );
             }
             _ => {}
         }
@@ -197,5 +277,8 @@ fn check_structure(case: &Json, function: &Function, results: &[Value]) -> Outco
     if after["level"] == "must" && !unmet.is_empty() {
         return Err(format!("must: {}\n{}", unmet.join("; "), function.debugprint()).into());
     }
-    Ok(unmet.into_iter().map(|w| format!("{}: {w}", after["level"])).collect())
+    Ok(unmet
+        .into_iter()
+        .map(|w| format!("{}: {w}", after["level"]))
+        .collect())
 }

@@ -4,7 +4,7 @@
 mod support;
 
 use std::fs;
-use std::io::{Cursor, Read, Write};
+use std::io::{Cursor, Read, Seek, SeekFrom, Write};
 
 use lodestride_array::memory;
 use lodestride_lod::{LodTensor, lengths};
@@ -311,6 +311,59 @@ fn slow_and_interrupted_readers_are_fine() {
         .into_lod_tensor()
         .unwrap();
     assert_eq!(back.lod(), tensor().lod());
+}
+
+/// A disk that is full after so many bytes.
+struct FullDisk {
+    written: Cursor<Vec<u8>>,
+    room: u64,
+}
+
+impl Write for FullDisk {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let end = self.written.position() + bytes.len() as u64;
+        if end > self.room {
+            return Err(std::io::ErrorKind::StorageFull.into());
+        }
+        self.written.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for FullDisk {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        self.written.seek(to)
+    }
+}
+
+#[test]
+fn a_disk_that_fills_up_is_an_error_at_every_byte() {
+    let whole = npz_bytes(Compression::Stored).len() as u64;
+    for_each_case((0..whole).step_by(7), |&room| {
+        let written = Cursor::new(Vec::new());
+        let mut writer = npz::Writer::new(FullDisk { written, room });
+        let first = writer.lod_tensor("x", &tensor()).map(|_| ());
+        let second = writer.array("a", &pattern(DType::F64, &[40])).map(|_| ());
+        let abandoned = |error: &SerdeError| matches!(error.kind(), SerdeErrorKind::Abandoned);
+        if first.is_err() && !second.as_ref().is_err_and(abandoned) {
+            return Err(format!("went on after {first:?}: {second:?}"));
+        }
+        match writer.finish_writer() {
+            Ok(_) => Err("was finished".to_owned()),
+            Err(error) if second.is_err() && !abandoned(&error) => Err(error.to_string()),
+            Err(_) => Ok(()),
+        }
+    });
+    for_each_case(0..npy_bytes().len() as u64, |&room| {
+        let written = Cursor::new(Vec::new());
+        match npy::write_to(FullDisk { written, room }, &pattern(DType::F32, &[2, 3])) {
+            Err(error) if matches!(error.kind(), SerdeErrorKind::Io { .. }) => Ok(()),
+            other => Err(format!("{other:?}")),
+        }
+    });
 }
 
 proptest! {

@@ -11,6 +11,7 @@ use lodestride_lod::LodTensor;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
+use super::fused::Fused;
 use super::{MAX_LEVELS, SUFFIX, offsets_name, offsets_owner};
 use crate::error::{IoAction, Place, Result, SerdeErrorKind};
 use crate::npy;
@@ -60,7 +61,7 @@ const ALIGNMENT: u16 = 64;
 #[doc(alias = "savez")]
 #[doc(alias = "savez_compressed")]
 pub struct Writer<W: Write + Seek> {
-    archive: ZipWriter<W>,
+    archive: ZipWriter<Fused<W>>,
     names: HashSet<String>,
     compression: Compression,
     abandoned: bool,
@@ -94,7 +95,7 @@ impl<W: Write + Seek> Writer<W> {
     /// Begins an archive in any writer that can seek, such as `Cursor<Vec<u8>>`.
     pub fn new(writer: W) -> Self {
         Self {
-            archive: ZipWriter::new(writer),
+            archive: ZipWriter::new(Fused::new(writer)),
             names: HashSet::new(),
             compression: Compression::default(),
             abandoned: false,
@@ -111,8 +112,9 @@ impl<W: Write + Seek> Writer<W> {
     /// Adds an array.
     ///
     /// # Errors
-    /// [`SerdeErrorKind::BadName`] and [`SerdeErrorKind::DuplicateName`]; those of [`npy::write`](crate::npy::write()). The
-    /// archive is then as it was, and other arrays can be added.
+    /// [`SerdeErrorKind::BadName`] and [`SerdeErrorKind::DuplicateName`]; those of [`npy::write`](crate::npy::write()). An
+    /// array that is refused leaves the archive as it was, and others can be added; after an error of the writer underneath,
+    /// such as a full disk, everything that follows is [`SerdeErrorKind::Abandoned`].
     #[track_caller]
     pub fn array(&mut self, name: &str, array: &NdArray) -> Result<&mut Self> {
         let here = Location::caller();
@@ -153,7 +155,11 @@ impl<W: Write + Seek> Writer<W> {
         if self.abandoned {
             return Err(SerdeErrorKind::Abandoned.into());
         }
-        Ok(self.archive.finish().map_err(SerdeErrorKind::from)?)
+        let writer = self.archive.finish().map_err(SerdeErrorKind::from)?;
+        if writer.has_failed() {
+            return Err(SerdeErrorKind::Abandoned.into());
+        }
+        Ok(writer.into_inner())
     }
 
     fn add(&mut self, name: &str, value: StoredRef<'_>) -> Result<&mut Self> {
@@ -195,6 +201,8 @@ impl<W: Write + Seek> Writer<W> {
         if self.abandoned {
             return Err(SerdeErrorKind::Abandoned.into());
         }
+        // Until the entry is complete. What a writer that fails has got, nobody knows.
+        self.abandoned = true;
         let bytes = (header.len() + array.len() * array.dtype().size()) as u64;
         let options = SimpleFileOptions::default().large_file(bytes > LARGE);
         let options = match self.compression {
@@ -207,14 +215,10 @@ impl<W: Write + Seek> Writer<W> {
         archive
             .start_file(entry, options)
             .map_err(SerdeErrorKind::from)?;
-        let written = archive
-            .write_all(header)
-            .while_doing("write")
-            .and_then(|()| write_elements(array, archive, |_| ()));
-        if written.is_err() && archive.abort_file().is_err() {
-            self.abandoned = true;
-        }
-        written
+        archive.write_all(header).while_doing("write")?;
+        write_elements(array, archive, |_| ())?;
+        self.abandoned = false;
+        Ok(())
     }
 
     fn check_name(&self, name: &str) -> Result<()> {

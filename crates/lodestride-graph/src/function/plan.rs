@@ -11,6 +11,7 @@ use crate::ops::{
 use lodestride_array::{DType, Layout, Order, Shape};
 use lodestride_lod::Lod;
 use smallvec::SmallVec;
+use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -386,7 +387,7 @@ impl Planner<'_> {
                 }
             }
             for slot in std::mem::take(&mut expiring[at]) {
-                slots.free.push(slot);
+                slots.release(slot);
             }
         }
         slots.bytes
@@ -438,24 +439,18 @@ fn packed(shape: Shape) -> Result<Layout, GraphErrorKind> {
 #[derive(Default)]
 struct Slots {
     bytes: Vec<usize>,
-    free: Vec<usize>,
+    /// By size, so that finding one does not depend on how many there are.
+    free: BTreeSet<(usize, usize)>,
 }
 
 impl Slots {
     /// The smallest free slot that is large enough, else the largest free one, grown, else a new one.
     fn take(&mut self, need: usize) -> usize {
-        let enough = self
-            .free
-            .iter()
-            .filter(|s| self.bytes[**s] >= need)
-            .min_by_key(|s| self.bytes[**s]);
-        let chosen = enough
-            .or_else(|| self.free.iter().max_by_key(|s| self.bytes[**s]))
-            .copied();
-        match chosen {
-            Some(slot) => {
-                self.free.retain(|s| *s != slot);
-                self.bytes[slot] = self.bytes[slot].max(need);
+        let enough = self.free.range((need, 0)..).next().copied();
+        match enough.or_else(|| self.free.last().copied()) {
+            Some((size, slot)) => {
+                self.free.remove(&(size, slot));
+                self.bytes[slot] = size.max(need);
                 slot
             }
             None => {
@@ -463,5 +458,9 @@ impl Slots {
                 self.bytes.len() - 1
             }
         }
+    }
+
+    fn release(&mut self, slot: usize) {
+        self.free.insert((self.bytes[slot], slot));
     }
 }

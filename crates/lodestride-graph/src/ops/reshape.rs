@@ -13,7 +13,6 @@ use lodestride_array::{Layout, Order, Shape};
 use lodestride_lod::Lod;
 use smallvec::SmallVec;
 use std::borrow::Cow;
-use std::fmt::Write;
 use std::panic::Location;
 
 /// The same elements in C order under another shape; at most one size is -1 and follows from the rest.

@@ -51,7 +51,8 @@ impl NdArray {
     #[track_caller]
     pub fn from_buffer(buffer: Buffer, layout: Layout, dtype: DType) -> Result<Self> {
         Operand::new(&buffer, &layout, dtype).or_fail("from_buffer")?;
-        let view = layout.offset() != 0 || layout.elements() * dtype.size() != buffer.len();
+        let view =
+            layout.offset() != 0 || layout.elements().saturating_mul(dtype.size()) != buffer.len();
         Ok(Self {
             buffer,
             layout,
@@ -62,7 +63,7 @@ impl NdArray {
 
     /// An array that owns its whole buffer; the layout must be contiguous over it.
     pub(crate) fn whole(buffer: Buffer, layout: Layout, dtype: DType) -> Self {
-        debug_assert!(layout.elements() * dtype.size() <= buffer.len());
+        debug_assert!(layout.fits(buffer.len() / dtype.size()));
         Self {
             buffer,
             layout,

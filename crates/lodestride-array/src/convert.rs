@@ -1,19 +1,19 @@
 //! Copies and conversions: `dup`, `cast`, `assign`, and the way out to vectors.
 
-use lodestride_buffer::{DType, HostType};
+use lodestride_buffer::{AllocError, DType, HostType};
 use lodestride_kernels as kernels;
 use lodestride_shape::Order;
 
 use crate::NdArray;
 use crate::arg::Arg;
-use crate::error::{InOp, OrFail, Result};
+use crate::error::{ArrayError, ArrayErrorKind, InOp, OrFail, Result};
 use crate::walk::{Elements, Runs};
 
 impl NdArray {
     /// A copy with memory of its own, in the order of this array (C when it is strided).
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
+    /// [`ArrayErrorKind::Allocation`] when memory runs out.
     ///
     /// ```
     /// use lodestride_array::NdArray;
@@ -33,7 +33,7 @@ impl NdArray {
     /// A copy with memory of its own, in the given order.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
+    /// [`ArrayErrorKind::Allocation`] when memory runs out.
     #[track_caller]
     pub fn dup_order(&self, order: Order) -> Result<NdArray> {
         self.converted("dup", self.dtype(), order)
@@ -44,7 +44,7 @@ impl NdArray {
     /// Floats are truncated towards zero, integers wrap, as in NumPy's `astype`.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
+    /// [`ArrayErrorKind::Allocation`] when memory runs out.
     ///
     /// ```
     /// use lodestride_array::{DType, NdArray};
@@ -75,8 +75,8 @@ impl NdArray {
     /// The values are converted to this array's dtype.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::InPlaceShape`](crate::ArrayErrorKind::InPlaceShape) when the values do not broadcast into this
-    /// shape, [`ArrayErrorKind::OverlappingTarget`](crate::ArrayErrorKind::OverlappingTarget) for a broadcast view.
+    /// [`ArrayErrorKind::InPlaceShape`] when the values do not broadcast into this
+    /// shape, [`ArrayErrorKind::OverlappingTarget`] for a broadcast view.
     ///
     /// ```
     /// use lodestride_array::NdArray;
@@ -111,7 +111,7 @@ impl NdArray {
     /// All elements in C order.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::DTypeMismatch`](crate::ArrayErrorKind::DTypeMismatch) when `T` is not the array's element type;
+    /// [`ArrayErrorKind::DTypeMismatch`] when `T` is not the array's element type;
     /// [`cast`](Self::cast) first to convert.
     ///
     /// ```
@@ -126,7 +126,7 @@ impl NdArray {
     pub fn to_vec<T: HostType>(&self) -> Result<Vec<T>> {
         self.expect_dtype::<T::Element>("to_vec")?;
         let guard = self.buffer().read().in_op("to_vec", self)?;
-        let mut values = Vec::with_capacity(self.len());
+        let mut values = self.room("to_vec", self.len())?;
         let elements = Elements::new(guard.slice::<T::Element>(), self.layout());
         elements.for_each(|&element| values.push(T::from_element(element)));
         Ok(values)
@@ -135,7 +135,7 @@ impl NdArray {
     /// All elements in C order, converted to f64.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Access`](crate::ArrayErrorKind::Access) when the memory is stale or being written.
+    /// [`ArrayErrorKind::Access`] when the memory is stale or being written.
     #[track_caller]
     pub fn to_f64_vec(&self) -> Result<Vec<f64>> {
         self.cast(DType::F64)?.to_vec::<f64>()
@@ -144,12 +144,12 @@ impl NdArray {
     /// All elements in C order, as the bytes they have in memory (the machine's byte order).
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Access`](crate::ArrayErrorKind::Access) when the memory is stale or being written.
+    /// [`ArrayErrorKind::Access`] when the memory is stale or being written.
     #[track_caller]
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let guard = self.buffer().read().in_op("to_bytes", self)?;
         let (bytes, size) = (guard.bytes(), self.dtype().size());
-        let mut into = Vec::with_capacity(self.len() * size);
+        let mut into = self.room("to_bytes", self.len().saturating_mul(size))?;
         let runs = Runs::new(self.layout());
         let (len, stride) = (runs.len(), runs.stride());
         for start in runs {
@@ -164,10 +164,28 @@ impl NdArray {
         Ok(into)
     }
 
+    /// An empty vector with room for so many values: a broadcast view may have more elements than memory.
+    #[track_caller]
+    fn room<T>(&self, op: &'static str, count: usize) -> Result<Vec<T>> {
+        let mut values = Vec::new();
+        if values.try_reserve_exact(count).is_ok() {
+            return Ok(values);
+        }
+        let (shape, dtype) = (self.shape().clone(), self.dtype());
+        let bytes = count.saturating_mul(size_of::<T>());
+        let source = AllocError::OutOfMemory { bytes };
+        Err(ArrayError::new(ArrayErrorKind::Allocation {
+            op,
+            shape,
+            dtype,
+            source,
+        }))
+    }
+
     /// All elements of all arrays in one vector, each array walked in the given order, whatever its layout.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Empty`](crate::ArrayErrorKind::Empty) when there is no array.
+    /// [`ArrayErrorKind::Empty`] when there is no array.
     ///
     /// ```
     /// use lodestride_array::{NdArray, Order};

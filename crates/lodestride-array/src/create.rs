@@ -173,10 +173,9 @@ impl NdArray {
         Ok(array)
     }
 
-    /// An array of the given shape over a vector of values in C order; the vector's memory is kept.
+    /// An array of the given shape over a vector of values in C order.
     ///
-    /// The array lives on the heap even while a workspace is open; `NdArray::from(&vec[..])` copies into the
-    /// workspace instead.
+    /// On the heap a large vector's own memory is kept; while a workspace is open the values are copied into it.
     ///
     /// # Errors
     /// [`ArrayErrorKind::Length`] when the shape does not hold exactly the vector's values.

@@ -119,7 +119,7 @@ impl NdArray {
     ) -> Result<NdArray> {
         let order = self.order().unwrap_or(Order::C);
         let layout = Layout::contiguous(self.shape().clone(), order).or_fail(op)?;
-        let buffer = match allocate(self.len() * self.dtype().size()) {
+        let buffer = match allocate(self.len().saturating_mul(self.dtype().size())) {
             Ok(buffer) => buffer,
             Err(source) => {
                 let (shape, dtype) = (self.shape().clone(), self.dtype());

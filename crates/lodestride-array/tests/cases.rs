@@ -218,3 +218,20 @@ fn ops_can_be_chosen_at_run_time() {
         "a truth value fits a float"
     );
 }
+
+#[test]
+fn absurd_sizes_are_errors() {
+    assert!(NdArray::zeros([usize::MAX / 2]).is_err());
+    let broadcast = NdArray::ones([1])
+        .unwrap()
+        .broadcast_to([1 << 40, 1 << 20])
+        .unwrap();
+    let kind = |error: lodestride_array::ArrayError| {
+        matches!(error.kind(), ArrayErrorKind::Allocation { .. })
+    };
+    assert!(broadcast.to_vec::<f32>().is_err_and(kind));
+    assert!(broadcast.to_bytes().is_err_and(kind));
+    assert!(broadcast.dup().is_err() && broadcast.add(1).is_err());
+    assert_eq!(broadcast.get_f64([7, 9]).unwrap(), 1.0);
+    assert!(broadcast.to_string().contains("..."));
+}

@@ -2,7 +2,7 @@
 
 use crate::isa::{Arch, Level, Task};
 use crate::matrix::{Matrix, MatrixMut, MatrixShape};
-use crate::numeric::Compute;
+use crate::numeric::{Compute, run_for};
 use crate::spread;
 
 /// A compute type with a fused multiply-add where the instruction set has one.
@@ -88,7 +88,7 @@ pub(crate) fn product<C: MulAdd>(
     out: &mut MatrixMut<'_, C>,
     blend: Blend<C>,
 ) {
-    Level::current().run(ProductTask { a, b, out, blend });
+    run_for::<C, _>(ProductTask { a, b, out, blend });
 }
 
 struct ProductTask<'a, 'm, C> {

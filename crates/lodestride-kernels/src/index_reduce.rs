@@ -10,8 +10,8 @@ use lodestride_shape::Shape;
 
 use crate::door;
 use crate::error::KernelError;
-use crate::isa::{Arch, Level, Task};
-use crate::numeric::{Compute, ComputeKind};
+use crate::isa::{Arch, Task};
+use crate::numeric::{Compute, ComputeKind, run_for};
 use crate::operand::Operand;
 use crate::reduce_fold::{LaneFold, fold_run};
 use crate::strided::{Dim, Dims, Source, collapse, count, dims_of, offset_at, store};
@@ -198,7 +198,7 @@ impl<C: Rank, const LARGEST: bool> Order<C> for ByMagnitude<LARGEST> {
 #[derive(Clone, Copy)]
 struct BestKey<O>(std::marker::PhantomData<fn() -> O>);
 
-impl<C: Copy, O: Order<C>> LaneFold<C> for BestKey<O> {
+impl<C: Compute, O: Order<C>> LaneFold<C> for BestKey<O> {
     type Lane = O::Key;
     type Total = O::Key;
     #[inline(always)]
@@ -352,7 +352,7 @@ impl Search<'_> {
                         &tile[..piece.size]
                     }
                 };
-                Level::current().run(Step::<C, O> {
+                run_for::<C, _>(Step::<C, O> {
                     line,
                     keys,
                     positions,

@@ -6,12 +6,12 @@
 use half::{bf16, f16};
 use lodestride_buffer::{Bool, DType, Element};
 
-use crate::isa::Arch;
+use crate::isa::{Arch, Level, Plain, Task};
 use crate::scalar::exp::Exp;
 
 /// An element of any dtype that converts to and from every [`Compute`] type.
 ///
-/// Integers wrap when narrowed, as C casts do; a float outside an integer's range goes to the nearest end.
+/// Integers wrap when narrowed, as C casts do; a float goes to the nearest 64-bit integer first.
 pub(crate) trait Numeric: Element {
     fn to_f32(self) -> f32;
     fn to_f64(self) -> f64;
@@ -110,6 +110,11 @@ impl Numeric for Bool {
 pub(crate) trait Compute: Numeric {
     const ZERO: Self;
     const ONE: Self;
+    /// Whether loops are compiled for every instruction set: floats. Integers keep to the baseline, which bounds the time
+    /// and size of the build.
+    const VECTOR: bool;
+    /// Which of the four this is.
+    const KIND: ComputeKind;
     /// The identity of `max`: no value is below it.
     const LOWEST: Self;
     /// The identity of `min`: no value is above it.
@@ -140,8 +145,10 @@ pub(crate) trait Compute: Numeric {
 }
 
 macro_rules! compute_float {
-    ($($t:ty, $load:ident, $store:ident);*) => {$(
+    ($($t:ty, $kind:ident, $load:ident, $store:ident);*) => {$(
         impl Compute for $t {
+            const KIND: ComputeKind = ComputeKind::$kind;
+            const VECTOR: bool = true;
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             const LOWEST: Self = <$t>::NEG_INFINITY;
@@ -155,15 +162,17 @@ macro_rules! compute_float {
             #[inline(always)]
             fn mul(self, other: Self) -> Self { self * other }
             #[inline(always)]
-            fn is_nan(self) -> bool { self != self }
+            fn is_nan(self) -> bool { <$t>::is_nan(self) }
         }
     )*};
 }
-compute_float!(f32, to_f32, from_f32; f64, to_f64, from_f64);
+compute_float!(f32, F32, to_f32, from_f32; f64, F64, to_f64, from_f64);
 
 macro_rules! compute_integer {
-    ($($t:ty, $load:ident, $store:ident);*) => {$(
+    ($($t:ty, $kind:ident, $load:ident, $store:ident);*) => {$(
         impl Compute for $t {
+            const KIND: ComputeKind = ComputeKind::$kind;
+            const VECTOR: bool = false;
             const ZERO: Self = 0;
             const ONE: Self = 1;
             const LOWEST: Self = <$t>::MIN;
@@ -181,7 +190,17 @@ macro_rules! compute_integer {
         }
     )*};
 }
-compute_integer!(i64, to_i64, from_i64; u64, to_u64, from_u64);
+compute_integer!(i64, I64, to_i64, from_i64; u64, U64, to_u64, from_u64);
+
+/// Runs a loop over values of type `C`: under the current instruction set, or for integers as plain code.
+#[inline]
+pub(crate) fn run_for<C: Compute, T: Task>(task: T) -> T::Output {
+    if C::VECTOR {
+        Level::current().run(task)
+    } else {
+        task.run::<Plain>()
+    }
+}
 
 /// Floating-point compute types: `f32` and `f64`.
 pub(crate) trait ComputeFloat: Compute {
@@ -221,7 +240,7 @@ pub(crate) enum ComputeKind {
 
 impl ComputeKind {
     /// The exact compute type of a dtype: half floats go to `f32`, bool and unsigned integers to `u64`.
-    pub(crate) fn exact(dtype: DType) -> Self {
+    pub(crate) const fn exact(dtype: DType) -> Self {
         match dtype {
             DType::F16 | DType::BF16 | DType::F32 => Self::F32,
             DType::F64 => Self::F64,

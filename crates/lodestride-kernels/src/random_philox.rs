@@ -36,13 +36,14 @@ fn encrypt(words: &mut Words, mut key: [u32; 2]) {
 #[inline(always)]
 pub(crate) fn words(seed: u64, stream: u64, first: u64) -> Words {
     let mut words = [[0; GROUP]; 4];
-    for lane in 0..GROUP {
+    let [low, high, stream_low, stream_high] = &mut words;
+    for (lane, (low, high)) in low.iter_mut().zip(high).enumerate() {
         let counter = first.wrapping_add(lane as u64);
-        words[0][lane] = counter as u32;
-        words[1][lane] = (counter >> 32) as u32;
-        words[2][lane] = stream as u32;
-        words[3][lane] = (stream >> 32) as u32;
+        *low = counter as u32;
+        *high = (counter >> 32) as u32;
     }
+    stream_low.fill(stream as u32);
+    stream_high.fill((stream >> 32) as u32);
     encrypt(&mut words, [seed as u32, (seed >> 32) as u32]);
     words
 }
@@ -237,9 +238,7 @@ mod tests {
         let together = words(7, 9, 100);
         for lane in 0..GROUP {
             let alone = words(7, 9, 100 + lane as u64);
-            for word in 0..4 {
-                assert_eq!(together[word][lane], alone[word][0]);
-            }
+            assert_eq!(together.map(|word| word[lane]), alone.map(|word| word[0]));
         }
     }
 

@@ -13,7 +13,7 @@ use crate::door;
 use crate::error::KernelError;
 use crate::numeric::{Compute, ComputeFloat, ComputeKind};
 use crate::operand::Operand;
-use crate::reduce_fold::Reducer;
+use crate::reduce_fold::{LaneFold, Reducer};
 use crate::reduce_kinds::{Addable, Extreme, Lanes, Magnitude, NonZero, Product, Squares, Sum};
 use crate::reduce_moments::{LogSumExp, Norm2, Variance};
 use crate::reduce_walk::{Plan, Walk};
@@ -255,33 +255,49 @@ impl Job<'_, '_> {
     /// The operations that are defined on every compute type.
     fn exact<C: Addable + Magnitude>(&mut self) {
         match self.op {
-            ReduceOp::Sum => self.walk::<C, _, _>(lanes(Sum::<false>, |sum, _| C::value(sum))),
-            ReduceOp::Prod => self.walk::<C, _, _>(lanes(Product, |product, _| product)),
-            ReduceOp::Max => self.walk::<C, _, _>(lanes(Extreme::<false, false>, |v: C, _| v)),
-            ReduceOp::Min => self.walk::<C, _, _>(lanes(Extreme::<true, false>, |v: C, _| v)),
-            ReduceOp::Any => self.walk::<C, _, _>(lanes(NonZero, |n, _| u64::from(n > 0))),
-            ReduceOp::All => {
-                self.walk::<C, _, _>(lanes(NonZero, |n, all| u64::from(n == all as u64)));
+            ReduceOp::Sum => {
+                self.walk::<C, _, _>(lanes::<C, _, _>(Sum::<false>, |sum, _| C::value(sum)))
             }
-            _ => self.walk::<C, _, _>(lanes(NonZero, |n: u64, _| n)),
+            ReduceOp::Prod => self.walk::<C, _, _>(lanes::<C, _, _>(Product, |product, _| product)),
+            ReduceOp::Max => {
+                self.walk::<C, _, _>(lanes::<C, _, _>(Extreme::<false, false>, |v: C, _| v))
+            }
+            ReduceOp::Min => {
+                self.walk::<C, _, _>(lanes::<C, _, _>(Extreme::<true, false>, |v: C, _| v))
+            }
+            ReduceOp::Any => {
+                self.walk::<C, _, _>(lanes::<C, _, _>(NonZero, |n, _| u64::from(n > 0)))
+            }
+            ReduceOp::All => {
+                self.walk::<C, _, _>(lanes::<C, _, _>(NonZero, |n, all| {
+                    u64::from(n == all as u64)
+                }));
+            }
+            _ => self.walk::<C, _, _>(lanes::<C, _, _>(NonZero, |n: u64, _| n)),
         }
     }
 
     fn float<C: ComputeFloat + Addable<Value = f64> + Magnitude>(&mut self) {
         match self.op {
-            ReduceOp::Mean => {
-                self.walk::<C, _, _>(lanes(Sum::<false>, |sum, n| C::divided(sum, n as f64)))
+            ReduceOp::Mean => self.walk::<C, _, _>(lanes::<C, _, _>(Sum::<false>, |sum, n| {
+                C::divided(sum, n as f64)
+            })),
+            ReduceOp::Norm1 => {
+                self.walk::<C, _, _>(lanes::<C, _, _>(Sum::<true>, |sum, _| C::value(sum)))
             }
-            ReduceOp::Norm1 => self.walk::<C, _, _>(lanes(Sum::<true>, |sum, _| C::value(sum))),
-            ReduceOp::MeanAbs => {
-                self.walk::<C, _, _>(lanes(Sum::<true>, |sum, n| C::divided(sum, n as f64)))
-            }
+            ReduceOp::MeanAbs => self.walk::<C, _, _>(lanes::<C, _, _>(Sum::<true>, |sum, n| {
+                C::divided(sum, n as f64)
+            })),
             ReduceOp::Norm2 => self.walk::<C, _, _>(Norm2(PhantomData::<C>)),
-            ReduceOp::SumSquares => self.walk::<C, _, _>(lanes(Squares::PLAIN, |sum, _| sum)),
-            ReduceOp::NormMax => {
-                self.walk::<C, _, _>(lanes(Extreme::<false, true>, |v: C, _| v));
+            ReduceOp::SumSquares => {
+                self.walk::<C, _, _>(lanes::<C, _, _>(Squares::PLAIN, |sum, _| sum))
             }
-            ReduceOp::MinAbs => self.walk::<C, _, _>(lanes(Extreme::<true, true>, |v: C, _| v)),
+            ReduceOp::NormMax => {
+                self.walk::<C, _, _>(lanes::<C, _, _>(Extreme::<false, true>, |v: C, _| v));
+            }
+            ReduceOp::MinAbs => {
+                self.walk::<C, _, _>(lanes::<C, _, _>(Extreme::<true, true>, |v: C, _| v))
+            }
             ReduceOp::Var { ddof } => self.walk::<C, _, _>(Variance { ddof, root: false }),
             ReduceOp::Std { ddof } => self.walk::<C, _, _>(Variance { ddof, root: true }),
             ReduceOp::LogSumExp => self.walk::<C, _, _>(LogSumExp),
@@ -298,6 +314,10 @@ impl Job<'_, '_> {
     }
 }
 
-fn lanes<F, E>(fold: F, end: E) -> Lanes<F, E> {
+/// A single-pass reducer. Its last step is a function pointer, so that operations which only differ there share the walk.
+fn lanes<C: Compute, F: LaneFold<C>, V>(
+    fold: F,
+    end: fn(F::Total, usize) -> V,
+) -> Lanes<F, fn(F::Total, usize) -> V> {
     Lanes { fold, end }
 }

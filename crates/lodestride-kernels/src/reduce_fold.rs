@@ -4,7 +4,8 @@
 //! lane takes more than 64 steps before its value is lifted to a wider total. Which lane an element falls in depends on
 //! its position alone, so a result depends neither on the instruction set nor on the number of threads.
 
-use crate::isa::{Arch, Level, Task};
+use crate::isa::{Arch, Task};
+use crate::numeric::{Compute, run_for};
 
 /// Independent accumulators of a run: enough for eight vectors of f64 in flight.
 pub(crate) const LANES: usize = 64;
@@ -16,7 +17,7 @@ pub(crate) const ROWS: usize = 64;
 pub(crate) const COLUMNS: usize = 1024;
 
 /// A fold whose lanes take one element at a time.
-pub(crate) trait LaneFold<C: Copy>: Copy + Sync {
+pub(crate) trait LaneFold<C: Compute>: Copy + Sync {
     /// What a lane holds inside a block.
     type Lane: Copy;
     /// What a block, and everything above it, is summed up as.
@@ -44,8 +45,8 @@ impl<'a, C> Rows<'a, C> {
 }
 
 /// Folds a run of at most [`BLOCK`] elements.
-pub(crate) fn fold_run<C: Copy, F: LaneFold<C>>(fold: F, run: &[C]) -> F::Total {
-    Level::current().run(RunTask { fold, run })
+pub(crate) fn fold_run<C: Compute, F: LaneFold<C>>(fold: F, run: &[C]) -> F::Total {
+    run_for::<C, _>(RunTask { fold, run })
 }
 
 struct RunTask<'a, C, F> {
@@ -53,7 +54,7 @@ struct RunTask<'a, C, F> {
     run: &'a [C],
 }
 
-impl<C: Copy, F: LaneFold<C>> Task for RunTask<'_, C, F> {
+impl<C: Compute, F: LaneFold<C>> Task for RunTask<'_, C, F> {
     type Output = F::Total;
 
     #[inline(always)]
@@ -64,7 +65,7 @@ impl<C: Copy, F: LaneFold<C>> Task for RunTask<'_, C, F> {
 
 /// The body of [`fold_run`], for callers that already run under an instruction set.
 #[inline(always)]
-pub(crate) fn lanes_of_run<C: Copy, F: LaneFold<C>>(fold: F, run: &[C]) -> F::Total {
+pub(crate) fn lanes_of_run<C: Compute, F: LaneFold<C>>(fold: F, run: &[C]) -> F::Total {
     match run.len() {
         0..8 => fold.lift(
             run.iter()
@@ -76,7 +77,7 @@ pub(crate) fn lanes_of_run<C: Copy, F: LaneFold<C>>(fold: F, run: &[C]) -> F::To
 }
 
 #[inline(always)]
-fn lanes<C: Copy, F: LaneFold<C>, const N: usize>(fold: F, run: &[C]) -> F::Total {
+fn lanes<C: Compute, F: LaneFold<C>, const N: usize>(fold: F, run: &[C]) -> F::Total {
     let mut lanes = [fold.lane(); N];
     let (chunks, rest) = run.as_chunks::<N>();
     for chunk in chunks {
@@ -102,7 +103,7 @@ fn lanes<C: Copy, F: LaneFold<C>, const N: usize>(fold: F, run: &[C]) -> F::Tota
 }
 
 /// Folds at most [`ROWS`] rows column by column and hands each column's total to `take(column, total)`.
-pub(crate) fn fold_rows<C: Copy, F: LaneFold<C>>(
+pub(crate) fn fold_rows<C: Compute, F: LaneFold<C>>(
     fold: F,
     rows: Rows<'_, C>,
     take: impl FnMut(usize, F::Total),
@@ -116,13 +117,13 @@ pub(crate) fn fold_rows<C: Copy, F: LaneFold<C>>(
 }
 
 #[inline]
-fn fold_rows_in<C: Copy, F: LaneFold<C>>(
+fn fold_rows_in<C: Compute, F: LaneFold<C>>(
     fold: F,
     rows: Rows<'_, C>,
     lanes: &mut [F::Lane],
     mut take: impl FnMut(usize, F::Total),
 ) {
-    Level::current().run(RowsTask { fold, rows, lanes });
+    run_for::<C, _>(RowsTask { fold, rows, lanes });
     for (column, &lane) in lanes.iter().enumerate() {
         take(column, fold.lift(lane));
     }
@@ -134,7 +135,7 @@ struct RowsTask<'a, C, F, L> {
     lanes: &'a mut [L],
 }
 
-impl<C: Copy, F: LaneFold<C>> Task for RowsTask<'_, C, F, F::Lane> {
+impl<C: Compute, F: LaneFold<C>> Task for RowsTask<'_, C, F, F::Lane> {
     type Output = ();
 
     #[inline(always)]
@@ -147,7 +148,7 @@ impl<C: Copy, F: LaneFold<C>> Task for RowsTask<'_, C, F, F::Lane> {
 
 /// Steps a row of lanes over all rows, four rows to a pass.
 #[inline(always)]
-pub(crate) fn lanes_of_rows<C: Copy, L: Copy>(
+pub(crate) fn lanes_of_rows<C: Compute, L: Copy>(
     rows: Rows<'_, C>,
     lanes: &mut [L],
     step: impl Fn(L, C) -> L,
@@ -168,7 +169,7 @@ pub(crate) fn lanes_of_rows<C: Copy, L: Copy>(
 }
 
 /// A reduction of blocks: how a run or a set of rows becomes totals, and totals one value.
-pub(crate) trait Reducer<C: Copy>: Copy + Sync {
+pub(crate) trait Reducer<C: Compute>: Copy + Sync {
     type Total: Copy + Send + Sync;
     /// The type of the finished value.
     type Value: Copy + Send + Sync;

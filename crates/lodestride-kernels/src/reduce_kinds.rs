@@ -137,7 +137,7 @@ pub(crate) struct Lanes<F, E> {
 
 impl<C, F, E, V> Reducer<C> for Lanes<F, E>
 where
-    C: Copy,
+    C: Compute,
     F: LaneFold<C>,
     V: Copy + Send + Sync,
     E: Fn(F::Total, usize) -> V + Copy + Sync,

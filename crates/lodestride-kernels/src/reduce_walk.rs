@@ -11,6 +11,7 @@
 
 use std::ops::Range;
 
+use crate::numeric::Compute;
 use crate::reduce_fold::{BLOCK, COLUMNS, ROWS, Reducer, Rows};
 use crate::spread;
 use crate::strided::{Dim, Dims, Source, collapse, count, offset_at};
@@ -93,8 +94,16 @@ impl Plan {
         }
         kept.sort_by_key(|axis| std::cmp::Reverse(far(axis.x)));
         reduced.sort_by_key(|dim| std::cmp::Reverse(far(dim.stride)));
-        let mut kept = collapse_kept(&kept);
-        let reduced = collapse(reduced);
+        Self::ordered(collapse_kept(&kept), collapse(reduced), x_start, out_start)
+    }
+
+    /// From collapsed axes, largest step first.
+    fn ordered(
+        mut kept: smallvec::SmallVec<[Kept; 6]>,
+        reduced: Dims,
+        x_start: isize,
+        out_start: isize,
+    ) -> Self {
         let inner = kept.pop().unwrap_or(Kept {
             size: 1,
             x: 0,
@@ -104,21 +113,16 @@ impl Plan {
             Some(last) => inner.size > 1 && far(inner.x) < far(last.stride),
             None => true,
         };
+        let dims = |stride: fn(&Kept) -> isize| {
+            let dim = |axis: &Kept| Dim {
+                size: axis.size,
+                stride: stride(axis),
+            };
+            kept.iter().map(dim).collect()
+        };
         Self {
-            outer_x: kept
-                .iter()
-                .map(|a| Dim {
-                    size: a.size,
-                    stride: a.x,
-                })
-                .collect(),
-            outer_out: kept
-                .iter()
-                .map(|a| Dim {
-                    size: a.size,
-                    stride: a.out,
-                })
-                .collect(),
+            outer_x: dims(|axis| axis.x),
+            outer_out: dims(|axis| axis.out),
             inner,
             reduced,
             x_start,
@@ -162,7 +166,7 @@ fn collapse_kept(kept: &[Kept]) -> smallvec::SmallVec<[Kept; 6]> {
 type Sink<'s, V> = dyn FnMut(isize, isize, &[V]) + 's;
 
 /// One reduction at work: the plan, the data and the reducer.
-pub(crate) struct Walk<'a, C: Copy, R: Reducer<C>> {
+pub(crate) struct Walk<'a, C: Compute, R: Reducer<C>> {
     plan: &'a Plan,
     source: &'a Source<'a, C>,
     reducer: R,
@@ -172,7 +176,7 @@ pub(crate) struct Walk<'a, C: Copy, R: Reducer<C>> {
     fold: usize,
 }
 
-impl<'a, C: crate::numeric::Compute, R: Reducer<C>> Walk<'a, C, R> {
+impl<'a, C: Compute, R: Reducer<C>> Walk<'a, C, R> {
     pub(crate) fn new(plan: &'a Plan, source: &'a Source<'a, C>, reducer: R) -> Self {
         let inner = plan.inner;
         let direct = source.native().is_some() && inner.x == 1;
@@ -322,7 +326,7 @@ impl<'a, C: crate::numeric::Compute, R: Reducer<C>> Walk<'a, C, R> {
 }
 
 // The inner path.
-impl<C: crate::numeric::Compute, R: Reducer<C>> Walk<'_, C, R> {
+impl<C: Compute, R: Reducer<C>> Walk<'_, C, R> {
     /// The data, when runs along the innermost reduced axis are folded where they lie.
     fn direct_runs(&self) -> Option<&[C]> {
         let last = self.plan.reduced.last()?;
@@ -412,7 +416,7 @@ impl<C: crate::numeric::Compute, R: Reducer<C>> Walk<'_, C, R> {
 }
 
 // The sweep path.
-impl<C: crate::numeric::Compute, R: Reducer<C>> Walk<'_, C, R> {
+impl<C: Compute, R: Reducer<C>> Walk<'_, C, R> {
     /// Folds the input rows `first..last` of a piece into its totals.
     fn sweep(&self, piece: Piece, first: usize, last: usize, totals: &mut [R::Total]) {
         if self.source.native().is_some() && self.plan.inner.x == 1 {

@@ -1,7 +1,7 @@
 //! Reducing segments of rows: sum, mean, root-scaled sum, extremes, first, last; their gradients; repeating rows.
 //!
 //! Rows are the slices along axis 0; `offsets` divides them: segment `i` is the rows `offsets[i]..offsets[i + 1]`, possibly
-//! none. Accumulators of up to 64 columns stay in registers while the rows of a segment go by.
+//! none. Accumulators of up to 32 columns stay in registers while the rows of a segment go by.
 
 use std::fmt;
 
@@ -10,8 +10,8 @@ use lodestride_shape::Shape;
 
 use crate::door;
 use crate::error::KernelError;
-use crate::isa::{Arch, Level, Task};
-use crate::numeric::{Compute, ComputeKind};
+use crate::isa::{Arch, Task};
+use crate::numeric::{Compute, ComputeKind, run_for};
 use crate::operand::Operand;
 use crate::reduce_kinds::Addable;
 use crate::segment_rows::{RowSink, RowView, balanced, check_offsets, rows_of};
@@ -210,8 +210,8 @@ fn pool<C: Addable>(
         SegmentOp::Sqrt => pool_with(SumPool(Divide::ByRoot), view, offsets, target),
         SegmentOp::Max => pool_with(ExtremePool::<false>, view, offsets, target),
         SegmentOp::Min => pool_with(ExtremePool::<true>, view, offsets, target),
-        SegmentOp::First => pool_with(EndPool { last: false }, view, offsets, target),
-        SegmentOp::Last => pool_with(EndPool { last: true }, view, offsets, target),
+        SegmentOp::First => ends(false, view, offsets, target),
+        SegmentOp::Last => ends(true, view, offsets, target),
     }
 }
 
@@ -314,18 +314,25 @@ impl<C: Compute, const MIN: bool> Pool<C> for ExtremePool<MIN> {
     }
 }
 
-#[derive(Clone, Copy)]
-struct EndPool {
+/// Copies the first or last row of every segment, or the padding of an empty one.
+fn ends<C: Compute>(
     last: bool,
-}
-
-impl<C: Compute> Pool<C> for EndPool {
-    type Value = C;
-
-    #[inline(always)]
-    fn fold<const N: usize>(&self, columns: Columns<'_, C>) -> ([C; N], [u32; N]) {
-        let row = if self.last { columns.rows - 1 } else { 0 };
-        (*columns.row::<N>(row), [0; N])
+    view: &RowView<'_, C>,
+    offsets: &[usize],
+    target: &mut Target<'_, '_>,
+) {
+    let (width, mut tile) = (view.row_len(), [C::ZERO; 256]);
+    for (segment, pair) in offsets.windows(2).enumerate() {
+        for position in (0..width).step_by(256) {
+            let tile = &mut tile[..(width - position).min(256)];
+            if pair[0] == pair[1] {
+                tile.fill(pad_value(target.pad));
+            } else {
+                let row = if last { pair[1] - 1 } else { pair[0] };
+                view.load(row, position, tile);
+            }
+            target.put(segment, position, tile, &[]);
+        }
     }
 }
 
@@ -349,7 +356,7 @@ fn pool_with<C: Compute, P: Pool<C>>(
             let mut values = vec![pad; range.len() * width];
             let mut args = vec![-1; if with_args { values.len() } else { 0 }];
             let first = range.start;
-            Level::current().run(PoolTask {
+            run_for::<C, _>(PoolTask {
                 pool,
                 view,
                 offsets,
@@ -372,7 +379,7 @@ fn pool_with<C: Compute, P: Pool<C>>(
         }
         return;
     }
-    Level::current().run(PoolTask {
+    run_for::<C, _>(PoolTask {
         pool,
         view,
         offsets,
@@ -424,8 +431,7 @@ impl<C: Compute, P: Pool<C>> Task for PoolTask<'_, C, P> {
                     };
                     let at = (segment, piece * view.width + column, start);
                     column += match view.width - column {
-                        64.. => self.fold::<64>(columns, at),
-                        16.. => self.fold::<16>(columns, at),
+                        32.. => self.fold::<32>(columns, at),
                         4.. => self.fold::<4>(columns, at),
                         _ => self.fold::<1>(columns, at),
                     };

@@ -224,16 +224,16 @@ impl<C: ComputeFloat> ColumnsTask<'_, '_, C> {
             kept[row % ROWS] = values;
         }
         let position = piece * self.view.width + column;
-        for row in 0..rows.len() {
+        for (row, index) in rows.clone().zip(0..) {
             let mut values = if rows.len() <= ROWS {
-                kept[row]
+                kept[index]
             } else {
-                exponentials(row)
+                exponentials(index)
             };
             for column in 0..N {
                 values[column] = values[column].div(sums[column]);
             }
-            (self.put)(rows.start + row, position, &values);
+            (self.put)(row, position, &values);
         }
         N
     }

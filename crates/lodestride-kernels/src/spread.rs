@@ -2,6 +2,8 @@
 //!
 //! The split never changes what a unit computes, so results do not depend on the number of threads.
 
+use std::sync::{Mutex, OnceLock, PoisonError};
+
 use crate::threads;
 
 /// Elements of work below which a second thread costs more than it saves.
@@ -13,17 +15,17 @@ pub(crate) fn is_worth(elements: usize) -> bool {
 }
 
 /// Computes `work(0), .., work(count - 1)`, the units split evenly over the threads.
-pub(crate) fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let mut results: Vec<Option<T>> = Vec::new();
-    results.resize_with(count, || None);
-    let share = count.div_ceil(threads::threads()).max(1);
-    let parts = results.chunks_mut(share).enumerate();
-    threads::for_each_part(parts, |(part, slots)| {
-        for (index, slot) in slots.iter_mut().enumerate() {
-            *slot = Some(work(part * share + index));
-        }
+pub(crate) fn map<T: Send + Sync>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let mut results: Vec<OnceLock<T>> = Vec::new();
+    results.resize_with(count, OnceLock::new);
+    for_each(count, &|index| {
+        // Every index is visited once, so the cell is empty.
+        let _ = results[index].set(work(index));
     });
-    results.into_iter().flatten().collect()
+    results
+        .into_iter()
+        .filter_map(OnceLock::into_inner)
+        .collect()
 }
 
 /// Calls `work(index, chunk)` for chunks of `size` elements (the last may be shorter), split evenly over the threads.
@@ -32,13 +34,19 @@ pub(crate) fn for_each_chunk<T: Send>(
     size: usize,
     work: impl Fn(usize, &mut [T]) + Sync,
 ) {
-    let chunks = data.len().div_ceil(size);
-    let share = chunks.div_ceil(threads::threads()).max(1);
-    let parts = data.chunks_mut(share * size).enumerate();
-    threads::for_each_part(parts, |(part, data)| {
-        for (index, chunk) in data.chunks_mut(size).enumerate() {
-            work(part * share + index, chunk);
-        }
+    let chunks: Vec<_> = data.chunks_mut(size).map(Mutex::new).collect();
+    for_each(chunks.len(), &|index| {
+        // Never contended: every index is visited once.
+        let mut chunk = chunks[index].lock().unwrap_or_else(PoisonError::into_inner);
+        work(index, &mut chunk);
+    });
+}
+
+/// Calls `work` for every index, even shares of neighbouring ones on each thread. Compiled once: callers are erased.
+fn for_each(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    let share = count.div_ceil(threads::threads()).max(1);
+    threads::for_each_part(0..count.div_ceil(share), |part| {
+        (part * share..count.min((part + 1) * share)).for_each(work);
     });
 }
 

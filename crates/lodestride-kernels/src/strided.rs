@@ -4,10 +4,10 @@
 //! that already is contiguous and of the right type is borrowed, never copied. All of it is safe slice code; the
 //! elementwise driver has its own tiles.
 
-use lodestride_buffer::{DType, ReadGuard, WriteGuard, with_dtype};
+use lodestride_buffer::{DType, Element, ReadGuard, WriteGuard, with_dtype};
 use smallvec::SmallVec;
 
-use crate::numeric::{Compute, Numeric};
+use crate::numeric::{Compute, ComputeKind, Numeric};
 
 /// One axis of a walk: how many steps, and how far one step is in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,8 +67,8 @@ pub(crate) fn dims_of(shape: &[usize], strides: &[isize]) -> Dims {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source<'a, C> {
     guard: &'a ReadGuard<'a>,
+    dtype: DType,
     native: Option<&'a [C]>,
-    load: fn(&ReadGuard<'_>, isize, isize, &mut [C]),
 }
 
 impl<'a, C: Compute> Source<'a, C> {
@@ -77,8 +77,8 @@ impl<'a, C: Compute> Source<'a, C> {
         let native = (dtype == C::DTYPE).then(|| guard.slice::<C>());
         Self {
             guard,
+            dtype,
             native,
-            load: with_dtype!(dtype, T => load_elements::<C, T>),
         }
     }
 
@@ -89,17 +89,76 @@ impl<'a, C: Compute> Source<'a, C> {
 
     /// Copies the run that starts at `offset` and advances by `stride` into `out`.
     pub(crate) fn load(&self, offset: isize, stride: isize, out: &mut [C]) {
-        (self.load)(self.guard, offset, stride, out);
+        load(self.guard, self.dtype, (offset, stride), out);
     }
 }
 
-fn load_elements<C: Compute, T: Numeric>(
-    guard: &ReadGuard<'_>,
-    offset: isize,
-    stride: isize,
+/// A guard as typed slices.
+trait Elements {
+    fn elements<T: Element>(&self) -> &[T];
+}
+
+impl Elements for ReadGuard<'_> {
+    fn elements<T: Element>(&self) -> &[T] {
+        self.slice()
+    }
+}
+
+impl Elements for WriteGuard<'_> {
+    fn elements<T: Element>(&self) -> &[T] {
+        self.slice()
+    }
+}
+
+/// Values converted through another compute type at a time.
+const VIA: usize = 128;
+
+/// Loads a run of any dtype: straight from dtypes that `C` is the exact type of, else through their exact type. So there
+/// are loops for 13 pairs of dtype and compute type, not for 52.
+fn load<C: Compute>(guard: &impl Elements, dtype: DType, run: (isize, isize), out: &mut [C]) {
+    match ComputeKind::exact(dtype) {
+        kind if kind == C::KIND => load_exact(guard, dtype, run, out),
+        ComputeKind::F32 => load_via::<C, f32>(guard, dtype, run, out),
+        ComputeKind::F64 => load_via::<C, f64>(guard, dtype, run, out),
+        ComputeKind::I64 => load_via::<C, i64>(guard, dtype, run, out),
+        ComputeKind::U64 => load_via::<C, u64>(guard, dtype, run, out),
+    }
+}
+
+fn load_via<C: Compute, K: Compute>(
+    guard: &impl Elements,
+    dtype: DType,
+    (offset, stride): (isize, isize),
     out: &mut [C],
 ) {
-    load_run(guard.slice::<T>(), offset, stride, out, C::load::<T>);
+    let mut tile = [K::ZERO; VIA];
+    for (index, out) in out.chunks_mut(VIA).enumerate() {
+        let tile = &mut tile[..out.len()];
+        let offset = offset + (index * VIA) as isize * stride;
+        load_exact(guard, dtype, (offset, stride), tile);
+        for (to, &from) in out.iter_mut().zip(tile.iter()) {
+            *to = C::load(from);
+        }
+    }
+}
+
+fn load_exact<K: Compute>(
+    guard: &impl Elements,
+    dtype: DType,
+    (offset, stride): (isize, isize),
+    out: &mut [K],
+) {
+    with_dtype!(dtype, T => {
+        if const { ComputeKind::exact(T::DTYPE) as u8 == K::KIND as u8 } {
+            load_slice(guard.elements::<T>(), offset, stride, out);
+        }
+    });
+}
+
+/// One loop for guards of both kinds.
+#[inline(never)]
+fn load_slice<T: Numeric, K: Compute>(data: &[T], offset: isize, stride: isize, out: &mut [K]) {
+    load_run(data, offset, stride, out, K::load::<T>);
 }
 
 /// Copies a strided run of `data` through `convert` into `out`.
@@ -115,33 +174,14 @@ pub(crate) fn load_run<T: Copy, C>(
         return;
     }
     let start = offset as usize;
-    match stride {
-        1 => {
-            let run = &data[start..start + out.len()];
-            for (to, &from) in out.iter_mut().zip(run) {
-                *to = convert(from);
-            }
+    if stride == 1 {
+        let run = &data[start..start + out.len()];
+        for (to, &from) in out.iter_mut().zip(run) {
+            *to = convert(from);
         }
-        0 => {
-            let value = data[start];
-            out.iter_mut().for_each(|to| *to = convert(value));
-        }
-        2.. => {
-            for (to, &from) in out
-                .iter_mut()
-                .zip(data[start..].iter().step_by(stride as usize))
-            {
-                *to = convert(from);
-            }
-        }
-        _ => {
-            let step = stride.unsigned_abs();
-            for (to, &from) in out
-                .iter_mut()
-                .zip(data[..=start].iter().rev().step_by(step))
-            {
-                *to = convert(from);
-            }
+    } else {
+        for (index, to) in out.iter_mut().enumerate() {
+            *to = convert(data[(offset + index as isize * stride) as usize]);
         }
     }
 }
@@ -163,14 +203,6 @@ pub(crate) fn store_run<C: Copy, T>(
         for (to, &from) in data[start..start + values.len()].iter_mut().zip(values) {
             *to = convert(from);
         }
-    } else if stride > 1 {
-        for (to, &from) in data[start..]
-            .iter_mut()
-            .step_by(stride as usize)
-            .zip(values)
-        {
-            *to = convert(from);
-        }
     } else {
         for (index, &from) in values.iter().enumerate() {
             data[(offset + index as isize * stride) as usize] = convert(from);
@@ -186,12 +218,12 @@ pub(crate) fn load_written<C: Compute>(
     stride: isize,
     out: &mut [C],
 ) {
-    with_dtype!(dtype, T => {
-        load_run(guard.slice::<T>(), offset, stride, out, C::load::<T>);
-    });
+    load(guard, dtype, (offset, stride), out);
 }
 
 /// Writes compute values to a strided run behind a write guard, cast to its dtype.
+///
+/// Floats go straight to narrower floats, so they are rounded once; other pairs go through the dtype's exact type.
 pub(crate) fn store<C: Compute>(
     guard: &mut WriteGuard<'_>,
     dtype: DType,
@@ -199,7 +231,57 @@ pub(crate) fn store<C: Compute>(
     stride: isize,
     values: &[C],
 ) {
+    let run = (offset, stride);
+    match ComputeKind::exact(dtype) {
+        kind if kind == C::KIND => store_exact(guard, dtype, run, values),
+        ComputeKind::F32 if C::KIND == ComputeKind::F64 => store_exact(guard, dtype, run, values),
+        ComputeKind::F32 => store_via(guard, dtype, run, values, C::to_f32),
+        ComputeKind::F64 => store_via(guard, dtype, run, values, C::to_f64),
+        ComputeKind::I64 => store_via(guard, dtype, run, values, C::to_i64),
+        // Not through an integer, which would cut one half to zero.
+        ComputeKind::U64 if dtype == DType::Bool => {
+            store_via(guard, dtype, run, values, |v| u64::from(v != C::ZERO));
+        }
+        ComputeKind::U64 => store_via(guard, dtype, run, values, C::to_u64),
+    }
+}
+
+fn store_via<C: Compute, K: Compute>(
+    guard: &mut WriteGuard<'_>,
+    dtype: DType,
+    (offset, stride): (isize, isize),
+    values: &[C],
+    convert: impl Fn(C) -> K,
+) {
+    let mut tile = [K::ZERO; VIA];
+    for (index, values) in values.chunks(VIA).enumerate() {
+        let tile = &mut tile[..values.len()];
+        for (to, &from) in tile.iter_mut().zip(values) {
+            *to = convert(from);
+        }
+        let offset = offset + (index * VIA) as isize * stride;
+        store_exact(guard, dtype, (offset, stride), tile);
+    }
+}
+
+fn store_exact<K: Compute>(
+    guard: &mut WriteGuard<'_>,
+    dtype: DType,
+    (offset, stride): (isize, isize),
+    values: &[K],
+) {
     with_dtype!(dtype, T => {
-        store_run(guard.slice_mut::<T>(), offset, stride, values, C::store::<T>);
+        if const { is_direct(K::KIND, ComputeKind::exact(T::DTYPE)) } {
+            store_slice(guard.slice_mut::<T>(), offset, stride, values);
+        }
     });
+}
+
+const fn is_direct(from: ComputeKind, exact: ComputeKind) -> bool {
+    from as u8 == exact as u8 || matches!((from, exact), (ComputeKind::F64, ComputeKind::F32))
+}
+
+#[inline(never)]
+fn store_slice<T: Numeric, K: Compute>(data: &mut [T], offset: isize, stride: isize, values: &[K]) {
+    store_run(data, offset, stride, values, K::store::<T>);
 }

@@ -189,14 +189,14 @@ fn no_rows_and_no_segments_are_fine() {
 #[test]
 fn long_segments_on_threads_give_the_same_bits() {
     let _held = crate::settings();
-    let (rows, width) = (40_000, 37);
+    let (rows, width) = (8_000, 37);
     let x = Array::new(&[rows, width], Arrangement::C, DType::F32, |i| {
         Scalar::Float(noise(i) + 1.5)
     });
     let mut offsets = vec![0];
     while offsets[offsets.len() - 1] < rows {
         let last = offsets[offsets.len() - 1];
-        let len = [0, 1, 30, 7, 5000, 64, 65][offsets.len() % 7];
+        let len = [0, 1, 30, 7, 1000, 64, 65][offsets.len() % 7];
         offsets.push((last + len).min(rows));
     }
     let segments = offsets.len() - 1;

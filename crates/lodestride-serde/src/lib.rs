@@ -39,7 +39,7 @@
 //!
 //! # What can be relied on
 //! * **Input is hostile until proven otherwise.** A size in a file is compared with what the file can hold before memory is asked
-//!   for; readers whose length is unknown are read in growing pieces. Cut off, damaged, lying or foreign input is a [`SerdeError`]
+//!   for; of a reader whose length is unknown a part must have come first. Cut off, damaged, lying or foreign input is a [`SerdeError`]
 //!   that names file, entry, byte, what was expected and what was found. There is no input that panics.
 //! * **All or nothing.** Files are written under another name in the same folder and renamed when they are complete
 //!   ([`StagedFile`]). A failed read gives no array, a failed write leaves the old file.

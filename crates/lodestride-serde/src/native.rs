@@ -87,7 +87,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Stored> {
 
 /// Reads one value from a reader and leaves the reader just after it, so that several can follow each other.
 ///
-/// How much a reader holds cannot be known, so memory grows with the data that really comes.
+/// How much a reader holds cannot be known. Beyond 1 MiB, memory for the whole is asked for only when one part in 64 has come.
 ///
 /// # Errors
 /// As [`read`], except that more data may follow.

@@ -19,8 +19,11 @@ pub(crate) const MAX_RANK: usize = 64;
 /// Bytes are read in pieces of this size, small enough to be still in cache when they are checked.
 const PIECE: usize = 256 << 10;
 
-/// When nobody knows how much data there is, memory grows with what really comes, from this size on.
+/// When nobody knows how much data there is, this much is believed without proof.
 const UNPROVEN: usize = 1 << 20;
+
+/// Beyond that a claim is believed when one part in so many has come.
+const BELIEF: usize = 64;
 
 /// Byte order of numbers in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -262,24 +265,19 @@ impl<'r> Source<'r> {
         const WHAT: &str = "the block of elements";
         let bytes = elements.bytes();
         self.claim(bytes as u64, WHAT)?;
-        if self.left.is_none() && bytes > UNPROVEN {
-            let mut block = self.vec(bytes, WHAT)?;
-            elements.settle(&mut block);
-            let array = elements.allocate()?;
-            let mut guard = array
-                .buffer()
-                .write()
-                .map_err(|e| denied("read", e, &array))?;
-            guard.bytes_mut()[..bytes].copy_from_slice(&block);
-            drop(guard);
-            return Ok(array);
-        }
+        // Of a source without a length a part must have come before memory for the whole is asked for.
+        let part = if self.left.is_none() && bytes > UNPROVEN {
+            (bytes / BELIEF).max(UNPROVEN).next_multiple_of(64)
+        } else {
+            0
+        };
+        let mut first = self.vec(part.min(bytes), WHAT)?;
+        elements.settle(&mut first);
         let array = elements.allocate()?;
-        let mut guard = array
-            .buffer()
-            .write()
-            .map_err(|e| denied("read", e, &array))?;
-        for piece in guard.bytes_mut()[..bytes].chunks_mut(PIECE) {
+        let mut guard = (array.buffer().write()).map_err(|error| denied("read", error, &array))?;
+        let (head, rest) = guard.bytes_mut()[..bytes].split_at_mut(first.len());
+        head.copy_from_slice(&first);
+        for piece in rest.chunks_mut(PIECE) {
             self.fill(piece, WHAT)?;
             elements.settle(piece);
         }

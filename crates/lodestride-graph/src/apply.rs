@@ -157,6 +157,11 @@ impl Apply {
         }
     }
 
+    /// Identifies the node as long as it lives.
+    pub(crate) fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
     /// Where in the user's source the node was written.
     pub fn span(&self) -> Span {
         self.0.span

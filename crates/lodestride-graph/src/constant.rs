@@ -17,7 +17,7 @@ pub(crate) enum ConstantData {
     /// A literal of the host language; it adopts the dtype of what it meets, within its kind.
     Literal(Scalar),
     /// A typed value, copied when the constant was made and never written again.
-    Typed(Value),
+    Typed(Box<Value>),
 }
 
 impl ConstantData {
@@ -59,7 +59,7 @@ impl ConstantData {
 
     pub(crate) fn value(&self) -> Value {
         match self {
-            Self::Typed(value) => value.clone(),
+            Self::Typed(value) => (**value).clone(),
             Self::Literal(scalar) => Value::from_scalar(*scalar, literal_dtype(*scalar)),
         }
     }
@@ -110,7 +110,7 @@ impl Constant {
         let ty = value.exact_type();
         Self(Variable::with_kind(
             ty,
-            Kind::Constant(ConstantData::Typed(value)),
+            Kind::Constant(ConstantData::Typed(Box::new(value))),
             name,
             span,
         ))

@@ -205,12 +205,10 @@ pub enum GraphErrorKind {
         right: Type,
     },
     /// Lengths found in a call do not fit the op.
-    #[error("shapes {left} and {right} do not fit: {rule}")]
+    #[error("shapes {} and {} do not fit: {rule}", shapes.0, shapes.1)]
     ShapesDiffer {
-        /// The first shape.
-        left: Shape,
-        /// The second shape.
-        right: Shape,
+        /// The two shapes.
+        shapes: Box<(Shape, Shape)>,
         /// What should hold, in words.
         rule: &'static str,
     },
@@ -367,19 +365,46 @@ pub enum GraphErrorKind {
     Array(#[from] ArrayError),
     /// A kernel failed.
     #[error(transparent)]
-    Kernel(#[from] KernelError),
+    Kernel(Box<KernelError>),
     /// A sequence operation failed.
     #[error(transparent)]
-    Lod(#[from] LodError),
+    Lod(Box<LodError>),
     /// Shapes do not fit.
     #[error(transparent)]
-    Shape(#[from] ShapeError),
+    Shape(Box<ShapeError>),
     /// The workspace of a function could not be opened or closed.
     #[error(transparent)]
-    Workspace(#[from] WorkspaceError),
+    Workspace(Box<WorkspaceError>),
     /// Memory could not be accessed.
     #[error(transparent)]
-    Access(#[from] AccessError),
+    Access(Box<AccessError>),
+}
+
+impl GraphErrorKind {
+    pub(crate) fn shapes_differ(left: Shape, right: Shape, rule: &'static str) -> Self {
+        Self::ShapesDiffer {
+            shapes: Box::new((left, right)),
+            rule,
+        }
+    }
+}
+
+macro_rules! boxed_sources {
+    ($($variant:ident $source:ty;)*) => {$(
+        impl From<$source> for GraphErrorKind {
+            fn from(source: $source) -> Self {
+                Self::$variant(Box::new(source))
+            }
+        }
+    )*};
+}
+
+boxed_sources! {
+    Kernel KernelError;
+    Lod LodError;
+    Shape ShapeError;
+    Access AccessError;
+    Workspace WorkspaceError;
 }
 
 struct Detail {
@@ -481,11 +506,11 @@ impl std::error::Error for GraphError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.0.kind {
             GraphErrorKind::Array(e) => Some(e),
-            GraphErrorKind::Kernel(e) => Some(e),
-            GraphErrorKind::Lod(e) => Some(e),
-            GraphErrorKind::Shape(e) => Some(e),
-            GraphErrorKind::Access(e) => Some(e),
-            GraphErrorKind::Workspace(e) => Some(e),
+            GraphErrorKind::Kernel(e) => Some(&**e),
+            GraphErrorKind::Lod(e) => Some(&**e),
+            GraphErrorKind::Shape(e) => Some(&**e),
+            GraphErrorKind::Access(e) => Some(&**e),
+            GraphErrorKind::Workspace(e) => Some(&**e),
             _ => None,
         }
     }

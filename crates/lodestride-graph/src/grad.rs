@@ -287,7 +287,7 @@ pub(crate) fn export(graph: &FunctionGraph) -> Result<Vec<Variable>> {
 /// Applies between the leaves and `cost`, consumers first.
 fn reverse_order(cost: &Variable) -> Vec<Apply> {
     let mut order: Vec<Apply> = Vec::new();
-    let mut done: HashSet<Apply> = HashSet::new();
+    let mut done: HashSet<usize> = HashSet::new();
     let mut pending: Vec<(Apply, bool)> = cost
         .owner()
         .cloned()
@@ -295,18 +295,18 @@ fn reverse_order(cost: &Variable) -> Vec<Apply> {
         .into_iter()
         .collect();
     while let Some((apply, inputs_done)) = pending.pop() {
-        if done.contains(&apply) {
+        if done.contains(&apply.address()) {
             continue;
         }
         if inputs_done {
-            done.insert(apply.clone());
+            done.insert(apply.address());
             order.push(apply);
             continue;
         }
         pending.push((apply.clone(), true));
         for input in apply.inputs() {
             if let Some(owner) = input.owner()
-                && !done.contains(owner)
+                && !done.contains(&owner.address())
             {
                 pending.push((owner.clone(), false));
             }

@@ -141,7 +141,8 @@ fn write_dims(f: &mut fmt::Formatter<'_>, dims: &[Dim]) -> fmt::Result {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TensorType {
     dtype: DType,
-    dims: Dims,
+    /// Shared: types are copied with every node, and seldom changed.
+    dims: Arc<[Dim]>,
 }
 
 impl TensorType {
@@ -179,7 +180,7 @@ impl TensorType {
             DType::F64 => 'd',
             _ => return None,
         };
-        let pattern = match self.dims.as_slice() {
+        let pattern = match &*self.dims {
             [] => "scalar",
             [Dim::Unknown] => "vector",
             [Dim::Unknown, Dim::Unknown] => "matrix",
@@ -209,7 +210,7 @@ impl fmt::Display for TensorType {
 pub struct LodType {
     dtype: DType,
     /// Always one entry more than the row shape: the row count comes first and is unknown while building.
-    dims: Dims,
+    dims: Arc<[Dim]>,
     lod_level: usize,
 }
 
@@ -332,7 +333,7 @@ impl Type {
     /// The same dtype and LoD depth with other lengths; a LoD type keeps its unknown row count.
     #[must_use]
     pub fn with_dims(&self, dims: impl IntoIterator<Item = Dim>) -> Self {
-        let dims: Dims = dims.into_iter().collect();
+        let dims: Arc<[Dim]> = dims.into_iter().collect();
         match self {
             Self::Tensor(t) => Self::Tensor(TensorType {
                 dtype: t.dtype,

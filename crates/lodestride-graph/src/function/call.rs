@@ -239,17 +239,7 @@ impl Function {
         }
         let results = self.graph.node_outputs(node);
         if op.is_dynamic() {
-            let made = {
-                let slots: SmallVec<[&Slot; 4]> = inputs
-                    .iter()
-                    .map(|v| environment.get(*v))
-                    .collect::<Result<_, _>>()?;
-                scope_out(|| op.compute(&slots))?
-            };
-            for (result, slot) in results.iter().zip(made) {
-                environment.slots[result.index()] = Some(slot);
-            }
-            return Ok(());
+            return self.dynamic(node, environment);
         }
         let mut made: SmallVec<[Slot; 2]> = SmallVec::new();
         let (mut fresh, mut integers) = (false, None);
@@ -287,6 +277,21 @@ impl Function {
             write_integers(&made[0].data, &values)?;
         }
         for (result, slot) in results.iter().zip(made) {
+            environment.slots[result.index()] = Some(slot);
+        }
+        Ok(())
+    }
+
+    /// A node that finds out the shape of its results while it computes them.
+    fn dynamic(&self, node: NodeId, environment: &mut Environment) -> Result<(), GraphErrorKind> {
+        let made = {
+            let inputs = self.graph.node_inputs(node).iter();
+            let slots = inputs
+                .map(|v| environment.get(*v))
+                .collect::<Result<SmallVec<[&Slot; 4]>, _>>()?;
+            scope_out(|| self.graph.op(node).compute(&slots))?
+        };
+        for (result, slot) in self.graph.node_outputs(node).iter().zip(made) {
             environment.slots[result.index()] = Some(slot);
         }
         Ok(())

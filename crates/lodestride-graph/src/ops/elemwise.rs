@@ -138,11 +138,11 @@ pub(crate) fn plan_broadcast(inputs: &[Facts]) -> Result<Planned, GraphErrorKind
     if let (Some(_), Some(ragged)) = (lod, inputs.iter().find(|f| f.lod.is_some()))
         && ragged.shape().first() != shape.first()
     {
-        return Err(GraphErrorKind::ShapesDiffer {
-            left: ragged.shape().clone(),
-            right: shape,
-            rule: "a dense operand must broadcast to the rows of the ragged one",
-        });
+        return Err(GraphErrorKind::shapes_differ(
+            ragged.shape().clone(),
+            shape,
+            "a dense operand must broadcast to the rows of the ragged one",
+        ));
     }
     Ok(Planned::Fresh {
         shape,

@@ -277,59 +277,45 @@ fn binary(op: BinaryOp, node: &Apply, g: &Variable) -> Result<Vec<Option<Variabl
             let dy = b.neg(&dx)?;
             pair(dx, dy)
         }
-        // x mod y = x - y * floor(x / y)
-        BinaryOp::Mod => pair(
-            g.clone(),
-            b.neg(b.mul(g, b.binary(BinaryOp::FloorDiv, x, y)?)?)?,
-        ),
-        BinaryOp::FMod => {
-            let quotient = b.unary(UnaryOp::Trunc, b.div(x, y)?)?;
-            pair(g.clone(), b.neg(b.mul(g, quotient)?)?)
+        BinaryOp::Mod | BinaryOp::FMod | BinaryOp::Remainder => {
+            pair(g.clone(), b.neg(b.mul(g, quotient(b, op, x, y)?)?)?)
         }
-        BinaryOp::Remainder => {
-            let quotient = b.unary(UnaryOp::Round, b.div(x, y)?)?;
-            pair(g.clone(), b.neg(b.mul(g, quotient)?)?)
-        }
-        BinaryOp::AbsMax | BinaryOp::AbsMin => {
-            let wins = if op == BinaryOp::AbsMax {
-                BinaryOp::Gt
-            } else {
-                BinaryOp::Lt
-            };
-            let slopes = extremum(
-                b,
-                wins,
-                &b.unary(UnaryOp::Abs, x)?,
-                &b.unary(UnaryOp::Abs, y)?,
-                g,
-            )?;
-            let signed = |(slope, v): (Option<Variable>, &Variable)| {
-                slope
-                    .map(|s| b.mul(s, b.unary(UnaryOp::Sign, v)?))
-                    .transpose()
-            };
-            slopes.into_iter().zip([x, y]).map(signed).collect()
-        }
-        BinaryOp::FloorDiv
-        | BinaryOp::Eq
-        | BinaryOp::Ne
-        | BinaryOp::Lt
-        | BinaryOp::Le
-        | BinaryOp::Gt
-        | BinaryOp::Ge
-        | BinaryOp::And
-        | BinaryOp::Or
-        | BinaryOp::Xor => Ok(vec![None, None]),
-        #[allow(
-            unreachable_patterns,
-            reason = "the registry may grow; a new row has no gradient until it is given one"
-        )]
+        BinaryOp::AbsMax | BinaryOp::AbsMin => abs_extremum(b, op, x, y, g),
+        _ if op.is_comparison() => Ok(vec![None, None]),
+        BinaryOp::FloorDiv | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => Ok(vec![None, None]),
         _ => Err(GraphError::new(
             GraphErrorKind::NotDifferentiable,
             Some(node.op()),
             node.span(),
         )),
     }
+}
+
+/// The whole number of times `y` that each kind of remainder takes from `x`.
+fn quotient(b: Build, op: BinaryOp, x: &Variable, y: &Variable) -> Result<Variable> {
+    match op {
+        BinaryOp::Mod => b.binary(BinaryOp::FloorDiv, x, y),
+        BinaryOp::FMod => b.unary(UnaryOp::Trunc, b.div(x, y)?),
+        _ => b.unary(UnaryOp::Round, b.div(x, y)?),
+    }
+}
+
+fn abs_extremum(
+    b: Build,
+    op: BinaryOp,
+    x: &Variable,
+    y: &Variable,
+    g: &Variable,
+) -> Result<Vec<Option<Variable>>> {
+    let larger = op == BinaryOp::AbsMax;
+    let wins = if larger { BinaryOp::Gt } else { BinaryOp::Lt };
+    let (ax, ay) = (b.unary(UnaryOp::Abs, x)?, b.unary(UnaryOp::Abs, y)?);
+    let signed = |(slope, v): (Option<Variable>, &Variable)| {
+        let with_sign = |s| b.mul(s, b.unary(UnaryOp::Sign, v)?);
+        slope.map(with_sign).transpose()
+    };
+    let slopes = extremum(b, wins, &ax, &ay, g)?;
+    slopes.into_iter().zip([x, y]).map(signed).collect()
 }
 
 /// Ties share the gradient half and half, so that the shares always add up to one.

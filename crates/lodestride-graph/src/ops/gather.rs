@@ -284,11 +284,11 @@ impl Op for LinearIndex {
         if self.rows {
             if out.len() as i64 != shape[0] {
                 let (left, right) = (out.shape().clone(), Shape::from(shape[0] as usize));
-                return Err(GraphErrorKind::ShapesDiffer {
+                return Err(GraphErrorKind::shapes_differ(
                     left,
                     right,
-                    rule: "one index per row",
-                });
+                    "one index per row",
+                ));
             }
             let mut row = 0;
             out.view_mut::<i64>()?.for_each(|slot| {

@@ -102,11 +102,7 @@ impl Op for Concat {
             let differs = |axis: usize| axis != self.axis && shape[axis] != other[axis];
             if (0..shape.rank()).any(differs) {
                 let rule = "joined arrays must agree in all other axes";
-                return Err(GraphErrorKind::ShapesDiffer {
-                    left: shape,
-                    right: other.clone(),
-                    rule,
-                });
+                return Err(GraphErrorKind::shapes_differ(shape, other.clone(), rule));
             }
             shape[self.axis] += other[self.axis];
             match (&lod, &facts.lod) {

@@ -79,11 +79,11 @@ impl Op for SumTo {
             .any(|(t, f)| t != f && *t != 1)
         {
             let rule = "the target must broadcast to the operand";
-            return Err(GraphErrorKind::ShapesDiffer {
-                left: from.clone(),
-                right: to.clone(),
+            return Err(GraphErrorKind::shapes_differ(
+                from.clone(),
+                to.clone(),
                 rule,
-            });
+            ));
         }
         Ok(vec![Planned::Fresh {
             shape: to.clone(),
@@ -299,7 +299,7 @@ impl Op for LodLike {
         if rows != like {
             let rule = "the rows must agree to take over the sequences";
             let (left, right) = (inputs[0].shape().clone(), inputs[1].shape().clone());
-            return Err(GraphErrorKind::ShapesDiffer { left, right, rule });
+            return Err(GraphErrorKind::shapes_differ(left, right, rule));
         }
         Ok(vec![Planned::View {
             input: 0,

@@ -102,11 +102,7 @@ impl Op for MatMul {
         let (ra, rb) = (a.rank(), b.rank());
         if a[ra - 1] != b[rb - 2] {
             let rule = "the inner lengths of a matrix product must agree";
-            return Err(GraphErrorKind::ShapesDiffer {
-                left: a.clone(),
-                right: b.clone(),
-                rule,
-            });
+            return Err(GraphErrorKind::shapes_differ(a.clone(), b.clone(), rule));
         }
         let mut shape = broadcast_shapes(&Shape::from(&a[..ra - 2]), &Shape::from(&b[..rb - 2]))?;
         shape.push(a[ra - 2]);
@@ -191,11 +187,7 @@ impl Op for Gemm {
             let joint = broadcast_shapes(shape, inputs[2].shape())?;
             if joint != *shape {
                 let rule = "the summand must broadcast to the product";
-                return Err(GraphErrorKind::ShapesDiffer {
-                    left: shape.clone(),
-                    right: joint,
-                    rule,
-                });
+                return Err(GraphErrorKind::shapes_differ(shape.clone(), joint, rule));
             }
         }
         Ok(product)

@@ -145,16 +145,10 @@ impl Reduce {
     fn slope(&self, node: &Apply, x: &Variable, g: &Variable) -> Result<Option<Variable>> {
         let b = Build::of(node);
         let y = &node.out()?;
+        let axes = || self.axes.clone();
         let count = || {
-            b.cast(
-                b.apply(
-                    ElementCount {
-                        axes: self.axes.clone(),
-                    },
-                    vec![x.clone()],
-                )?,
-                x.dtype(),
-            )
+            let count = b.apply(ElementCount { axes: axes() }, vec![x.clone()])?;
+            b.cast(count, x.dtype())
         };
         let wide_g = self.with_kept_axes(b, g)?;
         let wide_y = self.with_kept_axes(b, y)?;
@@ -165,11 +159,7 @@ impl Reduce {
         Ok(Some(match self.op {
             ReduceOp::Sum => self.spread(b, g, x)?,
             ReduceOp::Mean => self.spread(b, &b.div(g, count()?)?, x)?,
-            ReduceOp::Max | ReduceOp::Min => {
-                let hit = b.cast(b.binary(BinaryOp::Eq, x, wide_y)?, x.dtype())?;
-                let hits = b.apply(self.over(ReduceOp::Sum, true), vec![hit.clone()])?;
-                b.mul(hit, b.div(wide_g, hits)?)?
-            }
+            ReduceOp::Max | ReduceOp::Min => self.share(b, x, &wide_y, &wide_g)?,
             ReduceOp::Prod => self.product_slope(b, x, &wide_g)?,
             ReduceOp::Norm1 => b.mul(wide_g, b.unary(UnaryOp::Sign, x)?)?,
             ReduceOp::Norm2 => {
@@ -178,13 +168,8 @@ impl Reduce {
                 b.mul(wide_g, b.div(x, b.select(zero, 1.0, wide_y)?)?)?
             }
             ReduceOp::NormMax | ReduceOp::MinAbs => {
-                let hit = b.binary(BinaryOp::Eq, b.unary(UnaryOp::Abs, x)?, wide_y)?;
-                let hit = b.cast(hit, x.dtype())?;
-                let hits = b.apply(self.over(ReduceOp::Sum, true), vec![hit.clone()])?;
-                b.mul(
-                    b.mul(hit, b.unary(UnaryOp::Sign, x)?)?,
-                    b.div(wide_g, hits)?,
-                )?
+                let share = self.share(b, &b.unary(UnaryOp::Abs, x)?, &wide_y, &wide_g)?;
+                b.mul(share, b.unary(UnaryOp::Sign, x)?)?
             }
             ReduceOp::Var { ddof } => {
                 let scale = b.div(2.0, b.sub(count()?, ddof as f64)?)?;
@@ -210,6 +195,19 @@ impl Reduce {
                 ));
             }
         }))
+    }
+
+    /// The gradient in equal parts to all elements that are the extreme.
+    fn share(
+        &self,
+        b: Build,
+        x: &Variable,
+        extreme: &Variable,
+        wide_g: &Variable,
+    ) -> Result<Variable> {
+        let hit = b.cast(b.binary(BinaryOp::Eq, x, extreme)?, x.dtype())?;
+        let hits = b.apply(self.over(ReduceOp::Sum, true), vec![hit.clone()])?;
+        b.mul(hit, b.div(wide_g, hits)?)
     }
 
     /// The product of all other elements: right also when there are zeros.

@@ -192,11 +192,11 @@ impl Op for SequencePoolGradient {
         let sequences = lod.sequences(self.level as isize)?;
         if shape.first() != Some(&sequences) {
             let (left, right) = (shape, inputs[1].shape().clone());
-            return Err(GraphErrorKind::ShapesDiffer {
+            return Err(GraphErrorKind::shapes_differ(
                 left,
                 right,
-                rule: "one row per sequence",
-            });
+                "one row per sequence",
+            ));
         }
         shape[0] = inputs[1].shape()[0];
         Ok(vec![Planned::Fresh {

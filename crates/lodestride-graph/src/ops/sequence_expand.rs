@@ -198,11 +198,11 @@ impl Op for SequenceExpandAs {
         let mut shape = inputs[0].shape().clone();
         if shape[0] != lod.sequences(self.level as isize)? {
             let (left, right) = (shape, inputs[1].shape().clone());
-            return Err(GraphErrorKind::ShapesDiffer {
+            return Err(GraphErrorKind::shapes_differ(
                 left,
                 right,
-                rule: "one row per sequence",
-            });
+                "one row per sequence",
+            ));
         }
         shape[0] = inputs[1].shape()[0];
         Ok(vec![Planned::Fresh {

@@ -1,6 +1,6 @@
 //! Theano's `debugprint`: one line per use, `[id A]` for each value, `···` where a subtree was printed before.
 
-use crate::fgraph::{FunctionGraph, ValueId};
+use crate::fgraph::{FunctionGraph, NodeId, ValueId};
 use crate::variable::Variable;
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -42,6 +42,7 @@ fn letters(number: usize) -> String {
 /// A line still to be printed: the value, and what stands before it.
 struct Line {
     value: ValueId,
+    depth: usize,
     /// Indentation of the subtree below.
     below: String,
     /// What this line itself begins with.
@@ -52,58 +53,28 @@ struct Line {
 const MAX_INDENT: usize = 40;
 
 pub(super) fn print_graph(graph: &FunctionGraph, with_order: bool) -> String {
-    let order: HashMap<_, _> = match graph.toposort() {
-        Ok(order) if with_order => order
-            .into_iter()
-            .enumerate()
-            .map(|(at, node)| (node, at))
-            .collect(),
+    let order: HashMap<NodeId, usize> = match graph.toposort() {
+        Ok(order) if with_order => order.into_iter().zip(0..).collect(),
         _ => HashMap::new(),
     };
     let mut names: HashMap<ValueId, String> = HashMap::new();
     let mut text = String::new();
-    let mut pending: Vec<(Line, usize)> = graph
-        .outputs()
-        .iter()
-        .rev()
-        .map(|v| {
-            (
-                Line {
-                    value: *v,
-                    below: String::new(),
-                    lead: String::new(),
-                },
-                0,
-            )
-        })
-        .collect();
-    while let Some((line, depth)) = pending.pop() {
+    let outputs = graph.outputs().iter().rev();
+    let mut pending: Vec<Line> = outputs.map(|v| Line::root(*v)).collect();
+    while let Some(line) = pending.pop() {
         let printed = names.contains_key(&line.value);
         let next = names.len();
-        let id = names
-            .entry(line.value)
-            .or_insert_with(|| letters(next))
-            .clone();
-        let label = match graph.owner(line.value) {
-            Some((node, index)) => {
-                let op = graph.op(node).name();
-                let several = graph.node_outputs(node).len() > 1;
-                if several {
-                    format!("{op}.{index}")
-                } else {
-                    op.into_owned()
-                }
-            }
-            None => graph.label(line.value).to_string(),
-        };
-        let name = graph.owner(line.value).and_then(|_| graph.name(line.value));
-        let name = name.map_or(String::new(), |n| format!(" '{n}'"));
+        let name = names.entry(line.value);
+        let id = name.or_insert_with(|| letters(next)).clone();
         // Writing to a String cannot fail.
-        let _ = write!(text, "{}{label} [id {id}]{name}", line.lead);
+        let _ = write!(text, "{}{} [id {id}]", line.lead, label(graph, line.value));
         let Some((node, _)) = graph.owner(line.value) else {
             text.push('\n');
             continue;
         };
+        if let Some(name) = graph.name(line.value) {
+            let _ = write!(text, " '{name}'");
+        }
         if let Some(at) = order.get(&node) {
             let _ = write!(text, " {at}");
         }
@@ -114,27 +85,54 @@ pub(super) fn print_graph(graph: &FunctionGraph, with_order: bool) -> String {
             continue;
         }
         for (position, input) in inputs.iter().enumerate().rev() {
-            let last = position + 1 == inputs.len();
-            let line = if depth >= MAX_INDENT {
-                Line {
-                    value: *input,
-                    below: line.below.clone(),
-                    lead: format!("{} ({}) ", line.below, depth + 1),
-                }
-            } else {
-                let (branch, bar) = if last {
-                    (" └─ ", "   ")
-                } else {
-                    (" ├─ ", " │ ")
-                };
-                Line {
-                    value: *input,
-                    below: format!("{}{bar}", line.below),
-                    lead: format!("{}{branch}", line.below),
-                }
-            };
-            pending.push((line, depth + 1));
+            pending.push(line.child(*input, position + 1 == inputs.len()));
         }
     }
     text
+}
+
+/// The op of a computed value, with its number if the op has several outputs; else the name or constant.
+fn label(graph: &FunctionGraph, value: ValueId) -> String {
+    match graph.owner(value) {
+        Some((node, index)) if graph.node_outputs(node).len() > 1 => {
+            format!("{}.{index}", graph.op(node).name())
+        }
+        Some((node, _)) => graph.op(node).name().into_owned(),
+        None => graph.label(value).to_string(),
+    }
+}
+
+impl Line {
+    fn root(value: ValueId) -> Self {
+        Self {
+            value,
+            depth: 0,
+            below: String::new(),
+            lead: String::new(),
+        }
+    }
+
+    /// The line of an argument of this one.
+    fn child(&self, value: ValueId, last: bool) -> Self {
+        let depth = self.depth + 1;
+        if depth > MAX_INDENT {
+            return Self {
+                value,
+                depth,
+                below: self.below.clone(),
+                lead: format!("{} ({depth}) ", self.below),
+            };
+        }
+        let (branch, bar) = if last {
+            (" └─ ", "   ")
+        } else {
+            (" ├─ ", " │ ")
+        };
+        Self {
+            value,
+            depth,
+            below: format!("{}{bar}", self.below),
+            lead: format!("{}{branch}", self.below),
+        }
+    }
 }

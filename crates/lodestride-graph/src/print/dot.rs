@@ -51,6 +51,12 @@ pub(super) fn to_dot(graph: &FunctionGraph) -> String {
             let _ = writeln!(text, "  a{id} -> v{};", output.index());
         }
     }
+    write_values(&mut text, graph, &shown);
+    text.push_str("}\n");
+    text
+}
+
+fn write_values(text: &mut String, graph: &FunctionGraph, shown: &[bool]) {
     for (index, _) in shown.iter().enumerate().filter(|(_, shown)| **shown) {
         let value = ValueId(index as u32);
         let fill = if graph.is_constant(value) {
@@ -79,6 +85,4 @@ pub(super) fn to_dot(graph: &FunctionGraph) -> String {
             "  v{index} -> t{index} [style=dotted, arrowhead=none];"
         );
     }
-    text.push_str("}\n");
-    text
 }

@@ -32,7 +32,9 @@ fn fold(r: &mut Rewriter<'_>, site: &Site<'_>) -> Result<Option<ValueId>> {
     let Ok(Some(value)) = scope_out(|| compute(site, &slots)) else {
         return Ok(None);
     };
-    Ok(Some(r.graph.constant(ConstantData::Typed(value), None)))
+    Ok(Some(
+        r.graph.constant(ConstantData::Typed(Box::new(value)), None),
+    ))
 }
 
 fn compute(site: &Site<'_>, slots: &[Slot]) -> Result<Option<Value>, GraphErrorKind> {

@@ -323,7 +323,8 @@ impl Rewriter<'_> {
     /// A constant of rank 0.
     pub(crate) fn typed(&mut self, value: impl Into<Scalar>, dtype: DType) -> ValueId {
         let value = Value::from_scalar(value.into(), dtype);
-        self.graph.constant(ConstantData::Typed(value), None)
+        self.graph
+            .constant(ConstantData::Typed(Box::new(value)), None)
     }
 
     pub(crate) fn unary(&mut self, op: UnaryOp, x: ValueId) -> Result<ValueId> {

@@ -9,7 +9,7 @@ pub use compile::{Builder, Unused, compile};
 
 use crate::error::{GraphError, GraphErrorKind, Names, Result, Span};
 use crate::fgraph::{FunctionGraph, NodeId, ValueId};
-use crate::op::Slot;
+use crate::op::{OpRef, Slot};
 use crate::rewrite::Applied;
 use crate::shared::SharedCell;
 use crate::ty::Type;
@@ -100,7 +100,7 @@ impl Function {
     }
 
     /// The ops that touch array elements, in order of execution; views and shape queries are free and not listed.
-    pub fn kernels(&self) -> Vec<&crate::OpRef> {
+    pub fn kernels(&self) -> Vec<&OpRef> {
         let runs = |node: &&NodeId| {
             self.computed[node.index()] && plan::touches_elements(self.graph.op(**node))
         };
@@ -147,7 +147,40 @@ impl Function {
             };
             return Err(GraphError::new(kind, None, span));
         }
-        self.run(&values, span)
+        self.run(&values, span, None)
+    }
+
+    /// Calls the function and tells `hook` of every step: the op and how long it took.
+    ///
+    /// # Errors
+    /// As for [`call`](Function::call).
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    /// use lodestride_graph::{compile, dvector};
+    /// let x = dvector("x");
+    /// let f = compile(&[&x], &[&x.exp()?.sum(..)?])?;
+    /// let mut ops = Vec::new();
+    /// f.call_profiled([NdArray::from([0.0f64, 0.0])], |op, _time| ops.push(op.to_string()))?;
+    /// assert_eq!(ops, ["exp", "sum{0}"]);
+    /// # Ok::<(), lodestride_graph::GraphError>(())
+    /// ```
+    #[track_caller]
+    pub fn call_profiled<V: Into<Value>>(
+        &self,
+        values: impl IntoIterator<Item = V>,
+        mut hook: impl FnMut(&OpRef, Duration),
+    ) -> Result<Vec<Value>> {
+        let span = Span::here();
+        let values: Vec<Value> = values.into_iter().map(Into::into).collect();
+        if values.len() != self.fed {
+            let kind = GraphErrorKind::ArgumentCount {
+                expected: self.input_names(),
+                found: values.len(),
+            };
+            return Err(GraphError::new(kind, None, span));
+        }
+        self.run(&values, span, Some(&mut hook))
     }
 
     /// Calls a function without inputs.
@@ -213,7 +246,7 @@ impl Function {
             return Err(fail(kind));
         }
         let values: Vec<Value> = values.into_iter().flatten().collect();
-        self.run(&values, span)
+        self.run(&values, span, None)
     }
 }
 

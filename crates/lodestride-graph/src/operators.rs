@@ -31,10 +31,11 @@ macro_rules! binary_operators {
             }
         }
 
-        literal_left! { $trait $method: bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 }
+        literal_left! { $trait $method: i64 f64 }
     )*};
 }
 
+/// One type per kind, so that `(1.0 + &x).exp()` needs no annotation.
 macro_rules! literal_left {
     ($trait:ident $method:ident: $($host:ty)*) => {$(
         impl $trait<&Variable> for $host {

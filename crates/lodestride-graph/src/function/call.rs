@@ -4,7 +4,7 @@ use crate::error::{GraphError, GraphErrorKind, Result, Span};
 use crate::fgraph::{NodeId, ValueId};
 use crate::function::plan::{Place, Plan, Step};
 use crate::function::{Function, Leaf};
-use crate::op::{Facts, Planned, Slot};
+use crate::op::{Facts, OpRef, Planned, Slot};
 use crate::ty::{Dim, Type};
 use crate::value::Value;
 use lodestride_array::kernels;
@@ -12,6 +12,10 @@ use lodestride_array::{Buffer, DType, NdArray, scope_out};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Is told of every step of a call.
+pub(crate) type Hook<'a> = &'a mut dyn FnMut(&OpRef, Duration);
 
 /// Values during a call, by their index in the graph.
 struct Environment {
@@ -28,7 +32,12 @@ impl Environment {
 
 impl Function {
     /// Runs the function on checked numbers of values.
-    pub(crate) fn run(&self, values: &[Value], span: Span) -> Result<Vec<Value>> {
+    pub(crate) fn run(
+        &self,
+        values: &[Value],
+        span: Span,
+        hook: Option<Hook<'_>>,
+    ) -> Result<Vec<Value>> {
         let fail = |kind| GraphError::new(kind, None, span);
         let mut given = Vec::with_capacity(self.leaves.len());
         for (leaf, value) in self.leaves.iter().zip(values) {
@@ -44,7 +53,7 @@ impl Function {
         let arena = self.arenas.borrow(plan.bytes).map_err(fail)?;
         let results = {
             let guard = arena.workspace().enter().map_err(|e| fail(e.into()))?;
-            let results = self.execute(&plan, given, outputs)?;
+            let results = self.execute(&plan, given, outputs, hook)?;
             guard.close().map_err(|e| fail(e.into()))?;
             results
         };
@@ -108,6 +117,7 @@ impl Function {
         plan: &Plan,
         given: Vec<Slot>,
         outputs: Vec<Option<NdArray>>,
+        mut hook: Option<Hook<'_>>,
     ) -> Result<Vec<Slot>> {
         let mut environment = Environment {
             slots: vec![None; self.graph.values.len()],
@@ -132,8 +142,12 @@ impl Function {
                 | Step::View(node)
                 | Step::Late(node) => *node,
             };
+            let start = hook.is_some().then(Instant::now);
             let done = self.step(step, node, plan, &mut environment, &slots, &outputs);
             done.map_err(|kind| self.at_node(kind, node))?;
+            if let (Some(hook), Some(start)) = (&mut hook, start) {
+                hook(self.graph.op(node), start.elapsed());
+            }
         }
         self.collect(plan, &environment, outputs)
             .map_err(|kind| GraphError::with_spans(kind, None, Vec::new()))

@@ -18,7 +18,7 @@ pub(crate) struct ApplyNode {
     span: Span,
 }
 
-/// The application of an [`Op`] to inputs: a function call, where the op is the function.
+/// The application of an [`Op`](crate::Op) to inputs: a function call, where the op is the function.
 ///
 /// Clones are the same node; equality is identity.
 #[derive(Clone)]

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use lodestride_array::{ArrayError, DType, NdArray, Shape};
 
-use crate::error::{LodErrorKind, Result, SequenceArgument};
+use crate::error::{Result, SequenceArgument};
 use crate::lengths::Lengths;
 use crate::lod::{IntoLod, Lod};
 use crate::restructure::{Selection, check_range};
@@ -44,8 +44,8 @@ impl LodTensor {
     /// Joins an array and a LoD, given as a [`Lod`], as [`Lengths`] or as [`Offsets`](crate::Offsets).
     ///
     /// # Errors
-    /// Those of [`Lod::from_lengths`] or [`Lod::from_offsets`]; [`RowTotal`](LodErrorKind::RowTotal) when the last
-    /// level does not add up to the rows of the data, [`Rank`](LodErrorKind::Rank) for levels over a scalar.
+    /// Those of [`Lod::from_lengths`] or [`Lod::from_offsets`]; [`RowTotal`](crate::LodErrorKind::RowTotal) when the last
+    /// level does not add up to the rows of the data, [`Rank`](crate::LodErrorKind::Rank) for levels over a scalar.
     #[track_caller]
     #[doc(alias = "create_lod_tensor")]
     pub fn new(data: NdArray, lod: impl IntoLod) -> Result<LodTensor> {
@@ -140,7 +140,7 @@ impl LodTensor {
     /// Sequence `index` of a level, without copying: its rows, grouped by the levels below.
     ///
     /// # Errors
-    /// [`LevelOutOfRange`](LodErrorKind::LevelOutOfRange), [`SequenceOutOfRange`](LodErrorKind::SequenceOutOfRange).
+    /// [`LevelOutOfRange`](crate::LodErrorKind::LevelOutOfRange), [`SequenceOutOfRange`](crate::LodErrorKind::SequenceOutOfRange).
     #[track_caller]
     pub fn sequence(&self, level: isize, index: usize) -> Result<LodTensor> {
         let (lod, rows) = self.lod.sequence(level, index)?;
@@ -150,7 +150,7 @@ impl LodTensor {
     /// All sequences of a level in order, each as [`sequence`](LodTensor::sequence) gives it.
     ///
     /// # Errors
-    /// [`LevelOutOfRange`](LodErrorKind::LevelOutOfRange).
+    /// [`LevelOutOfRange`](crate::LodErrorKind::LevelOutOfRange).
     #[track_caller]
     pub fn sequences(&self, level: isize) -> Result<Vec<LodTensor>> {
         let level = self.lod.resolve_level(level)?;
@@ -165,7 +165,7 @@ impl LodTensor {
     /// The rows of each sequence of a level as arrays that share memory with this tensor.
     ///
     /// # Errors
-    /// [`LevelOutOfRange`](LodErrorKind::LevelOutOfRange).
+    /// [`LevelOutOfRange`](crate::LodErrorKind::LevelOutOfRange).
     #[track_caller]
     pub fn to_arrays(&self, level: isize) -> Result<Vec<NdArray>> {
         Ok(self
@@ -179,7 +179,7 @@ impl LodTensor {
     /// left out.
     ///
     /// # Errors
-    /// [`LevelOutOfRange`](LodErrorKind::LevelOutOfRange), [`RangeOutOfRange`](LodErrorKind::RangeOutOfRange).
+    /// [`LevelOutOfRange`](crate::LodErrorKind::LevelOutOfRange), [`RangeOutOfRange`](crate::LodErrorKind::RangeOutOfRange).
     #[track_caller]
     pub fn slice(&self, level: isize, range: Range<usize>) -> Result<LodTensor> {
         let (lod, rows) = self.lod.slice(level, range)?;
@@ -189,7 +189,7 @@ impl LodTensor {
     /// The rows `range`, without copying data, with all levels kept as [`Lod::slice_rows`] says.
     ///
     /// # Errors
-    /// [`RangeOutOfRange`](LodErrorKind::RangeOutOfRange).
+    /// [`RangeOutOfRange`](crate::LodErrorKind::RangeOutOfRange).
     #[track_caller]
     pub fn slice_rows(&self, range: Range<usize>) -> Result<LodTensor> {
         rows::check_rank("slice_rows", SequenceArgument::X, &self.data, 1)?;
@@ -206,7 +206,7 @@ impl LodTensor {
     /// nothing is copied. There are fewer when there are fewer sequences.
     ///
     /// # Errors
-    /// [`NoLod`](LodErrorKind::NoLod) without levels.
+    /// [`NoLod`](crate::LodErrorKind::NoLod) without levels.
     #[track_caller]
     #[doc(alias = "SplitLoDTensor")]
     pub fn split(&self, parts: usize) -> Result<Vec<LodTensor>> {
@@ -227,7 +227,7 @@ impl LodTensor {
     /// The batches one after the other: rows and sequences of every level are appended. No batch at all is refused.
     ///
     /// # Errors
-    /// [`DepthMismatch`](LodErrorKind::DepthMismatch), and the errors of [`NdArray::concat`].
+    /// [`DepthMismatch`](crate::LodErrorKind::DepthMismatch), and the errors of [`NdArray::concat`].
     #[track_caller]
     #[doc(alias = "MergeLoDTensor")]
     pub fn concat(batches: &[&LodTensor]) -> Result<LodTensor> {
@@ -277,7 +277,7 @@ impl LodTensor {
     /// Applies an array function to the rows and keeps the LoD.
     ///
     /// # Errors
-    /// The function's own, and [`RowTotal`](LodErrorKind::RowTotal) when it changes the number of rows.
+    /// The function's own, and [`RowTotal`](crate::LodErrorKind::RowTotal) when it changes the number of rows.
     ///
     /// ```
     /// use lodestride_lod::{LodTensor, NdArray, lengths};
@@ -299,8 +299,8 @@ impl LodTensor {
     /// Applies an array function of two arguments to the rows of two batches grouped alike, and keeps the LoD.
     ///
     /// # Errors
-    /// [`DepthMismatch`](LodErrorKind::DepthMismatch) or [`LodMismatch`](LodErrorKind::LodMismatch) when the batches
-    /// are not grouped alike, the function's own errors, and [`RowTotal`](LodErrorKind::RowTotal) when it changes the
+    /// [`DepthMismatch`](crate::LodErrorKind::DepthMismatch) or [`LodMismatch`](crate::LodErrorKind::LodMismatch) when the batches
+    /// are not grouped alike, the function's own errors, and [`RowTotal`](crate::LodErrorKind::RowTotal) when it changes the
     /// number of rows.
     #[track_caller]
     pub fn zip_map(

@@ -76,21 +76,17 @@ pub fn context(
     let plan = Plan::new(x, window, padding, level)?;
     let matrix = rows::as_matrix(x.data())?;
     let out = NdArray::recycled(x.dtype(), [x.rows(), plan.places_width()])?;
-    match padding {
-        None => {
-            kernels::segment_windows(
-                matrix.operand(),
-                &plan.offsets,
-                plan.start(),
-                window.length,
-                out.operand(),
-            )?;
-        }
-        Some(padding) => {
-            let source = NdArray::concat(&[&matrix, padding], 0)?;
-            let places = rows::gather(&source, &plan.places()?)?;
-            out.assign(&places.reshape([x.rows(), plan.places_width()])?)?;
-        }
+    kernels::segment_windows(
+        matrix.operand(),
+        &plan.offsets,
+        plan.start(),
+        window.length,
+        out.operand(),
+    )?;
+    if let Some(padding) = padding {
+        let (places, rows) = plan.outside()?;
+        let flat = out.view_as([x.rows().saturating_mul(window.length), plan.width])?;
+        rows::put(&rows::gather(padding, &rows)?, places, &flat)?;
     }
     Ok(rows::keep(out, x.lod()))
 }
@@ -109,22 +105,22 @@ pub fn context_grad(
 ) -> Result<(NdArray, Option<NdArray>)> {
     let plan = Plan::new(x, window, padding, level)?;
     rows::check_out_grad(OP, out_grad, &[x.rows(), plan.places_width()])?;
+    let of_x = NdArray::recycled(out_grad.dtype(), [x.rows(), plan.width])?;
+    kernels::segment_windows_adjoint(
+        out_grad.operand(),
+        &plan.offsets,
+        plan.start(),
+        window.length,
+        of_x.operand(),
+    )?;
+    let of_x = of_x.reshape(x.shape())?;
     let Some(padding) = padding else {
-        let out = NdArray::zeros_of(out_grad.dtype(), [x.rows(), plan.width])?;
-        kernels::segment_windows_adjoint(
-            out_grad.operand(),
-            &plan.offsets,
-            plan.start(),
-            window.length,
-            out.operand(),
-        )?;
-        return Ok((out.reshape(x.shape())?, None));
+        return Ok((of_x, None));
     };
-    let places = out_grad.reshape([x.rows().saturating_mul(window.length), plan.width])?;
-    let total = x.rows() + padding.shape()[0];
-    let both = rows::scatter_add(&places, &plan.places()?, total)?;
-    let of_x = rows::view(&both, 0..x.rows())?.dup()?.reshape(x.shape())?;
-    Ok((of_x, Some(rows::view(&both, x.rows()..total)?.dup()?)))
+    let (places, rows) = plan.outside()?;
+    let flat = out_grad.reshape([x.rows().saturating_mul(window.length), plan.width])?;
+    let of_padding = rows::scatter_add(&rows::gather(&flat, &places)?, &rows, padding.shape()[0])?;
+    Ok((of_x, Some(of_padding)))
 }
 
 /// What a window op has checked about its arguments.
@@ -176,29 +172,34 @@ impl<'a> Plan<'a> {
         self.window.length.saturating_mul(self.width)
     }
 
-    /// For every place of every window its row in the rows of `x` followed by those of the padding.
-    fn places(&self) -> Result<Vec<Range<usize>>> {
+    /// The places outside their sequence, counted through all windows, and the row of the padding each takes.
+    #[track_caller]
+    fn outside(&self) -> Result<(Vec<Range<usize>>, Vec<Range<usize>>)> {
         let (up, _) = self.window.padding();
-        let padding = self.offsets[self.offsets.len() - 1];
-        let mut places = room_for(padding.saturating_mul(self.window.length))?;
+        // At most every place; a list that long need not fit when the rows are empty.
+        let rows = self.offsets[self.offsets.len() - 1];
+        drop(room_for::<Range<usize>>(
+            rows.saturating_mul(self.window.length),
+        )?);
+        let (mut places, mut taken) = (Vec::new(), Vec::new());
         for pair in self.offsets.windows(2) {
+            let length = (pair[1] - pair[0]) as isize;
             for row in pair[0]..pair[1] {
                 for step in 0..self.window.length {
                     // Counted from the begin of the sequence; negative before it.
                     let at = ((row - pair[0] + step) as isize).saturating_add(self.window.start);
-                    let length = (pair[1] - pair[0]) as isize;
-                    let place = if at < 0 {
-                        padding + up - at.unsigned_abs()
-                    } else if at < length {
-                        pair[0] + at.unsigned_abs()
-                    } else {
-                        padding + up + (at - length).unsigned_abs()
+                    let padding = match at {
+                        at if at < 0 => up - at.unsigned_abs(),
+                        at if at < length => continue,
+                        at => up + (at - length).unsigned_abs(),
                     };
+                    let place = row * self.window.length + step;
                     places.push(place..place + 1);
+                    taken.push(padding..padding + 1);
                 }
             }
         }
-        Ok(places)
+        Ok((places, taken))
     }
 }
 

@@ -2,12 +2,14 @@
 #![expect(clippy::unwrap_used, reason = "a failing unwrap is a failing test")]
 
 use lodestride_array::NdArray;
+use lodestride_graph::op::{Argument, Facts, Op, Planned, Slot};
 use lodestride_graph::ops::{Elemwise, Reduce};
 use lodestride_graph::{
-    Client, Constant, DType, FunctionGraph, GraphErrorKind, OpRef, Result, Type, Value, Variable,
-    compile, debugprint, dmatrix, dscalar, dvector, fmatrix, fvector, grad, irow, ivector, lscalar,
-    ops, shared, tensor,
+    Apply, Client, Constant, DType, FunctionGraph, GraphErrorKind, OpRef, Result, Type, Value,
+    Variable, compile, debugprint, dmatrix, dscalar, dvector, fmatrix, fvector, grad, irow,
+    ivector, lscalar, ops, shared, tensor,
 };
+use std::borrow::Cow;
 
 #[test]
 fn a_short_expression_makes_two_nodes() -> Result<()> {
@@ -291,5 +293,61 @@ fn an_executor_feeds_and_fetches_by_name() -> Result<()> {
         unknown.to_string().contains("unknown feed [y]"),
         "{unknown}"
     );
+    Ok(())
+}
+
+/// Twice its argument, by the array's own addition.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Double;
+
+impl Op for Double {
+    fn name(&self) -> Cow<'static, str> {
+        "double".into()
+    }
+
+    fn infer(&self, inputs: &[Argument<'_>]) -> Result<Vec<Type>, GraphErrorKind> {
+        match inputs {
+            [x] => Ok(vec![x.ty.clone()]),
+            other => Err(GraphErrorKind::InputCount {
+                expected: 1,
+                found: other.len(),
+            }),
+        }
+    }
+
+    fn plan(&self, inputs: &[Facts]) -> Result<Vec<Planned>, GraphErrorKind> {
+        Ok(vec![Planned::fresh(inputs[0].shape().clone())])
+    }
+
+    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
+        let x = &inputs[0].data;
+        x.add_into(x, &outputs[0].data)?;
+        Ok(())
+    }
+
+    fn gradient(&self, _: &Apply, slopes: &[Option<Variable>]) -> Result<Vec<Option<Variable>>> {
+        let double = |g: &Variable| OpRef::from(Double).call(&[g]);
+        Ok(vec![slopes[0].as_ref().map(double).transpose()?])
+    }
+}
+
+#[test]
+fn users_add_their_own_ops() -> Result<()> {
+    let x = dvector("x");
+    let double = OpRef::from(Double);
+    let (y, z) = (double.call(&[&x])?, OpRef::from(Double).call(&[&x])?);
+    let slope = grad(&(&y * &z).sum(..)?, &[&x])?.remove(0);
+    let f = compile(&[&x], &[&(&y + &z), &slope])?;
+    let doubles = f.graph().toposort()?;
+    let doubles = doubles.iter().filter(|n| f.graph().op(**n).is::<Double>());
+    assert_eq!(
+        doubles.count(),
+        2,
+        "y and z are one node, y * z is a square; one more in the slope"
+    );
+    let out = f.call([NdArray::from([1.0f64, 2.0])])?;
+    assert_eq!(out[0].array().to_vec::<f64>()?, [4.0, 8.0]);
+    assert_eq!(out[1].array().to_vec::<f64>()?, [8.0, 16.0]);
+    assert!(double.call(&[&x, &x]).is_err());
     Ok(())
 }

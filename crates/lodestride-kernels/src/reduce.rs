@@ -318,6 +318,6 @@ impl Job<'_, '_> {
 fn lanes<C: Compute, F: LaneFold<C>, V>(
     fold: F,
     end: fn(F::Total, usize) -> V,
-) -> Lanes<F, fn(F::Total, usize) -> V> {
+) -> Lanes<F, F::Total, V> {
     Lanes { fold, end }
 }

@@ -128,19 +128,18 @@ macro_rules! addable_integer {
 }
 addable_integer!(i64, u64);
 
-/// Any [`LaneFold`] as a reducer, with the finishing step `E`.
+/// Any [`LaneFold`] as a reducer, with its last step.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lanes<F, E> {
+pub(crate) struct Lanes<F, T, V> {
     pub(crate) fold: F,
-    pub(crate) end: E,
+    pub(crate) end: fn(T, usize) -> V,
 }
 
-impl<C, F, E, V> Reducer<C> for Lanes<F, E>
+impl<C, F, V> Reducer<C> for Lanes<F, F::Total, V>
 where
     C: Compute,
     F: LaneFold<C>,
     V: Copy + Send + Sync,
-    E: Fn(F::Total, usize) -> V + Copy + Sync,
 {
     type Total = F::Total;
     type Value = V;

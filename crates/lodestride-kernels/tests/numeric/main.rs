@@ -1,4 +1,9 @@
 //! Reductions, scans, gathers, segments, products and random numbers, over the layout matrix, against plain loops.
+#![allow(
+    clippy::unwrap_used,
+    unreachable_pub,
+    reason = "test support that fails should panic, and is shared between test binaries"
+)]
 
 mod gather;
 mod matmul;

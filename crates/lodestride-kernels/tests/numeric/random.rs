@@ -110,6 +110,45 @@ fn normal_numbers_are_normal() {
     report.finish();
 }
 
+type Draw = fn(&Array);
+
+/// Compares a draw over layouts, threads and instruction sets, and a shorter one.
+fn check_draw(report: &mut Report, shape: &[usize], name: &str, dtype: DType, draw: Draw) {
+    let best = Isa::detect();
+    let mut first: Option<Vec<f64>> = None;
+    for arrangement in Arrangement::WRITABLE {
+        // Only contiguous arrays are shared out.
+        let counts: &[usize] = if arrangement == Arrangement::C {
+            &[1, 2, 4]
+        } else {
+            &[2]
+        };
+        for &threads in counts {
+            for isa in [Isa::Baseline, best] {
+                set_threads(threads);
+                isa.select();
+                let out = Array::new(shape, arrangement, dtype, |_| Scalar::Int(0));
+                draw(&out);
+                let found = floats(&out);
+                let same = first.get_or_insert_with(|| found.clone());
+                report.check(
+                    &format!("{name} {arrangement:?} {threads} {isa}"),
+                    *same == found,
+                );
+            }
+        }
+    }
+    // A shorter draw is the beginning of a longer one; another stream or seed is another draw.
+    let short = zeros(&[1001], dtype);
+    draw(&short);
+    report.check(
+        &format!("{name} prefix"),
+        first
+            .as_ref()
+            .is_some_and(|all| all[..1001] == floats(&short)[..]),
+    );
+}
+
 #[test]
 fn draws_do_not_depend_on_layout_threads_or_instruction_set() {
     let _held = crate::settings();
@@ -117,7 +156,6 @@ fn draws_do_not_depend_on_layout_threads_or_instruction_set() {
     let best = Isa::detect();
     // Large enough for several threads.
     let shape = [13, 41, 600];
-    type Draw = fn(&Array);
     let draws: [(&str, DType, Draw); 6] = [
         ("uniform f32", DType::F32, |a| {
             uniform(5, 9, 0.0, 1.0, a.operand()).unwrap()
@@ -139,38 +177,7 @@ fn draws_do_not_depend_on_layout_threads_or_instruction_set() {
         }),
     ];
     for (name, dtype, draw) in draws {
-        let mut first: Option<Vec<f64>> = None;
-        for arrangement in Arrangement::WRITABLE {
-            // Only contiguous arrays are shared out.
-            let counts: &[usize] = if arrangement == Arrangement::C {
-                &[1, 2, 4]
-            } else {
-                &[2]
-            };
-            for &threads in counts {
-                for isa in [Isa::Baseline, best] {
-                    set_threads(threads);
-                    isa.select();
-                    let out = Array::new(&shape, arrangement, dtype, |_| Scalar::Int(0));
-                    draw(&out);
-                    let found = floats(&out);
-                    let same = first.get_or_insert_with(|| found.clone());
-                    report.check(
-                        &format!("{name} {arrangement:?} {threads} {isa}"),
-                        *same == found,
-                    );
-                }
-            }
-        }
-        // A shorter draw is the beginning of a longer one; another stream or seed is another draw.
-        let short = zeros(&[1001], dtype);
-        draw(&short);
-        report.check(
-            &format!("{name} prefix"),
-            first
-                .as_ref()
-                .is_some_and(|all| all[..1001] == floats(&short)[..]),
-        );
+        check_draw(&mut report, &shape, name, dtype, draw);
     }
     set_threads(0);
     best.select();

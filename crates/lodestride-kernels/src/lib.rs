@@ -11,6 +11,7 @@ mod inner;
 mod instruction;
 mod isa;
 mod matrix;
+mod nest_form;
 mod numeric;
 mod op;
 mod operand;

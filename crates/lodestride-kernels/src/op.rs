@@ -1,9 +1,8 @@
 //! The registry of elementwise operations: one row per operation, from which its enum variant, name, documentation, dtype
 //! rules and kernels follow.
 //!
-//! Adding an operation is one function in `scalar/` and one row here. A row reads: documentation, variant, name, `light`
-//! (memory-bound: has in-place and scalar forms of its own) or `heavy`, the class of dtypes it computes in, what it
-//! returns, and the element function.
+//! Adding an operation is one function in `scalar/` and one row here. A row reads: documentation, variant, name, which
+//! loops it gets (a module of `table.rs`), the class of dtypes it computes in, what it returns, and the element function.
 
 use crate::isa::{Arch, Level};
 use crate::scalar::activation::{Activation, Rectify};
@@ -77,23 +76,21 @@ impl Returns {
 
 /// The loops of an operation type, by its weight and class.
 macro_rules! table_entry {
-    (unary light $returns:ident $class:ident $O:ty, $d:expr, $l:expr) => {
-        table_entry!(@class unary light $class $O, $d, $l)
+    ($arity:ident $weight:ident Any $O:ty, $d:expr, $l:expr) => {
+        table::$arity::$weight::any::<$O>($d, $l)
     };
-    (binary light Same $class:ident $O:ty, $d:expr, $l:expr) => {
-        table_entry!(@class binary light $class $O, $d, $l)
+    ($arity:ident $weight:ident Number $O:ty, $d:expr, $l:expr) => {
+        table::$arity::$weight::number::<$O>($d, $l)
     };
-    (binary light Truth $class:ident $O:ty, $d:expr, $l:expr) => {
-        table_entry!(@class binary truth $class $O, $d, $l)
+    ($arity:ident $weight:ident Float $O:ty, $d:expr, $l:expr) => {
+        table::$arity::$weight::float::<$O>($d, $l)
     };
-    ($arity:ident heavy $returns:ident $class:ident $O:ty, $d:expr, $l:expr) => {
-        table_entry!(@class $arity heavy $class $O, $d, $l)
+    ($arity:ident $weight:ident Bits $O:ty, $d:expr, $l:expr) => {
+        table::$arity::$weight::bits::<$O>($d, $l)
     };
-    (@class $arity:ident $weight:ident Any $O:ty, $d:expr, $l:expr) => { table::$arity::$weight::any::<$O>($d, $l) };
-    (@class $arity:ident $weight:ident Number $O:ty, $d:expr, $l:expr) => { table::$arity::$weight::number::<$O>($d, $l) };
-    (@class $arity:ident $weight:ident Float $O:ty, $d:expr, $l:expr) => { table::$arity::$weight::float::<$O>($d, $l) };
-    (@class $arity:ident $weight:ident Bits $O:ty, $d:expr, $l:expr) => { table::$arity::$weight::bits::<$O>($d, $l) };
-    (@class $arity:ident $weight:ident Integer $O:ty, $d:expr, $l:expr) => { table::$arity::$weight::integer::<$O>($d, $l) };
+    ($arity:ident $weight:ident Integer $O:ty, $d:expr, $l:expr) => {
+        table::$arity::$weight::integer::<$O>($d, $l)
+    };
 }
 
 /// The element type an operation on `T` gives.
@@ -206,7 +203,7 @@ macro_rules! unary_ops {
         /// The loops of an operation in its compute dtype.
         pub(crate) fn unary_kernel(op: UnaryOp, dtype: DType, level: Level) -> Option<UnaryKernel> {
             match op {
-                $( UnaryOp::$Op => table_entry!(unary $weight $returns $class unary_op::$Op, dtype, level), )*
+                $( UnaryOp::$Op => table_entry!(unary $weight $class unary_op::$Op, dtype, level), )*
             }
         }
     };
@@ -241,7 +238,7 @@ macro_rules! binary_ops {
         /// The loops of an operation in its compute dtype.
         pub(crate) fn binary_kernel(op: BinaryOp, dtype: DType, level: Level) -> Option<BinaryKernel> {
             match op {
-                $( BinaryOp::$Op => table_entry!(binary $weight $returns $class binary_op::$Op, dtype, level), )*
+                $( BinaryOp::$Op => table_entry!(binary $weight $class binary_op::$Op, dtype, level), )*
             }
         }
     };
@@ -249,19 +246,19 @@ macro_rules! binary_ops {
 
 unary_ops! {
     /// `-x`; unsigned integers wrap.
-    Neg "neg" light Number -> Same = Number::neg;
+    Neg "neg" signless Number -> Same = Number::neg;
     /// The distance from zero.
     Abs "abs" light Any -> Same = Ring::abs;
     /// -1, 0 or 1; NaN of NaN.
     Sign "sign" light Number -> Same = Number::sign;
     /// `x * x`.
-    Square "square" light Number -> Same = Number::square;
+    Square "square" signless Number -> Same = Number::square;
     /// `x * x * x`.
-    Cube "cube" light Number -> Same = Number::cube;
+    Cube "cube" signless Number -> Same = Number::cube;
     /// `1 / x`.
     Reciprocal "reciprocal" light Float -> Same = Quotient::reciprocal;
     /// `1 - x`.
-    OneMinus "one_minus" light Number -> Same = Number::one_minus;
+    OneMinus "one_minus" signless Number -> Same = Number::one_minus;
     /// The square root.
     Sqrt "sqrt" light Float -> Same = Power::sqrt;
     /// `1 / sqrt(x)`.
@@ -311,13 +308,13 @@ unary_ops! {
     /// `1 - erf(x)`, accurate where that is small.
     Erfc "erfc" heavy Float -> Same = Erf::erfc;
     /// Rounded down.
-    Floor "floor" light Number -> Same = Rounding::floor;
+    Floor "floor" signless Number -> Same = Rounding::floor;
     /// Rounded up.
-    Ceil "ceil" light Number -> Same = Rounding::ceil;
+    Ceil "ceil" signless Number -> Same = Rounding::ceil;
     /// Rounded to the nearest whole number, halves to even.
-    Round "round" light Number -> Same = Rounding::round;
+    Round "round" signless Number -> Same = Rounding::round;
     /// Rounded towards zero.
-    Trunc "trunc" light Number -> Same = Rounding::trunc;
+    Trunc "trunc" signless Number -> Same = Rounding::trunc;
     /// `1 / (1 + exp(-x))`.
     Sigmoid "sigmoid" heavy Float -> Same = Activation::sigmoid;
     /// `log(sigmoid(x))`.
@@ -353,28 +350,28 @@ unary_ops! {
     /// 1 where `x > 0`, else 0.
     Step "step" light Number -> Same = Rectify::step;
     /// True where `x` is not a number.
-    IsNan "is_nan" heavy Any -> Truth = Compare::is_nan;
+    IsNan "is_nan" test Any -> Truth = Compare::is_nan;
     /// True where `x` is plus or minus infinity.
-    IsInf "is_inf" heavy Any -> Truth = Classify::is_inf;
+    IsInf "is_inf" test Any -> Truth = Classify::is_inf;
     /// True where `x` is neither infinite nor NaN.
-    IsFinite "is_finite" heavy Any -> Truth = Classify::is_finite;
+    IsFinite "is_finite" test Any -> Truth = Classify::is_finite;
     /// True where `x` is zero or false.
-    Not "not" heavy Any -> Truth = Compare::not;
+    Not "not" test Any -> Truth = Compare::not;
     /// Every bit turned; of `bool` the logical "not".
-    BitNot "bit_not" light Bits -> Same = Bits::bit_not;
+    BitNot "bit_not" signless Bits -> Same = Bits::bit_not;
 }
 
 binary_ops! {
     /// `x + y`; integers wrap, of `bool` it is "or".
-    Add "add" light Any -> Same = Ring::add;
+    Add "add" signless Any -> Same = Ring::add;
     /// `x - y`.
-    Sub "sub" light Number -> Same = Number::sub;
+    Sub "sub" signless Number -> Same = Number::sub;
     /// `x * y`; integers wrap, of `bool` it is "and".
-    Mul "mul" light Any -> Same = Ring::mul;
+    Mul "mul" signless Any -> Same = Ring::mul;
     /// `x / y`, the true quotient: of integers it is f64.
     Div "div" light Float -> Same = Quotient::div;
     /// `y - x`.
-    RSub "rsub" light Number -> Same = Number::rsub;
+    RSub "rsub" signless Number -> Same = Number::rsub;
     /// `y / x`.
     RDiv "rdiv" light Float -> Same = Quotient::rdiv;
     /// `x / y` rounded down; 0 where an integer `y` is 0.
@@ -402,31 +399,31 @@ binary_ops! {
     /// `log(exp(x) + exp(y))`, without overflow on the way.
     LogAddExp "log_add_exp" heavy Float -> Same = Log::log_add_exp;
     /// `(x - y) * (x - y)`.
-    SquaredDifference "squared_difference" light Number -> Same = Number::squared_difference;
+    SquaredDifference "squared_difference" signless Number -> Same = Number::squared_difference;
     /// True where `x == y`; NaN equals nothing.
-    Eq "eq" light Any -> Truth = Compare::eq;
+    Eq "eq" signless_truth Any -> Truth = Compare::eq;
     /// True where `x != y`.
-    Ne "ne" light Any -> Truth = Compare::ne;
+    Ne "ne" signless_truth Any -> Truth = Compare::ne;
     /// True where `x < y`.
-    Lt "lt" light Any -> Truth = Compare::lt;
+    Lt "lt" truth Any -> Truth = Compare::lt;
     /// True where `x <= y`.
-    Le "le" light Any -> Truth = Compare::le;
+    Le "le" truth Any -> Truth = Compare::le;
     /// True where `x > y`.
-    Gt "gt" light Any -> Truth = Compare::gt;
+    Gt "gt" truth Any -> Truth = Compare::gt;
     /// True where `x >= y`.
-    Ge "ge" light Any -> Truth = Compare::ge;
+    Ge "ge" truth Any -> Truth = Compare::ge;
     /// True where both are true (not zero).
-    And "and" light Any -> Truth = Compare::and;
+    And "and" signless_truth Any -> Truth = Compare::and;
     /// True where either is true (not zero).
-    Or "or" light Any -> Truth = Compare::or;
+    Or "or" signless_truth Any -> Truth = Compare::or;
     /// True where exactly one is true (not zero).
-    Xor "xor" light Any -> Truth = Compare::xor;
+    Xor "xor" signless_truth Any -> Truth = Compare::xor;
     /// The bits both have.
-    BitAnd "bit_and" light Bits -> Same = Bits::bit_and;
+    BitAnd "bit_and" signless Bits -> Same = Bits::bit_and;
     /// The bits either has.
-    BitOr "bit_or" light Bits -> Same = Bits::bit_or;
+    BitOr "bit_or" signless Bits -> Same = Bits::bit_or;
     /// The bits exactly one has.
-    BitXor "bit_xor" light Bits -> Same = Bits::bit_xor;
+    BitXor "bit_xor" signless Bits -> Same = Bits::bit_xor;
     /// The bits of `x` moved up `y` places; 0 where `y` is the width or more.
     ShiftLeft "shift_left" heavy Integer -> Same = Shift::shift_left;
     /// The bits of `x` moved down `y` places, keeping the sign.

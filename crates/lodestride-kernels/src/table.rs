@@ -175,42 +175,60 @@ impl<T: Element, O: Unary<T, Out = T>> SameUnary<T> for O {}
 pub(crate) trait SameBinary<T: Element>: Binary<T, Out = T> {}
 impl<T: Element, O: Binary<T, Out = T>> SameBinary<T> for O {}
 
-/// One function per dtype class, which makes the loops of operation `O` for a dtype of the class.
+/// One function per dtype class, which makes the loops of operation `O` for a dtype of the class. With `signless` the
+/// operation does the same to the bits of a signed integer and of the unsigned one of its size, and the two share loops.
 macro_rules! classes {
     ($Bound:ident, $make:ident, $Kernel:ident) => {
-        classes! { @any any $Bound $make $Kernel
-            Bool Bool, U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F32 f32, F64 f64 }
-        classes! { @any number $Bound $make $Kernel
-            U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F32 f32, F64 f64 }
-        classes! { @any float $Bound $make $Kernel F32 f32, F64 f64 }
-        classes! { @any bits $Bound $make $Kernel
-            Bool Bool, U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64 }
-        classes! { @any integer $Bound $make $Kernel
-            U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64 }
+        classes! { @list $Bound $make $Kernel (dtype => dtype)
+            [Bool Bool,] [U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64,] }
     };
-    (@any $class:ident $Bound:ident $make:ident $Kernel:ident $($Variant:ident $T:ty),*) => {
+    (signless $Bound:ident, $make:ident, $Kernel:ident) => {
+        classes! { @list $Bound $make $Kernel (dtype => unsigned(dtype))
+            [Bool Bool,] [U8 u8, U16 u16, U32 u32, U64 u64,] }
+    };
+    (@list $Bound:ident $make:ident $Kernel:ident ($dtype:ident => $loops:expr)
+        [$($bool:tt)*] [$($integers:tt)*]) => {
+        classes! { @class any $Bound $make $Kernel ($dtype => $loops) $($bool)* $($integers)* F32 f32, F64 f64, }
+        classes! { @class number $Bound $make $Kernel ($dtype => $loops) $($integers)* F32 f32, F64 f64, }
+        classes! { @class float $Bound $make $Kernel ($dtype => $loops) F32 f32, F64 f64, }
+        classes! { @class bits $Bound $make $Kernel ($dtype => $loops) $($bool)* $($integers)* }
+        classes! { @class integer $Bound $make $Kernel ($dtype => $loops) $($integers)* }
+    };
+    (@class $class:ident $Bound:ident $make:ident $Kernel:ident ($dtype:ident => $loops:expr)
+        $($Variant:ident $T:ty,)*) => {
         #[allow(dead_code, reason = "not every combination of weight and class has an operation")]
-        pub(crate) fn $class<O: $($Bound<$T> +)* 'static>(dtype: DType, level: Level) -> Option<$Kernel> {
-            match dtype {
-                $( DType::$Variant => Some($make::<O, $T>(level)), )*
+        pub(crate) fn $class<O: $($Bound<$T> +)* 'static>($dtype: DType, level: Level) -> Option<$Kernel> {
+            match $loops {
+                $( DType::$Variant => Some($make::<O, $T>($dtype, level)), )*
                 _ => None,
             }
         }
     };
 }
 
+/// The unsigned integer of the size of a signed one; other dtypes stay.
+fn unsigned(dtype: DType) -> DType {
+    match dtype {
+        DType::I8 => DType::U8,
+        DType::I16 => DType::U16,
+        DType::I32 => DType::U32,
+        DType::I64 => DType::U64,
+        other => other,
+    }
+}
+
 /// Operations on one operand.
 pub(crate) mod unary {
     use super::*;
 
-    /// Memory-bound operations: every form for floats. Integers and `bool` make do with fewer (scalars are spread over a
-    /// tile), because every form of every dtype is compiled once per instruction set.
+    /// Memory-bound operations with a result of the operand's dtype: every form for floats. Integers and `bool` make do
+    /// with one, because every form of every dtype is compiled once per instruction set.
     pub(crate) mod light {
         use super::*;
 
-        fn make<O: SameUnary<T>, T: Element>(level: Level) -> UnaryKernel {
+        pub(super) fn make<O: SameUnary<T>, T: Element>(out: DType, level: Level) -> UnaryKernel {
             UnaryKernel {
-                out: T::DTYPE,
+                out,
                 heavy: false,
                 map: level.kernel::<Map<O, T>>(),
                 in_place: if const { T::DTYPE.is_float() } {
@@ -224,20 +242,48 @@ pub(crate) mod unary {
         classes!(SameUnary, make, UnaryKernel);
     }
 
-    /// Operations whose work hides a copy through a tile, or whose result has another type.
+    /// [`light`], of operations that do not look at the sign of an integer.
+    pub(crate) mod signless {
+        use super::*;
+        use light::make;
+
+        classes!(signless SameUnary, make, UnaryKernel);
+    }
+
+    /// Operations that give a truth value and do not look at the sign of an integer.
+    pub(crate) mod test {
+        use super::*;
+
+        fn make<O: Unary<T, Out = Bool>, T: Element>(_dtype: DType, level: Level) -> UnaryKernel {
+            UnaryKernel {
+                out: DType::Bool,
+                heavy: false,
+                map: level.kernel::<Map<O, T>>(),
+                in_place: None,
+            }
+        }
+
+        /// An operation that gives a truth value.
+        pub(crate) trait TruthUnary<T: Element>: Unary<T, Out = Bool> {}
+        impl<T: Element, O: Unary<T, Out = Bool>> TruthUnary<T> for O {}
+
+        classes!(signless TruthUnary, make, UnaryKernel);
+    }
+
+    /// Operations whose work hides a copy through a tile.
     pub(crate) mod heavy {
         use super::*;
 
-        fn make<O: Unary<T>, T: Element>(level: Level) -> UnaryKernel {
+        fn make<O: SameUnary<T>, T: Element>(out: DType, level: Level) -> UnaryKernel {
             UnaryKernel {
-                out: <O::Out as Element>::DTYPE,
+                out,
                 heavy: true,
                 map: level.kernel::<Map<O, T>>(),
                 in_place: None,
             }
         }
 
-        classes!(Unary, make, UnaryKernel);
+        classes!(SameUnary, make, UnaryKernel);
     }
 }
 
@@ -245,43 +291,51 @@ pub(crate) mod unary {
 pub(crate) mod binary {
     use super::*;
 
-    /// Memory-bound operations: every form for floats. Integers and `bool` make do with fewer (scalars are spread over a
-    /// tile), because every form of every dtype is compiled once per instruction set.
+    /// Memory-bound operations with a result of the operands' dtype: every form for floats. Integers and `bool` make do
+    /// with fewer (scalars are spread over a tile), because every form of every dtype is compiled once per instruction set.
     pub(crate) mod light {
         use super::*;
 
-        fn make<O: SameBinary<T>, T: Element>(level: Level) -> BinaryKernel {
-            BinaryKernel {
-                out: T::DTYPE,
+        pub(super) fn make<O: SameBinary<T>, T: Element>(out: DType, level: Level) -> BinaryKernel {
+            let fewer = BinaryKernel {
+                out,
                 heavy: false,
                 zip: level.kernel::<Zip<O, T>>(),
                 zip_in_place: Some(level.kernel::<ZipInPlace<O, T>>()),
-                zip_scalar: if const { T::DTYPE.is_float() } {
-                    Some(level.kernel::<ZipScalar<O, T>>())
-                } else {
-                    None
-                },
-                zip_scalar_in_place: if const { T::DTYPE.is_float() } {
-                    Some(level.kernel::<ZipScalarInPlace<O, T>>())
-                } else {
-                    None
-                },
-                scalar_zip: if const { T::DTYPE.is_float() } {
-                    Some(level.kernel::<ScalarZip<O, T>>())
-                } else {
-                    None
-                },
+                zip_scalar: None,
+                zip_scalar_in_place: None,
+                scalar_zip: None,
+            };
+            if const { !T::DTYPE.is_float() } {
+                return fewer;
+            }
+            BinaryKernel {
+                zip_scalar: Some(level.kernel::<ZipScalar<O, T>>()),
+                zip_scalar_in_place: Some(level.kernel::<ZipScalarInPlace<O, T>>()),
+                scalar_zip: Some(level.kernel::<ScalarZip<O, T>>()),
+                ..fewer
             }
         }
 
         classes!(SameBinary, make, BinaryKernel);
     }
 
+    /// [`light`], of operations that do not look at the sign of an integer.
+    pub(crate) mod signless {
+        use super::*;
+        use light::make;
+
+        classes!(signless SameBinary, make, BinaryKernel);
+    }
+
     /// Memory-bound operations with a truth value as result: nothing to do in place.
     pub(crate) mod truth {
         use super::*;
 
-        fn make<O: Binary<T, Out = Bool>, T: Element>(level: Level) -> BinaryKernel {
+        pub(super) fn make<O: Binary<T, Out = Bool>, T: Element>(
+            _dtype: DType,
+            level: Level,
+        ) -> BinaryKernel {
             BinaryKernel {
                 out: DType::Bool,
                 heavy: false,
@@ -304,15 +358,28 @@ pub(crate) mod binary {
         classes!(TruthBinary, make, BinaryKernel);
     }
 
-    /// Operations whose work hides a copy through a tile.
+    /// [`truth`], of operations that do not look at the sign of an integer.
+    pub(crate) mod signless_truth {
+        use super::truth::{TruthBinary, make};
+        use super::*;
+
+        classes!(signless TruthBinary, make, BinaryKernel);
+    }
+
+    /// Operations whose work hides a copy through a tile; of integers for the baseline only, which divides one by one on
+    /// every machine.
     pub(crate) mod heavy {
         use super::*;
 
-        fn make<O: Binary<T>, T: Element>(level: Level) -> BinaryKernel {
+        fn make<O: SameBinary<T>, T: Element>(out: DType, level: Level) -> BinaryKernel {
             BinaryKernel {
-                out: <O::Out as Element>::DTYPE,
+                out,
                 heavy: true,
-                zip: level.kernel::<Zip<O, T>>(),
+                zip: if const { T::DTYPE.is_float() } {
+                    level.kernel::<Zip<O, T>>()
+                } else {
+                    Level::baseline_kernel::<Zip<O, T>>()
+                },
                 zip_in_place: None,
                 zip_scalar: None,
                 zip_scalar_in_place: None,
@@ -320,7 +387,7 @@ pub(crate) mod binary {
             }
         }
 
-        classes!(Binary, make, BinaryKernel);
+        classes!(SameBinary, make, BinaryKernel);
     }
 }
 

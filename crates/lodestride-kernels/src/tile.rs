@@ -21,7 +21,8 @@ pub(crate) unsafe fn gather(
     size: usize,
     n: usize,
 ) {
-    if stride == 1 {
+    // For a few elements the loop below beats the call.
+    if stride == 1 && n >= 16 {
         // SAFETY: dense on both sides, valid and apart by the caller's contract.
         unsafe { ptr::copy_nonoverlapping(source, tile, n * size) };
         return;
@@ -65,7 +66,7 @@ pub(crate) unsafe fn scatter(
     size: usize,
     n: usize,
 ) {
-    if stride == 1 {
+    if stride == 1 && n >= 16 {
         // SAFETY: dense on both sides, valid and apart by the caller's contract.
         unsafe { ptr::copy_nonoverlapping(tile, target, n * size) };
         return;

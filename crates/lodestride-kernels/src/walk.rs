@@ -2,10 +2,11 @@
 #![expect(unsafe_code, reason = "the walk hands raw pointers to erased kernels")]
 
 use crate::isa::Level;
+use crate::nest_form::{is_constant, is_dense, is_repeating};
 use crate::plan::{Action, Load, Plan, Source, Step, WIDEST};
 use crate::table;
 use crate::tile::{self, Scratch};
-use lodestride_shape::{LoopNest, Runs};
+use lodestride_shape::LoopNest;
 use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
 
@@ -119,21 +120,6 @@ fn scalar_value(load: &Load<'_>) -> Value {
             scalar: true,
         },
     }
-}
-
-/// Whether an operand walks the whole nest as one dense stretch.
-fn is_dense(nest: &LoopNest, operand: usize) -> bool {
-    let mut expected = 1;
-    (0..nest.sizes().len()).rev().all(|axis| {
-        let matches = nest.axis_strides(axis)[operand] == expected;
-        expected *= nest.sizes()[axis].cast_signed();
-        matches
-    })
-}
-
-/// Whether an operand stays at one element over the whole nest.
-fn is_constant(nest: &LoopNest, operand: usize) -> bool {
-    (0..nest.sizes().len()).all(|axis| nest.axis_strides(axis)[operand] == 0)
 }
 
 /// One thread's work on a walk.
@@ -263,9 +249,16 @@ impl Worker<'_, '_, '_> {
     /// Short runs: pieces of many runs are packed into a tile, so that the kernels see long stretches.
     fn packed(&mut self, range: Range<usize>) {
         let walk = self.walk;
+        let inner = walk.nest.inner_len();
+        let aligned = range.start.is_multiple_of(inner);
+        // Whole runs, so that an operand that repeats one run fills its tile once for all.
+        let size = if aligned { TILE - TILE % inner } else { TILE };
+        let repeats: SmallVec<[bool; 6]> = (0..walk.places.len())
+            .map(|place| aligned && walk.places[place].direct && is_repeating(walk.nest, place))
+            .collect();
         let mut begin = range.start;
         while begin < range.end {
-            let n = TILE.min(range.end - begin);
+            let n = size.min(range.end - begin);
             let tile = begin..begin + n;
             for output in 0..self.outputs.len() {
                 self.outputs[output] =
@@ -273,7 +266,9 @@ impl Worker<'_, '_, '_> {
             }
             for (load, place) in walk.load_places.iter().enumerate() {
                 let Some(place) = *place else { continue };
-                self.loads[load] = self.load_packed(place, tile.clone());
+                if begin == range.start || !repeats[place] {
+                    self.loads[load] = self.load_packed(place, tile.clone());
+                }
             }
             self.execute(n);
             self.store(n, |worker, output, from| {
@@ -310,7 +305,7 @@ impl Worker<'_, '_, '_> {
         }
         let tile = self.place_tile(place);
         let mut filled = tile;
-        self.for_each_piece(place, nest.runs(range), |from, stride, size, len| {
+        self.for_each_piece(place, range, |from, stride, size, len| {
             // SAFETY: the nest visits elements of the operand's layout inside its opened buffer; the pieces of a range of
             // at most `TILE` elements fit the tile one after the other.
             unsafe { tile::gather(filled, from, stride, size, len) };
@@ -324,26 +319,37 @@ impl Worker<'_, '_, '_> {
 
     fn scatter_packed(&self, output: usize, from: *const u8, range: Range<usize>) {
         let mut rest = from;
-        self.for_each_piece(
-            output,
-            self.walk.nest.runs(range),
-            |to, stride, size, len| {
-                // SAFETY: the nest visits elements of the output's layout inside its opened buffer, no other thread writes
-                // this range, and the tile holds the range's elements one after the other.
-                unsafe { tile::scatter(to, stride, rest, size, len) };
-                rest = rest.wrapping_add(len * size);
-            },
-        );
+        self.for_each_piece(output, range, |to, stride, size, len| {
+            // SAFETY: the nest visits elements of the output's layout inside its opened buffer, no other thread writes
+            // this range, and the tile holds the range's elements one after the other.
+            unsafe { tile::scatter(to, stride, rest, size, len) };
+            rest = rest.wrapping_add(len * size);
+        });
     }
 
+    /// Calls `piece` with the address, the stride, the element size and the length of every run of a range.
     fn for_each_piece(
         &self,
         place: usize,
-        mut runs: Runs<'_>,
+        range: Range<usize>,
         mut piece: impl FnMut(*mut u8, isize, usize, usize),
     ) {
         let Place { base, size, .. } = self.walk.places[place];
-        let stride = self.walk.nest.inner_strides()[place];
+        let nest = self.walk.nest;
+        let (stride, inner) = (nest.inner_strides()[place], nest.inner_len());
+        if nest.sizes().len() == 2
+            && range.start.is_multiple_of(inner)
+            && range.end.is_multiple_of(inner)
+        {
+            // The common case without the bookkeeping of more axes.
+            let outer = nest.axis_strides(0)[place];
+            for run in range.start / inner..range.end / inner {
+                let offset = nest.start()[place] + run.cast_signed() * outer;
+                piece(step_from(base, offset, size), stride, size, inner);
+            }
+            return;
+        }
+        let mut runs = nest.runs(range);
         while let Some(run) = runs.next_run() {
             piece(
                 step_from(base, run.offsets[place], size),

@@ -213,7 +213,18 @@ impl Activation for f64 {
 impl Activation for f32 {
     #[inline(always)]
     fn sigmoid<A: Arch>(self) -> Self {
-        f64::from(self).sigmoid::<A>() as f32
+        if !A::FMA {
+            return f64::from(self).sigmoid::<A>() as f32;
+        }
+        // As for f64; the quotient's rest is put right by one step with the inverse at hand.
+        let e = Exp::exp::<A>(-self.abs());
+        let bottom = 1.0 + e;
+        let lost = (1.0 - bottom) + e;
+        let top = if self < 0.0 { e } else { 1.0 };
+        let inverse = 1.0 / bottom;
+        let quotient = top * inverse;
+        let rest = quotient.mul_add(-bottom, top) - quotient * lost;
+        rest.mul_add(inverse, quotient)
     }
 
     #[inline(always)]
@@ -250,12 +261,8 @@ impl Activation for f32 {
     fn gelu<A: Arch>(self) -> Self {
         let x = f64::from(self);
         let result = 0.5 * x * rough_erfc::<A>(-x * std::f64::consts::FRAC_1_SQRT_2);
-        // Minus infinity times nothing is nothing.
-        let below = if self == f32::NEG_INFINITY {
-            -0.0
-        } else {
-            result as f32
-        };
+        // Far below zero nothing is left; minus infinity times nothing is nothing.
+        let below = if self < -16.0 { -0.0 } else { result as f32 };
         if self != self { self } else { below }
     }
 

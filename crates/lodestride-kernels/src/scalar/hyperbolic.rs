@@ -5,9 +5,9 @@
 
 use crate::isa::Arch;
 use crate::scalar::arith::Quotient;
-use crate::scalar::exp::{half_exp, half_expm1};
+use crate::scalar::exp::{Exp, half_exp, half_expm1};
 use crate::scalar::log::Log;
-use crate::scalar::{divide_pairs, fast_two_sum, two_sum};
+use crate::scalar::{divide_pairs, fast_two_sum, mul_add_f32, polynomial_f32, two_sum};
 
 /// Hyperbolic functions.
 pub(crate) trait Hyperbolic: Quotient {
@@ -26,6 +26,17 @@ fn half<A: Arch>(x: f64) -> (f64, f64) {
     let (high, low) = half_expm1::<A>(if size > LARGE { LARGE } else { size });
     fast_two_sum(high, low)
 }
+
+/// `(tanh(x) - x) / x^3` as a polynomial in `x^2` for |x| <= 0.9.
+const NEAR_F32: [f32; 7] = [
+    -0.333333327,
+    0.133332618,
+    -0.0539538895,
+    0.0217594098,
+    -0.00845087253,
+    0.00275911926,
+    -0.000520352689,
+];
 
 /// From here on `exp(-x)` no longer counts beside `exp(x)`.
 const LARGE: f64 = 40.0;
@@ -114,7 +125,17 @@ impl Hyperbolic for f32 {
 
     #[inline(always)]
     fn tanh<A: Arch>(self) -> Self {
-        Hyperbolic::tanh::<A>(f64::from(self)) as f32
+        let size = self.abs();
+        let square = self * self;
+        let near = mul_add_f32::<A>(
+            self * square,
+            polynomial_f32::<A, 7>(square, &NEAR_F32),
+            self,
+        );
+        // 1 - 2 / (exp(2x) + 1): nothing cancels from 0.9 on, and beyond 9.1 the result is 1.
+        let bounded = if size > 9.1 { 9.1 } else { size };
+        let far = 1.0 - 2.0 / (Exp::exp::<A>(bounded + bounded) + 1.0);
+        if size < 0.9 { near } else { far.copysign(self) }
     }
 
     #[inline(always)]
@@ -132,7 +153,8 @@ impl Hyperbolic for f32 {
     #[inline(always)]
     fn acosh<A: Arch>(self) -> Self {
         let above = f64::from(self) - 1.0;
-        Log::log1p::<A>(above + (above * (above + 2.0)).sqrt()) as f32
+        let result = Log::log1p::<A>(above + (above * (above + 2.0)).sqrt()) as f32;
+        if self < 1.0 { f32::NAN } else { result }
     }
 
     #[inline(always)]

@@ -4,8 +4,8 @@ use crate::isa::Arch;
 use crate::scalar::arith::Quotient;
 use crate::scalar::exp::Exp;
 use crate::scalar::log::Log;
-use crate::scalar::mul_add;
 use crate::scalar::rounding::Rounding;
+use crate::scalar::{mul_add, two_product};
 
 /// Roots.
 pub(crate) trait Power: Quotient {
@@ -27,7 +27,17 @@ impl Power for f64 {
 
     #[inline(always)]
     fn rsqrt<A: Arch>(self) -> Self {
-        1.0 / f64::sqrt(self)
+        // The root and what its rounding lost, then one over the two.
+        let root = f64::sqrt(self);
+        let inverse = 1.0 / root;
+        let (square, lost) = two_product::<A>(root, root);
+        let rest = 0.5 * inverse * ((self - square) - lost);
+        let (one, lost) = two_product::<A>(root, inverse);
+        let correction = ((1.0 - one) - lost) - inverse * rest;
+        let result = mul_add::<A>(inverse, correction, inverse);
+        // Zero, infinity and denormals, of which the products make NaN or noise.
+        let inside = self >= f64::MIN_POSITIVE && self < f64::INFINITY;
+        if inside { result } else { inverse }
     }
 
     #[inline(always)]

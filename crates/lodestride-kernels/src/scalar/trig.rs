@@ -173,15 +173,15 @@ fn sin_or_cos_f32<A: Arch>(x: f32, quarter: u32) -> f32 {
     let shifted = mul_add_f32::<A>(x, std::f32::consts::FRAC_2_PI, WHOLE_F32);
     let n = shifted - WHOLE_F32;
     let near = mul_add_f32::<A>(-n, 1.570_796_371, x);
-    let closer = mul_add_f32::<A>(-n, -4.371_138_829e-8, near);
-    let r = mul_add_f32::<A>(-n, -1.715_124_51e-15, closer);
+    let r = mul_add_f32::<A>(-n, -4.371_138_829e-8, near);
+    // The third part counts only where r is small; rounded into r it would cost half a unit everywhere.
+    let rest = n * 1.715_124_51e-15;
     let z = r * r;
-    let sin = mul_add_f32::<A>(z * r, polynomial_f32::<A, 4>(z, &SIN_F32), r);
-    let cos = mul_add_f32::<A>(
-        z * z,
-        polynomial_f32::<A, 4>(z, &COS_F32),
-        mul_add_f32::<A>(-0.5, z, 1.0),
-    );
+    let sin = r + mul_add_f32::<A>(z * r, polynomial_f32::<A, 4>(z, &SIN_F32), rest);
+    let half = 0.5 * z;
+    let large = 1.0 - half;
+    let tail = mul_add_f32::<A>(z * z, polynomial_f32::<A, 4>(z, &COS_F32), -(r * rest));
+    let cos = large + (((1.0 - large) - half) + tail);
     let quadrant = shifted.to_bits().wrapping_add(quarter);
     let value = if quadrant & 1 == 1 { cos } else { sin };
     f32::from_bits(value.to_bits() ^ ((quadrant & 2) << 30))

@@ -7,15 +7,15 @@ use lodestride_shape::Layout;
 
 /// A buffer with a layout, as a user of the kernels would hold it.
 #[derive(Clone)]
-pub struct Array {
-    pub buffer: Buffer,
-    pub layout: Layout,
-    pub dtype: DType,
+pub(crate) struct Array {
+    pub(crate) buffer: Buffer,
+    pub(crate) layout: Layout,
+    pub(crate) dtype: DType,
 }
 
 /// How the elements of an array lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Arrangement {
+pub(crate) enum Arrangement {
     C,
     F,
     /// Every second element of a larger block, along every axis.
@@ -31,7 +31,7 @@ pub enum Arrangement {
 }
 
 impl Arrangement {
-    pub const ALL: [Arrangement; 7] = [
+    pub(crate) const ALL: [Arrangement; 7] = [
         Arrangement::C,
         Arrangement::F,
         Arrangement::Strided,
@@ -42,7 +42,7 @@ impl Arrangement {
     ];
 
     /// Those that can be written.
-    pub const WRITABLE: [Arrangement; 4] = [
+    pub(crate) const WRITABLE: [Arrangement; 4] = [
         Arrangement::C,
         Arrangement::F,
         Arrangement::Strided,
@@ -52,7 +52,7 @@ impl Arrangement {
 
 impl Array {
     /// An array whose element number `i` (in C order of positions, before broadcasting) is `value(i)`.
-    pub fn new(
+    pub(crate) fn new(
         shape: &[usize],
         arrangement: Arrangement,
         dtype: DType,
@@ -102,11 +102,11 @@ impl Array {
         array
     }
 
-    pub fn operand(&self) -> Operand<'_> {
+    pub(crate) fn operand(&self) -> Operand<'_> {
         Operand::new(&self.buffer, &self.layout, self.dtype).unwrap()
     }
 
-    pub fn fill(&self, value: impl Fn(usize) -> Scalar) {
+    pub(crate) fn fill(&self, value: impl Fn(usize) -> Scalar) {
         let places = self.places();
         let mut guard = self.buffer.write().unwrap();
         with_dtype!(self.dtype, T => {
@@ -118,7 +118,7 @@ impl Array {
     }
 
     /// The elements in C order of positions.
-    pub fn values(&self) -> Vec<Scalar> {
+    pub(crate) fn values(&self) -> Vec<Scalar> {
         let places = self.places();
         let guard = self.buffer.read().unwrap();
         with_dtype!(self.dtype, T => {
@@ -153,12 +153,12 @@ impl Array {
 }
 
 /// `scalar` after a stay in an element of `dtype`.
-pub fn through(scalar: Scalar, dtype: DType) -> Scalar {
+pub(crate) fn through(scalar: Scalar, dtype: DType) -> Scalar {
     with_dtype!(dtype, T => scalar.cast::<T>().to_scalar())
 }
 
 /// Whether two elements of a dtype agree: exactly, or for floats within `ulps` units in the last place of the dtype.
-pub fn close(found: Scalar, wanted: Scalar, dtype: DType, ulps: f64) -> bool {
+pub(crate) fn close(found: Scalar, wanted: Scalar, dtype: DType, ulps: f64) -> bool {
     if !dtype.is_float() {
         return integer(found) == integer(wanted);
     }
@@ -204,7 +204,7 @@ fn erf(x: f64) -> f64 {
 }
 
 /// What a unary operation gives for an element of (promoted) dtype `dtype`, by the plainest means.
-pub fn reference_unary(op: UnaryOp, dtype: DType, x: Scalar) -> Scalar {
+pub(crate) fn reference_unary(op: UnaryOp, dtype: DType, x: Scalar) -> Scalar {
     let result = op.result_dtype(dtype).unwrap();
     let float = x.as_f64();
     let truth = |value: bool| Scalar::Bool(value);
@@ -245,7 +245,7 @@ pub fn reference_unary(op: UnaryOp, dtype: DType, x: Scalar) -> Scalar {
 }
 
 /// The value of a unary operation of the reals.
-pub fn float_unary(op: UnaryOp, x: f64) -> f64 {
+pub(crate) fn float_unary(op: UnaryOp, x: f64) -> f64 {
     let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
     let softplus = |x: f64| x.max(0.0) + (-x.abs()).exp().ln_1p();
     match op {
@@ -333,7 +333,7 @@ pub fn float_unary(op: UnaryOp, x: f64) -> f64 {
 }
 
 /// What a binary operation gives for elements of (promoted) dtype `dtype`.
-pub fn reference_binary(op: BinaryOp, dtype: DType, x: Scalar, y: Scalar) -> Scalar {
+pub(crate) fn reference_binary(op: BinaryOp, dtype: DType, x: Scalar, y: Scalar) -> Scalar {
     let result = op.result_dtype(dtype).unwrap();
     let (a, b) = (x.as_f64(), y.as_f64());
     let truth = Scalar::Bool;

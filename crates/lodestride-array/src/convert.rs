@@ -7,7 +7,7 @@ use lodestride_shape::Order;
 use crate::NdArray;
 use crate::arg::Arg;
 use crate::error::{ArrayError, ArrayErrorKind, InOp, OrFail, Result};
-use crate::walk::{Elements, Runs};
+use crate::walk::Runs;
 
 impl NdArray {
     /// A copy with memory of its own, in the order of this array (C when it is strided).
@@ -127,8 +127,23 @@ impl NdArray {
         self.expect_dtype::<T::Element>("to_vec")?;
         let guard = self.buffer().read().in_op("to_vec", self)?;
         let mut values = self.room("to_vec", self.len())?;
-        let elements = Elements::new(guard.slice::<T::Element>(), self.layout());
-        elements.for_each(|&element| values.push(T::from_element(element)));
+        let elements = guard.slice::<T::Element>();
+        let runs = Runs::new(self.layout());
+        let (len, stride) = (runs.len(), runs.stride());
+        for start in runs {
+            // A plain slice is copied at once; the strided form cannot be.
+            if stride == 1 {
+                values.extend(
+                    elements[start..start + len]
+                        .iter()
+                        .copied()
+                        .map(T::from_element),
+                );
+            } else {
+                let places = (0..len as isize).map(|i| start.wrapping_add_signed(i * stride));
+                values.extend(places.map(|place| T::from_element(elements[place])));
+            }
+        }
         Ok(values)
     }
 

@@ -3,12 +3,11 @@
 
 use crate::constant::ConstantData;
 use crate::error::{GraphError, GraphErrorKind, Names, Result, Span};
+use crate::hash::{ShortHasher, ShortMap};
 use crate::op::{Argument, OpRef};
 use crate::ty::Type;
 use crate::variable::{Kind, Variable};
 use smallvec::SmallVec;
-use std::collections::HashMap;
-use std::collections::hash_map::DefaultHasher;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -103,9 +102,9 @@ pub struct FunctionGraph {
     pub(crate) inputs: Vec<ValueId>,
     pub(crate) outputs: Vec<ValueId>,
     /// Hash of (op, inputs) to nodes. A node is listed under the hash of its present inputs.
-    pub(crate) interned: HashMap<u64, SmallVec<[NodeId; 1]>>,
-    constants: HashMap<u64, SmallVec<[ValueId; 1]>>,
-    leaves: HashMap<u64, ValueId>,
+    pub(crate) interned: ShortMap<u64, SmallVec<[NodeId; 1]>>,
+    constants: ShortMap<u64, SmallVec<[ValueId; 1]>>,
+    leaves: ShortMap<u64, ValueId>,
 }
 
 impl FunctionGraph {
@@ -143,7 +142,7 @@ impl FunctionGraph {
     /// The copy, with every leaf found accepted.
     pub(crate) fn import(inputs: &[Variable], outputs: &[Variable]) -> Result<Self> {
         let mut graph = Self::default();
-        let mut known: HashMap<u64, ValueId> = HashMap::new();
+        let mut known: ShortMap<u64, ValueId> = ShortMap::default();
         for input in inputs {
             let value = graph.leaf(input);
             graph.inputs.push(value);
@@ -161,7 +160,7 @@ impl FunctionGraph {
     fn import_ancestors(
         &mut self,
         root: &Variable,
-        known: &mut HashMap<u64, ValueId>,
+        known: &mut ShortMap<u64, ValueId>,
     ) -> Result<()> {
         let mut pending: Vec<(Variable, bool)> = vec![(root.clone(), false)];
         while let Some((variable, inputs_done)) = pending.pop() {
@@ -252,7 +251,7 @@ impl FunctionGraph {
     }
 
     pub(crate) fn key(op: &OpRef, inputs: &[ValueId]) -> u64 {
-        let mut hasher = DefaultHasher::new();
+        let mut hasher = ShortHasher::default();
         op.hash(&mut hasher);
         inputs.hash(&mut hasher);
         hasher.finish()

@@ -62,6 +62,7 @@ mod executor;
 mod fgraph;
 mod function;
 mod grad;
+mod hash;
 pub mod op;
 mod operators;
 pub mod ops;

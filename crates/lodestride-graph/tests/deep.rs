@@ -59,7 +59,7 @@ fn a_deep_chain_is_differentiated() {
         let x = dscalar("x");
         let slope = grad(&chain(&x)?, &[&x])?.remove(0);
         let f = Function::builder(&[&x], &[&slope])
-            .mode(Mode::default().without_fusion())
+            .mode(Mode::unoptimised())
             .compile()?;
         let (mut value, mut want) = (0.3f64, 1.0f64);
         for i in 0..DEPTH {

@@ -1,5 +1,4 @@
 //! The guide's words and rules, one test per rule: what variables, apply nodes, ops, types and constants are.
-#![expect(clippy::unwrap_used, reason = "a failing unwrap is a failing test")]
 
 use lodestride_array::NdArray;
 use lodestride_graph::op::{Argument, Facts, Op, Planned, Slot};

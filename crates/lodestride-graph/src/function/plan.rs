@@ -3,6 +3,7 @@
 use crate::error::{GraphError, GraphErrorKind, Result};
 use crate::fgraph::{FunctionGraph, NodeId, ValueId};
 use crate::function::Function;
+use crate::hash::ShortHasher;
 use crate::op::{Facts, OpRef, Overwrite, Planned, Slot};
 use crate::ops::{
     BroadcastLike, BroadcastTo, ConcatPart, Diagonal, DropLod, ElementCount, ExpandDims, LodLike,
@@ -12,7 +13,7 @@ use lodestride_array::{DType, Layout, Order, Shape};
 use lodestride_lod::Lod;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where a value is during a call.
@@ -122,7 +123,7 @@ impl PlanCache {
 }
 
 fn signature_hash(leaves: &[&Slot]) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = ShortHasher::default();
     for slot in leaves {
         slot.data.dtype().hash(&mut hasher);
         let layout = slot.data.layout();

@@ -4,6 +4,7 @@ use crate::constant::ConstantData;
 use crate::error::{GraphError, Result, Span};
 use crate::fgraph::{FunctionGraph, Source, Spans, ValueId, Values};
 use crate::grad::Barrier;
+use crate::hash::ShortMap;
 use crate::op::{Argument, OpRef};
 use crate::ops::{
     BroadcastLike, Concat, Elemwise, ExpandDims, JoinAxes, MatMul, Permute, Reduce, Reshape,
@@ -14,7 +15,6 @@ use crate::ty::Type;
 use crate::value::Value;
 use lodestride_array::kernels::{BinaryOp, UnaryOp};
 use lodestride_array::{DType, Scalar};
-use std::collections::HashMap;
 
 /// How far a rule may be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -96,12 +96,12 @@ pub(crate) struct Site<'a> {
 /// Rules by the op at their root.
 #[derive(Default)]
 pub(crate) struct RuleSet {
-    by_key: HashMap<Key, Vec<Rule>>,
+    by_key: ShortMap<Key, Vec<Rule>>,
 }
 
 impl RuleSet {
     pub(crate) fn new(groups: &[&[Rule]]) -> Self {
-        let mut by_key: HashMap<Key, Vec<Rule>> = HashMap::new();
+        let mut by_key: ShortMap<Key, Vec<Rule>> = ShortMap::default();
         for rule in groups.iter().copied().flatten() {
             by_key.entry(rule.key).or_default().push(*rule);
         }
@@ -150,7 +150,7 @@ pub(crate) struct Rewriter<'a> {
     depth: usize,
     spans: Spans,
     /// Uses of new values as far as the old graph knows them.
-    uses: HashMap<ValueId, usize>,
+    uses: ShortMap<ValueId, usize>,
 }
 
 /// Passes until no rule applies, or the bound is reached.
@@ -185,7 +185,7 @@ fn pass(
         log,
         depth: 0,
         spans: Spans::new(),
-        uses: HashMap::new(),
+        uses: ShortMap::default(),
     };
     let mut map: Vec<Option<ValueId>> = vec![None; old.values.len()];
     for input in &old.inputs {

@@ -1,7 +1,7 @@
 //! Copies and conversions: `dup`, `cast`, `assign`, and the way out to vectors.
 
-use lodestride_buffer::{AllocError, DType, HostType};
-use lodestride_kernels as kernels;
+use lodestride_buffer::{AllocError, Argument, DType, HostType};
+use lodestride_kernels::{self as kernels, KernelError};
 use lodestride_shape::Order;
 
 use crate::NdArray;
@@ -96,16 +96,17 @@ impl NdArray {
     #[track_caller]
     pub(crate) fn assign_arg(&self, op: &'static str, values: Arg<'_>) -> Result<()> {
         self.expect_writable(op)?;
-        match values {
-            Arg::Scalar(value) => kernels::copy(value.into(), self.operand()).or_fail(op),
+        let copied = match values {
+            Arg::Scalar(value) => kernels::copy(value.into(), self.operand()),
             Arg::Array(values) if values.shape() == self.shape() => {
-                kernels::copy(values.operand().into(), self.operand()).or_fail(op)
+                kernels::copy(values.operand().into(), self.operand())
             }
             Arg::Array(values) => {
                 let values = values.broadcast_into(op, self)?;
-                kernels::copy(values.operand().into(), self.operand()).or_fail(op)
+                kernels::copy(values.operand().into(), self.operand())
             }
-        }
+        };
+        copied.map_err(beside_a_receiver).or_fail(op)
     }
 
     /// All elements in C order.
@@ -235,5 +236,25 @@ impl NdArray {
             start = end;
         }
         Ok(flat)
+    }
+}
+
+/// The kernel calls what it copies X; in `x.assign(y)` that is the second operand, Y.
+fn beside_a_receiver(error: KernelError) -> KernelError {
+    match error {
+        KernelError::Access {
+            op,
+            argument: Argument::X,
+            source,
+            dtype,
+            shape,
+        } => KernelError::Access {
+            op,
+            argument: Argument::Y,
+            source,
+            dtype,
+            shape,
+        },
+        other => other,
     }
 }

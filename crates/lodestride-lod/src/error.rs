@@ -1,5 +1,7 @@
 //! What can be wrong with a LoD or with the arguments of a sequence op: values only, no prepared text.
 
+mod help;
+
 use std::fmt;
 use std::panic::Location;
 
@@ -37,7 +39,9 @@ impl fmt::Display for LodError {
             .split_once('\n')
             .map_or((text.as_str(), None), |(a, b)| (a, Some(b)));
         write!(f, "{first}\n  --> {}", self.at)?;
-        rest.map_or(Ok(()), |rest| write!(f, "\n{rest}"))
+        rest.map_or(Ok(()), |rest| write!(f, "\n{rest}"))?;
+        let help = self.kind.help();
+        help.map_or(Ok(()), |help| write!(f, "\n  help: {help}"))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Everything that can be wrong with a graph or a call, with the op, the types and the user's source line.
 
+mod explain;
 mod kind;
 
 pub use kind::GraphErrorKind;
@@ -152,22 +153,6 @@ impl GraphError {
     /// The user's source lines behind the failure.
     pub fn spans(&self) -> &[Span] {
         &self.0.spans
-    }
-}
-
-impl fmt::Display for GraphError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(op) = &self.0.op {
-            write!(f, "Op [{op}]: ")?;
-        }
-        self.0.kind.fmt(f)?;
-        for span in &self.0.spans {
-            write!(f, "\n  written at {span}")?;
-        }
-        if let Some(operands) = &self.0.operands {
-            write!(f, "\n  inputs: {operands}")?;
-        }
-        Ok(())
     }
 }
 

@@ -57,6 +57,7 @@
 //! ```text
 //! level 0 adds up to 3 sequences, but level 1 has 2
 //!   --> src/main.rs:7:15
+//!   help: the lengths of a level must add up to the number of sequences of the next one
 //! ```
 //!
 //! Everything of the array crate is at hand as [`array`](mod@array); the names used most stand here.

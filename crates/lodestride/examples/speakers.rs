@@ -102,13 +102,13 @@ impl Data {
 
 impl fmt::Display for Data {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (frames, utterances) = (self.train.rows(), self.train_labels.len());
         write!(
             f,
-            "data        {utterances} utterances to train on ({frames} frames), {} to test ({} frames); a batch is {}",
+            "data        {} utterances of {} frames to train on, {} of {} to test; nothing is padded",
+            self.train_labels.len(),
+            self.train.rows(),
             self.test_labels.len(),
-            self.test.rows(),
-            self.train.lod()
+            self.test.rows()
         )
     }
 }
@@ -345,70 +345,20 @@ fn reload(run: &Run, data: &Data, path: &Path) -> Outcome<usize> {
 }
 
 fn write_report(runs: &[Run], mean: f64, data: &Data, path: &Path) -> Outcome<()> {
-    let run = &runs[0];
-    let curve = |column: usize| -> Vec<(f64, f64)> {
-        run.history
-            .iter()
-            .enumerate()
-            .map(|(epoch, row)| (epoch as f64 + 1.0, row[column]))
-            .collect()
-    };
+    let (run, step) = (&runs[0], &runs[0].model.step);
     let mut page = Report::new(
         "Who is speaking?",
         "Nine speakers, 640 utterances of Japanese vowels (Kudo, Toyama, Shimbo 1999; UCI archive, CC BY 4.0)",
     );
-    page.tile(
-        "test accuracy, seed 0",
-        &format!("{:.2} %", 100.0 * run.accuracy),
-    );
-    page.tile("mean of 5 seeds", &format!("{:.2} %", 100.0 * mean));
-    let compile_ms = run.model.step.compile_time().as_secs_f64() * 1e3;
-    page.tile("to compile the step", &format!("{compile_ms:.2} ms"));
-    page.tile(
-        "per training step",
-        &format!("{:.3} ms", run.per_step.as_secs_f64() * 1e3),
-    );
-    page.tile(
-        "outside the workspace per step",
-        &format!("{} B", run.outside / run.steps as u64),
-    );
-    let lines = |y_label, range, series| {
-        Lines {
-            x_label: "epoch",
-            y_label,
-            range,
-            series,
-            filled: false,
-        }
-        .to_svg()
-    };
-    page.figure(
-        "Loss",
-        "Mean softmax cross-entropy over the training utterances, seed 0.",
-        &lines(
-            "nats",
-            None,
-            vec![Series {
-                name: "training",
-                points: curve(0),
-            }],
-        ),
-    );
-    let accuracy = vec![
-        Series {
-            name: "training",
-            points: curve(1),
-        },
-        Series {
-            name: "test",
-            points: curve(2),
-        },
-    ];
-    page.figure(
-        "Accuracy",
-        "Share of utterances given to the right speaker.",
-        &lines("share", Some((0.5, 1.0)), accuracy),
-    );
+    let percent = |share: f64| format!("{:.2} %", 100.0 * share);
+    let milliseconds = |time: Duration| format!("{:.3} ms", 1e3 * time.as_secs_f64());
+    page.tile("test accuracy, seed 0", &percent(run.accuracy));
+    page.tile(&format!("mean of {SEEDS} seeds"), &percent(mean));
+    page.tile("to compile the step", &milliseconds(step.compile_time()));
+    page.tile("per training step", &milliseconds(run.per_step));
+    let outside = format!("{} B", run.outside / run.steps as u64);
+    page.tile("outside the workspace per step", &outside);
+    curves(run, &mut page);
     page.figure(
         "Confusion",
         "Test utterances by true and by recognised speaker; mistakes in the second colour.",
@@ -419,23 +369,12 @@ fn write_report(runs: &[Run], mean: f64, data: &Data, path: &Path) -> Outcome<()
         "Frames per utterance, training and test together: the reason not to pad.",
         &lengths(data)?.to_svg(),
     );
-    let bytes = Series {
-        name: "STEP",
-        points: run.workspace_use.clone(),
-    };
-    let timeline = Lines {
-        x_label: "step",
-        y_label: "bytes in use",
-        range: None,
-        series: vec![bytes],
-        filled: true,
-    };
+    let bytes = Series::new("STEP", run.workspace_use.clone());
     page.wide_figure(
         "Workspace",
-        "Bytes in use through the first steps: each step fills the arena from its start, closing it costs nothing.",
-        &timeline.to_svg(),
+        "Bytes in use through the first steps: each fills the arena from its start, closing it costs nothing.",
+        &Lines::new("step", "bytes in use", vec![bytes]).filled().to_svg(),
     );
-    let step = &run.model.step;
     page.wide_figure(
         "The graph as written",
         "Forward pass, gradient and Adam.",
@@ -447,6 +386,33 @@ fn write_report(runs: &[Run], mean: f64, data: &Data, path: &Path) -> Outcome<()
         &step.graph().to_svg(),
     );
     Ok(page.write(path)?)
+}
+
+/// Loss and accuracy by epoch.
+fn curves(run: &Run, page: &mut Report) {
+    let column = |i: usize| {
+        let epochs = run.history.iter().zip(1..);
+        epochs
+            .map(|(row, epoch)| (f64::from(epoch), row[i]))
+            .collect()
+    };
+    let loss = vec![Series::new("training", column(0))];
+    page.figure(
+        "Loss",
+        "Mean softmax cross-entropy over the training utterances, seed 0.",
+        &Lines::new("epoch", "nats", loss).to_svg(),
+    );
+    let accuracy = vec![
+        Series::new("training", column(1)),
+        Series::new("test", column(2)),
+    ];
+    page.figure(
+        "Accuracy",
+        "Share of utterances given to the right speaker.",
+        &Lines::new("epoch", "share", accuracy)
+            .range(0.5, 1.0)
+            .to_svg(),
+    );
 }
 
 fn confusion(run: &Run, data: &Data) -> Outcome<Heat<'static>> {

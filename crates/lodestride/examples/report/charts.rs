@@ -13,31 +13,61 @@ const COLOURS: [&str; 4] = ["var(--a)", "var(--b)", "var(--c)", "var(--d)"];
 
 /// One named curve of a line chart.
 #[derive(Debug)]
-pub struct Series<'a> {
+pub(crate) struct Series<'a> {
     /// What the legend calls it.
-    pub name: &'a str,
+    name: &'a str,
     /// `(x, y)`, in the order they are joined.
-    pub points: Vec<(f64, f64)>,
+    points: Vec<(f64, f64)>,
+}
+
+impl<'a> Series<'a> {
+    /// A curve through these points.
+    pub(crate) fn new(name: &'a str, points: Vec<(f64, f64)>) -> Self {
+        Self { name, points }
+    }
 }
 
 /// A line chart with a legend; the vertical axis covers all series unless `range` fixes it.
 #[derive(Debug)]
-pub struct Lines<'a> {
+pub(crate) struct Lines<'a> {
     /// Text under the horizontal axis.
-    pub x_label: &'a str,
+    x_label: &'a str,
     /// Text above the vertical axis.
-    pub y_label: &'a str,
+    y_label: &'a str,
     /// Lowest and highest value of the vertical axis.
-    pub range: Option<(f64, f64)>,
+    range: Option<(f64, f64)>,
     /// The curves, drawn in this order.
-    pub series: Vec<Series<'a>>,
+    series: Vec<Series<'a>>,
     /// Whether the area under each curve is tinted.
-    pub filled: bool,
+    filled: bool,
 }
 
-impl Lines<'_> {
+impl<'a> Lines<'a> {
+    /// A chart of these curves.
+    pub(crate) fn new(x_label: &'a str, y_label: &'a str, series: Vec<Series<'a>>) -> Self {
+        Self {
+            x_label,
+            y_label,
+            range: None,
+            series,
+            filled: false,
+        }
+    }
+
+    /// Fixes the vertical axis.
+    pub(crate) fn range(mut self, low: f64, high: f64) -> Self {
+        self.range = Some((low, high));
+        self
+    }
+
+    /// Tints the area under each curve.
+    pub(crate) fn filled(mut self) -> Self {
+        self.filled = true;
+        self
+    }
+
     /// Draws the chart.
-    pub fn to_svg(&self) -> String {
+    pub(crate) fn to_svg(&self) -> String {
         let all = || self.series.iter().flat_map(|s| s.points.iter().copied());
         let (x0, x1) = extent(all().map(|p| p.0));
         let (y0, y1) = self.range.unwrap_or_else(|| extent(all().map(|p| p.1)));
@@ -82,18 +112,18 @@ impl Lines<'_> {
 
 /// A bar chart: one bar for each `(label, value)`.
 #[derive(Debug)]
-pub struct Bars<'a> {
+pub(crate) struct Bars<'a> {
     /// Text under the horizontal axis.
-    pub x_label: &'a str,
+    pub(crate) x_label: &'a str,
     /// Text above the vertical axis.
-    pub y_label: &'a str,
+    pub(crate) y_label: &'a str,
     /// The bars from left to right.
-    pub bars: Vec<(String, f64)>,
+    pub(crate) bars: Vec<(String, f64)>,
 }
 
 impl Bars<'_> {
     /// Draws the chart.
-    pub fn to_svg(&self) -> String {
+    pub(crate) fn to_svg(&self) -> String {
         let top = self.bars.iter().map(|b| b.1).fold(0.0, f64::max);
         let count = self.bars.len().max(1) as f64;
         let frame = Frame {
@@ -131,20 +161,20 @@ impl Bars<'_> {
 
 /// A matrix of counts as a shaded grid: rows are the truth, columns the answer.
 #[derive(Debug)]
-pub struct Heat<'a> {
+pub(crate) struct Heat<'a> {
     /// Text under the grid.
-    pub x_label: &'a str,
+    pub(crate) x_label: &'a str,
     /// Text above the row labels.
-    pub y_label: &'a str,
+    pub(crate) y_label: &'a str,
     /// Names of rows and columns.
-    pub labels: Vec<String>,
+    pub(crate) labels: Vec<String>,
     /// `counts[row][column]`, as many of each as there are labels.
-    pub counts: Vec<Vec<usize>>,
+    pub(crate) counts: Vec<Vec<usize>>,
 }
 
 impl Heat<'_> {
     /// Draws the grid; the diagonal in one colour, mistakes in another.
-    pub fn to_svg(&self) -> String {
+    pub(crate) fn to_svg(&self) -> String {
         let cell = 30.0;
         let size = cell * self.labels.len() as f64;
         let (left, top) = (56.0, 28.0);

@@ -3,14 +3,14 @@
 
 mod charts;
 
-pub use charts::{Bars, Heat, Lines, Series};
+pub(crate) use charts::{Bars, Heat, Lines, Series};
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 /// A page under construction: a heading, a row of tiles, then figures in the order they were added.
 #[derive(Debug, Default)]
-pub struct Report {
+pub(crate) struct Report {
     title: String,
     subtitle: String,
     tiles: String,
@@ -19,7 +19,7 @@ pub struct Report {
 
 impl Report {
     /// Starts a page with a heading and one line under it.
-    pub fn new(title: &str, subtitle: &str) -> Self {
+    pub(crate) fn new(title: &str, subtitle: &str) -> Self {
         Self {
             title: escape(title),
             subtitle: escape(subtitle),
@@ -28,7 +28,7 @@ impl Report {
     }
 
     /// Adds one headline figure to the row of tiles.
-    pub fn tile(&mut self, label: &str, value: &str) {
+    pub(crate) fn tile(&mut self, label: &str, value: &str) {
         let (label, value) = (escape(label), escape(value));
         // Writing to a String cannot fail.
         let _ = write!(
@@ -38,7 +38,7 @@ impl Report {
     }
 
     /// Adds a figure: a heading, one sentence of explanation and the markup that shows it.
-    pub fn figure(&mut self, heading: &str, caption: &str, markup: &str) {
+    pub(crate) fn figure(&mut self, heading: &str, caption: &str, markup: &str) {
         let (heading, caption) = (escape(heading), escape(caption));
         let _ = write!(
             self.figures,
@@ -47,7 +47,7 @@ impl Report {
     }
 
     /// Adds a figure that spans the page and scrolls sideways when its content is wider.
-    pub fn wide_figure(&mut self, heading: &str, caption: &str, markup: &str) {
+    pub(crate) fn wide_figure(&mut self, heading: &str, caption: &str, markup: &str) {
         let markup = format!("<div class=scroll>{markup}</div>");
         let (heading, caption) = (escape(heading), escape(caption));
         let _ = write!(
@@ -57,7 +57,7 @@ impl Report {
     }
 
     /// The page as one HTML document.
-    pub fn to_html(&self) -> String {
+    pub(crate) fn to_html(&self) -> String {
         format!(
             "<!doctype html><html lang=en><head><meta charset=utf-8>\
              <meta name=viewport content='width=device-width,initial-scale=1'>\
@@ -72,7 +72,7 @@ impl Report {
     }
 
     /// Writes the page to `path`, through a temporary file so that a reader never sees half of it.
-    pub fn write(&self, path: &Path) -> std::io::Result<()> {
+    pub(crate) fn write(&self, path: &Path) -> std::io::Result<()> {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
@@ -83,7 +83,7 @@ impl Report {
 }
 
 /// Replaces the characters that mean something in HTML.
-pub fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

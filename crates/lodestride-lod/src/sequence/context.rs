@@ -123,6 +123,9 @@ pub fn context_grad(
     Ok((of_x, Some(of_padding)))
 }
 
+/// Rows, each a range of one.
+type Ranges = Vec<Range<usize>>;
+
 /// What a window op has checked about its arguments.
 struct Plan<'a> {
     offsets: std::borrow::Cow<'a, [usize]>,
@@ -174,14 +177,14 @@ impl<'a> Plan<'a> {
 
     /// The places outside their sequence, counted through all windows, and the row of the padding each takes.
     #[track_caller]
-    fn outside(&self) -> Result<(Vec<Range<usize>>, Vec<Range<usize>>)> {
+    fn outside(&self) -> Result<(Ranges, Ranges)> {
         let (up, _) = self.window.padding();
         // At most every place; a list that long need not fit when the rows are empty.
         let rows = self.offsets[self.offsets.len() - 1];
         drop(room_for::<Range<usize>>(
             rows.saturating_mul(self.window.length),
         )?);
-        let (mut places, mut taken) = (Vec::new(), Vec::new());
+        let (mut places, mut taken) = (Ranges::new(), Ranges::new());
         for pair in self.offsets.windows(2) {
             let length = (pair[1] - pair[0]) as isize;
             for row in pair[0]..pair[1] {

@@ -243,8 +243,8 @@ fn targets(
     let width = rows::row_width(input);
     let mut targets = Vec::with_capacity(numbers.len());
     for (row, pair) in offsets.windows(2).enumerate() {
-        for index in pair[0]..pair[1] {
-            let found = numbers[index];
+        let own = numbers.iter().enumerate().take(pair[1]).skip(pair[0]);
+        for (index, &found) in own {
             match usize::try_from(found) {
                 Ok(id) if id < width => targets.push(row * width + id..row * width + id + 1),
                 _ => {

@@ -28,7 +28,7 @@ fn the_figure_of_x_plus_y() -> Result<()> {
         assert_eq!(*variable.ty(), Type::tensor(DType::F64, [false, false]));
     }
     assert_eq!(node.inputs(), [x.clone(), y.clone()]);
-    assert_eq!(node.outputs(), [z.clone()]);
+    assert_eq!(node.outputs(), std::slice::from_ref(&z));
     // "The owner of x and y is None because they are not the result of another computation."
     assert!(x.owner().is_none() && y.owner().is_none());
     // "The Apply's output points to z, and z.owner points back to the Apply."
@@ -145,7 +145,7 @@ fn numbers_are_wrapped_as_constants() -> Result<()> {
     let constant = node.inputs()[1].as_constant().expect("1 is a Constant");
     assert_eq!(constant.ty().to_string(), "lscalar");
     assert_eq!(constant.data().array(), &NdArray::scalar(1i64)?);
-    assert_eq!(node.outputs(), [e.clone()]);
+    assert_eq!(node.outputs(), std::slice::from_ref(&e));
     assert_eq!(e.ty().to_string(), "dscalar");
     Ok(())
 }

@@ -110,8 +110,9 @@ fn an_executed_scalar_add_changes_the_array() -> Result<()> {
 /// "Transform operations: logarithm, cosine, tanh, rectified linear; also add, subtract, copy; softmax along a dimension."
 #[test]
 fn transforms_work_element_by_element() -> Result<()> {
+    type Reference = fn(f64) -> f64;
     let row = NdArray::from([-1.0f64, 0.5, 2.0]);
-    let cases: [(NdArray, fn(f64) -> f64); 4] = [
+    let cases: [(NdArray, Reference); 4] = [
         (row.abs()?.log()?, |v| v.abs().ln()),
         (row.cos()?, f64::cos),
         (row.tanh()?, f64::tanh),

@@ -209,6 +209,7 @@ impl Function {
         self.call_feed(&feed, span)
     }
 
+    #[track_caller]
     pub(crate) fn call_feed(&self, feed: &[(Arc<str>, Value)], span: Span) -> Result<Vec<Value>> {
         let fail = |kind| GraphError::new(kind, None, span);
         let inputs = &self.leaves[..self.fed];

@@ -28,6 +28,12 @@ fn a_second_call_allocates_only_its_outputs() -> Result<()> {
         1,
         "one output"
     );
+    let place = second[0].array().buffer().allocated_at();
+    assert_eq!(
+        place.file(),
+        file!(),
+        "a result belongs to the line of the call"
+    );
     ragged_batches_grow_the_arena_only_when_larger()
 }
 

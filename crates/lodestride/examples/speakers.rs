@@ -451,3 +451,27 @@ fn lengths(data: &Data) -> Outcome<Bars<'static>> {
         bars,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_that_do_not_match_the_utterances_are_refused() {
+        let path = std::env::temp_dir().join(format!("speakers-{}.npz", std::process::id()));
+        let frames = NdArray::ones([3, COEFFICIENTS]).unwrap();
+        let batch = LodTensor::new(frames, Lengths::from([[1, 2]])).unwrap();
+        let mut file = npz::Writer::create(&path).unwrap();
+        for part in ["train", "test"] {
+            file.lod_tensor(part, &batch).unwrap();
+            let labels = NdArray::from([4i64, 7, 1]);
+            file.array(&format!("{part}_labels"), &labels).unwrap();
+        }
+        file.finish().unwrap();
+        let error = Data::load(&path).err().unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let LabelCount { found, expected } = error.downcast_ref().unwrap();
+        assert_eq!((*found, *expected), (3, 2));
+        assert!(error.to_string().contains("3 labels for 2 utterances"));
+    }
+}

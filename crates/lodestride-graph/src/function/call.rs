@@ -31,7 +31,8 @@ impl Environment {
 }
 
 impl Function {
-    /// Runs the function on checked numbers of values.
+    /// Runs the function on checked numbers of values. The results count as allocated where the user calls.
+    #[track_caller]
     pub(crate) fn run(
         &self,
         values: &[Value],
@@ -97,6 +98,7 @@ impl Function {
     }
 
     /// Memory for every output whose shape is known: the caller's for results, the shared variables' for updates.
+    #[track_caller]
     fn output_memory(&self, plan: &Plan) -> Result<Vec<Option<NdArray>>, GraphErrorKind> {
         let mut memory = Vec::with_capacity(self.graph.outputs().len());
         for (position, output) in self.graph.outputs().iter().enumerate() {

@@ -54,22 +54,16 @@ pub(crate) fn run(plan: &Plan<'_, '_>) -> Result<()> {
         places.push(place(output, start));
         strides.push(output.layout().strides().as_slice());
     }
-    for (index, ((argument, input), &start)) in inputs.iter().zip(&open.inputs).enumerate() {
+    for (index, ((_, input), &start)) in inputs.iter().zip(&open.inputs).enumerate() {
         let here = place(input, start.cast_mut());
         let (place, layout) = match &copies[index] {
-            Shared::Copied(copy, layout) => {
-                let guard = copy
-                    .read()
-                    .map_err(|source| input.refused(plan.op, *argument, source))?;
-                // The copy is this call's own, so the pointer outlives the guard: nobody else can write or free it.
-                (
-                    Place {
-                        base: guard.as_ptr().cast_mut(),
-                        ..here
-                    },
-                    layout,
-                )
-            }
+            Shared::Copied(copy) => (
+                Place {
+                    base: copy.start,
+                    ..here
+                },
+                &copy.layout,
+            ),
             Shared::Apart => (here, input.layout()),
             Shared::InPlace => (
                 Place {
@@ -129,7 +123,15 @@ enum Shared {
     /// It is the same elements at the same positions as an output.
     InPlace,
     /// It shared some, and was copied.
-    Copied(Buffer, Layout),
+    Copied(Copy),
+}
+
+/// A dense copy of an input.
+struct Copy {
+    layout: Layout,
+    /// Where the elements begin. The copy is this call's own: its guard may end, for nobody else can write or free it.
+    start: *mut u8,
+    _memory: Buffer,
 }
 
 /// Classifies every input against every output and copies those that overlap at other positions.
@@ -208,7 +210,11 @@ fn copy_of(
         }
     }
     drop(guard);
-    Ok(Shared::Copied(copy, layout))
+    Ok(Shared::Copied(Copy {
+        layout,
+        start: target,
+        _memory: copy,
+    }))
 }
 
 /// Whether a source that is an output's own elements may be given to the kernel itself: the call is one step, the source

@@ -282,11 +282,11 @@ impl Program {
 
     /// The dtype in which input `input` is used.
     pub fn input_dtype(&self, input: usize) -> Option<DType> {
-        let inputs = self.built.loads.iter().filter_map(|load| match load {
+        let mut inputs = self.built.loads.iter().filter_map(|load| match load {
             Loaded::Input(dtype) => Some(*dtype),
             Loaded::Constant(..) => None,
         });
-        inputs.skip(input).next()
+        inputs.nth(input)
     }
 
     /// The dtype output `output` is computed in.

@@ -1,5 +1,10 @@
 //! Every operation, for every dtype it claims, over the layout matrix, against a plain scalar reference.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test may panic; functions outside `#[test]` are not recognised"
+)]
+
 mod support;
 
 use lodestride_buffer::{DType, Scalar};
@@ -185,104 +190,132 @@ fn scalars_take_either_side() {
     report.finish();
 }
 
+/// What `op` gives for lists of elements.
+fn all(op: BinaryOp, dtype: DType, x: &[Scalar], y: &[Scalar]) -> Vec<Scalar> {
+    let pairs = x.iter().zip(y);
+    pairs
+        .map(|(&x, &y)| reference_binary(op, dtype, x, y))
+        .collect()
+}
+
+/// Operations with a result of the operands' dtype, the only ones an operand can hold.
+fn closed_operations() -> impl Iterator<Item = (BinaryOp, DType)> {
+    let dtypes = [DType::F32, DType::I64, DType::Bool];
+    let pairs = BinaryOp::ALL
+        .iter()
+        .flat_map(move |&op| dtypes.map(|dtype| (op, dtype)));
+    pairs.filter(|&(op, dtype)| op.result_dtype(dtype) == Some(dtype))
+}
+
+const LONG: usize = 2500;
+
+fn long(dtype: DType) -> Array {
+    Array::new(&[LONG], Arrangement::C, dtype, sample)
+}
+
 #[test]
-fn in_place_and_overlapping_operands_act_as_if_copied_first() {
+fn either_operand_or_both_may_be_the_output() {
     let mut report = Report::default();
-    let n = 2500;
-    for &op in BinaryOp::ALL {
-        for dtype in [DType::F32, DType::I64, DType::Bool] {
-            if op.result_dtype(dtype) != Some(dtype) {
-                continue;
-            }
-            let make = || Array::new(&[n], Arrangement::C, dtype, sample);
-            let y = Array::new(&[n], Arrangement::Reversed, dtype, other);
-            let reference = |x: &[Scalar], y: &[Scalar]| -> Vec<Scalar> {
-                x.iter()
-                    .zip(y)
-                    .map(|(&x, &y)| reference_binary(op, dtype, x, y))
-                    .collect()
-            };
-            let x = make();
-            let (before, right) = (x.values(), y.values());
-            binary(op, x.operand().into(), y.operand().into(), x.operand()).unwrap();
-            report.compare(
-                &format!("{op} {dtype} x = x op y"),
-                &x.values(),
-                &reference(&before, &right),
-                dtype,
-            );
-            let x = make();
-            binary(op, y.operand().into(), x.operand().into(), x.operand()).unwrap();
-            report.compare(
-                &format!("{op} {dtype} x = y op x"),
-                &x.values(),
-                &reference(&right, &before),
-                dtype,
-            );
-            let x = make();
-            binary(op, x.operand().into(), x.operand().into(), x.operand()).unwrap();
-            report.compare(
-                &format!("{op} {dtype} x = x op x"),
-                &x.values(),
-                &reference(&before, &before),
-                dtype,
-            );
-            let x = make();
-            let two = Scalar::Int(1);
-            binary(op, x.operand().into(), two.into(), x.operand()).unwrap();
-            report.compare(
-                &format!("{op} {dtype} x = x op 1"),
-                &x.values(),
-                &reference(&before, &vec![two; n]),
-                dtype,
-            );
-            // The window from element 1 on gets the one before it.
-            let x = make();
-            let shifted = Array {
-                layout: x.layout.shifted(1).unwrap(),
-                ..x.clone()
-            };
-            let after = shifted.values();
-            binary(
-                op,
-                shifted.operand().into(),
-                x.operand().into(),
-                shifted.operand(),
-            )
-            .unwrap();
-            report.compare(
-                &format!("{op} {dtype} windows"),
-                &shifted.values(),
-                &reference(&after, &before),
-                dtype,
-            );
-            // A square and its transpose.
-            let square = Array {
-                layout: Layout::new([50, 50], [50, 1].as_slice(), 3).unwrap(),
-                ..make()
-            };
-            let turned = Array {
-                layout: Layout::new([50, 50], [1, 50].as_slice(), 3).unwrap(),
-                ..square.clone()
-            };
-            let (rows, columns) = (square.values(), turned.values());
-            binary(
-                op,
-                square.operand().into(),
-                turned.operand().into(),
-                square.operand(),
-            )
-            .unwrap();
-            report.compare(
-                &format!("{op} {dtype} x = x op x'"),
-                &square.values(),
-                &reference(&rows, &columns),
-                dtype,
-            );
-        }
+    for (op, dtype) in closed_operations() {
+        let y = Array::new(&[LONG], Arrangement::Reversed, dtype, other);
+        let (before, right) = (long(dtype).values(), y.values());
+        let x = long(dtype);
+        binary(op, x.operand().into(), y.operand().into(), x.operand()).unwrap();
+        report.compare(
+            &format!("{op} {dtype} x = x op y"),
+            &x.values(),
+            &all(op, dtype, &before, &right),
+            dtype,
+        );
+        let x = long(dtype);
+        binary(op, y.operand().into(), x.operand().into(), x.operand()).unwrap();
+        report.compare(
+            &format!("{op} {dtype} x = y op x"),
+            &x.values(),
+            &all(op, dtype, &right, &before),
+            dtype,
+        );
+        let x = long(dtype);
+        binary(op, x.operand().into(), x.operand().into(), x.operand()).unwrap();
+        report.compare(
+            &format!("{op} {dtype} x = x op x"),
+            &x.values(),
+            &all(op, dtype, &before, &before),
+            dtype,
+        );
+        let (x, one) = (long(dtype), Scalar::Int(1));
+        let ones = vec![one; LONG];
+        // Beside a `bool` array a whole number is not a bool, but computed in i64.
+        let wide = dtype.promote_scalar(one.kind());
+        binary(op, x.operand().into(), one.into(), x.operand()).unwrap();
+        let wanted: Vec<Scalar> = all(op, wide, &before, &ones)
+            .into_iter()
+            .map(|z| through(z, dtype))
+            .collect();
+        report.compare(
+            &format!("{op} {dtype} x = x op 1"),
+            &x.values(),
+            &wanted,
+            dtype,
+        );
     }
+    report.finish();
+}
+
+#[test]
+fn operands_that_overlap_the_output_act_as_if_copied_first() {
+    let mut report = Report::default();
+    for (op, dtype) in closed_operations() {
+        // The window from element 1 on gets the one before it.
+        let x = long(dtype);
+        let shifted = Array {
+            layout: x.layout.shifted(1).unwrap(),
+            ..x.clone()
+        };
+        let (before, after) = (x.values(), shifted.values());
+        binary(
+            op,
+            shifted.operand().into(),
+            x.operand().into(),
+            shifted.operand(),
+        )
+        .unwrap();
+        report.compare(
+            &format!("{op} {dtype} windows"),
+            &shifted.values(),
+            &all(op, dtype, &after, &before),
+            dtype,
+        );
+        // A square and its transpose.
+        let view = |strides: [isize; 2], of: &Array| Array {
+            layout: Layout::new([50, 50], strides.as_slice(), 3).unwrap(),
+            ..of.clone()
+        };
+        let square = view([50, 1], &long(dtype));
+        let turned = view([1, 50], &square);
+        let (rows, columns) = (square.values(), turned.values());
+        binary(
+            op,
+            square.operand().into(),
+            turned.operand().into(),
+            square.operand(),
+        )
+        .unwrap();
+        report.compare(
+            &format!("{op} {dtype} x = x op x'"),
+            &square.values(),
+            &all(op, dtype, &rows, &columns),
+            dtype,
+        );
+    }
+    report.finish();
+}
+
+#[test]
+fn unary_operations_run_in_place_in_every_layout() {
+    let mut report = Report::default();
+    let dtype = DType::F32;
     for &op in UnaryOp::ALL {
-        let dtype = DType::F32;
         if op.result_dtype(dtype) != Some(dtype) {
             continue;
         }
@@ -338,6 +371,10 @@ fn copies_convert_between_every_two_dtypes_and_layouts() {
 }
 
 #[test]
+#[expect(
+    clippy::too_many_lines,
+    reason = "three forms over one set of operands"
+)]
 fn select_and_clip_match_the_reference() {
     let mut report = Report::default();
     for dtype in DType::ALL {

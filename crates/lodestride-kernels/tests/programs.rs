@@ -1,5 +1,10 @@
 //! Fused programs against the same operations one by one, over layouts, dtypes, scalars and shared memory.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test may panic; functions outside `#[test]` are not recognised"
+)]
+
 mod support;
 
 use lodestride_buffer::{DType, Scalar};

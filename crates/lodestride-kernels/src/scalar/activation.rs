@@ -263,7 +263,7 @@ impl Activation for f32 {
         let result = 0.5 * x * rough_erfc::<A>(-x * std::f64::consts::FRAC_1_SQRT_2);
         // Far below zero nothing is left; minus infinity times nothing is nothing.
         let below = if self < -16.0 { -0.0 } else { result as f32 };
-        if self != self { self } else { below }
+        if self.is_nan() { self } else { below }
     }
 
     #[inline(always)]

@@ -212,12 +212,12 @@ macro_rules! floats {
 
             #[inline(always)]
             fn max<A: Arch>(self, y: Self) -> Self {
-                if self > y || self != self { self } else { y }
+                if self > y || self.is_nan() { self } else { y }
             }
 
             #[inline(always)]
             fn min<A: Arch>(self, y: Self) -> Self {
-                if self < y || self != self { self } else { y }
+                if self < y || self.is_nan() { self } else { y }
             }
 
             #[inline(always)]
@@ -248,7 +248,7 @@ macro_rules! floats {
             #[inline(always)]
             fn sign<A: Arch>(self) -> Self {
                 let one = (1.0 as $T).copysign(self);
-                if self == 0.0 || self != self { self } else { one }
+                if self == 0.0 || self.is_nan() { self } else { one }
             }
 
             #[inline(always)]

@@ -80,7 +80,7 @@ fn round_to_odd(x: f64) -> f32 {
     let back = f64::from(nearest);
     let away = back.abs() > x.abs();
     let odd = (bits - u32::from(away)) | 1;
-    let inexact = back != x && nearest.is_finite() && x == x;
+    let inexact = back != x && nearest.is_finite() && !x.is_nan();
     f32::from_bits(if inexact { odd } else { bits })
 }
 

@@ -79,6 +79,6 @@ impl Erf for f32 {
     fn erfc<A: Arch>(self) -> Self {
         let result = rough_erfc::<A>(f64::from(self)) as f32;
         // The bound would give NaN a value.
-        if self != self { self } else { result }
+        if self.is_nan() { self } else { result }
     }
 }

@@ -23,8 +23,8 @@ const WHOLE_F32: f32 = 12_582_912.0;
 /// ln 2 in two parts; the first has so few bits that its multiples by whole numbers up to 2^20 are exact.
 pub(crate) const LN2_HIGH: f64 = 0.693_146_705_627_441_4;
 pub(crate) const LN2_LOW: f64 = 4.749_325_039_031_672_6e-7;
-const LN2_HIGH_F32: f32 = 0.693_359_375;
-const LN2_LOW_F32: f32 = -0.000_212_194_441_7;
+const LN2_HIGH_F32: f32 = 0.693_359_4;
+const LN2_LOW_F32: f32 = -0.000_212_194_44;
 
 /// `(exp(r) - 1 - r) / r^2` for |r| <= ln 2 / 2, to 3e-18.
 const TAIL: [f64; 11] = [
@@ -43,15 +43,15 @@ const TAIL: [f64; 11] = [
 /// The same to 7e-8, which the factor r^2 makes a fifteenth of a unit in the last place of f32.
 const TAIL_F32: [f32; 5] = [
     0.5,
-    0.166_665_763,
-    0.041_666_556_1,
-    0.008_363_178_93,
+    0.166_665_76,
+    0.041_666_556,
+    0.008_363_179,
     0.001_392_618_4,
 ];
 
 /// `(2^f - 1) / f` for |f| <= 1/2, to 3e-17.
 const TAIL2: [f64; 12] = [
-    0.693_147_180_559_945_3,
+    std::f64::consts::LN_2,
     0.240_226_506_959_100_72,
     0.055_504_108_664_821_625,
     0.009_618_129_107_628_48,

@@ -29,13 +29,13 @@ fn half<A: Arch>(x: f64) -> (f64, f64) {
 
 /// `(tanh(x) - x) / x^3` as a polynomial in `x^2` for |x| <= 0.9.
 const NEAR_F32: [f32; 7] = [
-    -0.333333327,
-    0.133332618,
-    -0.0539538895,
-    0.0217594098,
-    -0.00845087253,
-    0.00275911926,
-    -0.000520352689,
+    -0.333_333_3,
+    0.133_332_63,
+    -0.053_953_89,
+    0.021_759_41,
+    -0.008_450_872,
+    0.002_759_119_3,
+    -0.000_520_352_7,
 ];
 
 /// From here on `exp(-x)` no longer counts beside `exp(x)`.
@@ -56,7 +56,7 @@ impl Hyperbolic for f64 {
             near
         };
         let result = size.copysign(self);
-        if self.abs() < 1e-9 || self != self {
+        if self.abs() < 1e-9 || self.is_nan() {
             self
         } else {
             result
@@ -77,7 +77,7 @@ impl Hyperbolic for f64 {
         } else {
             near
         };
-        if self != self { self } else { size }
+        if self.is_nan() { self } else { size }
     }
 
     #[inline(always)]
@@ -89,7 +89,7 @@ impl Hyperbolic for f64 {
         let (high, low) = fast_two_sum(large, small);
         let (bottom, lost) = two_sum(1.0, high);
         let result = divide_pairs::<A>((high, low), (bottom, lost + low)).copysign(self);
-        if size < 1e-9 || self != self {
+        if size < 1e-9 || self.is_nan() {
             self
         } else {
             result

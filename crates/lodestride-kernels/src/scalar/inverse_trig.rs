@@ -129,7 +129,7 @@ impl InverseTrig for f64 {
         let centre = middle + (lost + (FRAC_PI_2_LOW - small));
         let end = if negative { opposite } else { twice };
         let inside = if above { end } else { centre };
-        if self.abs() > 1.0 || self != self {
+        if self.abs() > 1.0 || self.is_nan() {
             f64::NAN
         } else {
             inside
@@ -144,7 +144,7 @@ impl InverseTrig for f64 {
         let (large, small) = atan_positive::<A>(bounded, 1.0);
         let result = (large + small).copysign(self);
         let tiny = if size < 1e-9 { self } else { result };
-        if self != self { self } else { tiny }
+        if self.is_nan() { self } else { tiny }
     }
 
     #[inline(always)]
@@ -195,7 +195,7 @@ impl InverseTrig for f32 {
             angle
         };
         let result = turned.copysign(ordinate);
-        (if ordinate != ordinate || abscissa != abscissa {
+        (if ordinate.is_nan() || abscissa.is_nan() {
             f64::NAN
         } else {
             result

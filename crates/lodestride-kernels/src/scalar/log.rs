@@ -32,15 +32,15 @@ const TAIL: [f64; 7] = [
 
 /// `(log(1 + f) - f + f^2/2) / f^3` for the reduced range, to 3e-8.
 const TAIL_F32: [f32; 9] = [
-    0.333_333_313,
+    0.333_333_3,
     -0.249_999_97,
-    0.200_007_156,
-    -0.166_678_026,
-    0.142_490_581,
-    -0.124_256_872,
-    0.116_854_198,
-    -0.114_797_339,
-    0.069_716_118_3,
+    0.200_007_16,
+    -0.166_678_03,
+    0.142_490_58,
+    -0.124_256_87,
+    0.116_854_2,
+    -0.114_797_34,
+    0.069_716_12,
 ];
 
 /// 1 / ln 2, 1 / ln 10 and log10(2) in two parts, the first with half of the bits.
@@ -89,7 +89,11 @@ fn terms<A: Arch>(f: f64) -> (f64, f64) {
 #[inline(always)]
 fn with_ends(x: f64, result: f64) -> f64 {
     let finite = if x < f64::INFINITY { result } else { x };
-    let positive = if x > 0.0 || x != x { finite } else { f64::NAN };
+    let positive = if x > 0.0 || x.is_nan() {
+        finite
+    } else {
+        f64::NAN
+    };
     if x == 0.0 {
         f64::NEG_INFINITY
     } else {
@@ -142,7 +146,7 @@ impl Log for f64 {
         let (half, product) = terms::<A>(f);
         let low = mul_add::<A>(k, LN2_LOW, correction) + product;
         let result = mul_add::<A>(k, LN2_HIGH, f - (half - low));
-        let inside = if self > -1.0 || self != self {
+        let inside = if self > -1.0 || self.is_nan() {
             result
         } else {
             f64::NAN
@@ -181,10 +185,10 @@ impl Log for f32 {
         let f = f32::from_bits((moved & 0x007f_ffff).wrapping_add(CUT)) - 1.0;
         let square = f * f;
         let tail = f * square * polynomial_f32::<A, 9>(f, &TAIL_F32);
-        let low = mul_add_f32::<A>(k, -0.000_212_194_441_7, tail);
-        let result = mul_add_f32::<A>(k, 0.693_359_375, f + mul_add_f32::<A>(-0.5, square, low));
+        let low = mul_add_f32::<A>(k, -0.000_212_194_44, tail);
+        let result = mul_add_f32::<A>(k, 0.693_359_4, f + mul_add_f32::<A>(-0.5, square, low));
         let finite = if self < f32::INFINITY { result } else { self };
-        let positive = if self > 0.0 || self != self {
+        let positive = if self > 0.0 || self.is_nan() {
             finite
         } else {
             f32::NAN

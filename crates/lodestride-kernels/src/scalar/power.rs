@@ -36,7 +36,7 @@ impl Power for f64 {
         let correction = ((1.0 - one) - lost) - inverse * rest;
         let result = mul_add::<A>(inverse, correction, inverse);
         // Zero, infinity and denormals, of which the products make NaN or noise.
-        let inside = self >= f64::MIN_POSITIVE && self < f64::INFINITY;
+        let inside = (f64::MIN_POSITIVE..f64::INFINITY).contains(&self);
         if inside { result } else { inverse }
     }
 
@@ -173,6 +173,6 @@ pub(crate) fn pow_f32<A: Arch>(base: f32, exponent: f32) -> f32 {
     };
     let negative = odd && base.is_sign_negative();
     let result = if negative { -real } else { real };
-    let unknown = (x != x && y != 0.0) || (y != y && x != 1.0);
+    let unknown = (x.is_nan() && y != 0.0) || (y.is_nan() && x != 1.0);
     (if unknown { f64::NAN } else { result }) as f32
 }

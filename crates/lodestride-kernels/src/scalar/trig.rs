@@ -31,7 +31,7 @@ const SIN: [f64; 6] = [
     0.008_333_333_333_330_946,
     -0.000_198_412_698_367_549_7,
     2.755_731_610_068_303e-6,
-    -2.505_113_145_542_794_8e-8,
+    -2.505_113_145_542_795e-8,
     1.591_810_123_027_412e-10,
 ];
 const COS: [f64; 6] = [
@@ -43,16 +43,16 @@ const COS: [f64; 6] = [
     -1.138_261_486_855_632_5e-11,
 ];
 const SIN_F32: [f32; 4] = [
-    -0.166_666_672,
-    0.008_333_331_91,
-    -0.000_198_400_856,
-    2.724_986_42e-6,
+    -0.166_666_67,
+    0.008_333_332,
+    -0.000_198_400_86,
+    2.724_986_4e-6,
 ];
 const COS_F32: [f32; 4] = [
-    0.041_666_667_9,
-    -0.001_388_888_81,
-    2.480_059_99e-5,
-    -2.730_090_78e-7,
+    0.041_666_668,
+    -0.001_388_888_8,
+    2.480_06e-5,
+    -2.730_090_8e-7,
 ];
 
 /// 1.5 * 2^52 and 1.5 * 2^23: adding them drops the fraction and leaves the whole number in the low bits.
@@ -172,10 +172,10 @@ impl Trig for f64 {
 fn sin_or_cos_f32<A: Arch>(x: f32, quarter: u32) -> f32 {
     let shifted = mul_add_f32::<A>(x, std::f32::consts::FRAC_2_PI, WHOLE_F32);
     let n = shifted - WHOLE_F32;
-    let near = mul_add_f32::<A>(-n, 1.570_796_371, x);
-    let r = mul_add_f32::<A>(-n, -4.371_138_829e-8, near);
+    let near = mul_add_f32::<A>(-n, 1.570_796_4, x);
+    let r = mul_add_f32::<A>(-n, -4.371_139e-8, near);
     // The third part counts only where r is small; rounded into r it would cost half a unit everywhere.
-    let rest = n * 1.715_124_51e-15;
+    let rest = n * 1.715_124_5e-15;
     let z = r * r;
     let sin = r + mul_add_f32::<A>(z * r, polynomial_f32::<A, 4>(z, &SIN_F32), rest);
     let half = 0.5 * z;

@@ -3,7 +3,7 @@
 //!
 //! | module | what it is | crate |
 //! |---|---|---|
-//! | [`array`] | [`NdArray`](array::NdArray): views that share memory, in-place ops, workspaces | `lodestride-array` |
+//! | [`mod@array`] | [`NdArray`](array::NdArray): views that share memory, in-place ops, workspaces | `lodestride-array` |
 //! | [`lod`] | [`LodTensor`](lod::LodTensor): nested sequences of any length in one batch | `lodestride-lod` |
 //! | [`graph`] | [`Variable`](graph::Variable), [`Apply`](graph::Apply), gradients, compiled functions | `lodestride-graph` |
 //! | [`serde`] | npy, npz and native files | `lodestride-serde` |

@@ -37,6 +37,7 @@ pub fn segment_windows(
     if layout.is_empty() {
         return Ok(());
     }
+    let start = bounded_start(start, len, x.shape()[0]);
     let windows = Windows::new(x.layout(), &layout, start, len);
     with_unit!(out.dtype(), U => {
         let (x, out) = (guard.slice::<U>(), out_guard.slice_mut::<U>());
@@ -47,6 +48,13 @@ pub fn segment_windows(
         }
     });
     Ok(())
+}
+
+/// A start with the same windows that cannot overflow: further out than all rows, every window is empty anyway.
+fn bounded_start(start: isize, len: usize, rows: usize) -> isize {
+    // Both are sizes of existing arrays, whose elements an isize counts.
+    let (rows, len) = (rows as isize, len as isize);
+    start.clamp(rows.saturating_add(len).saturating_neg(), rows)
 }
 
 /// The layout of an array of windows as `[rows, len, ..]`, whichever of the two forms it has.
@@ -189,7 +197,7 @@ pub fn segment_windows_adjoint(
     let mut out_guard = door::write(OP, Argument::Z, out)?;
     let work = Adjoint {
         offsets,
-        start,
+        start: bounded_start(start, len, out.shape()[0]),
         len,
         width: out.shape()[1..].iter().product(),
         sink: RowSink::new(out),
@@ -255,6 +263,28 @@ impl Adjoint<'_> {
                     }
                 },
             );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bounded_start;
+
+    #[test]
+    fn far_starts_are_brought_near_without_changing_a_window() {
+        let (rows, len) = (9, 4);
+        for start in [isize::MIN, -100, -13, -12, -1, 0, 8, 9, 100, isize::MAX] {
+            let near = bounded_start(start, len, rows);
+            let inside = |start: isize| -> Vec<isize> {
+                let positions = (0..rows as isize).flat_map(|t| {
+                    (0..len as isize).map(move |k| t.saturating_add(start).saturating_add(k))
+                });
+                positions
+                    .map(|at| if (0..9).contains(&at) { at } else { -1 })
+                    .collect()
+            };
+            assert_eq!(inside(near), inside(start), "{start}");
         }
     }
 }

@@ -1,2 +1,48 @@
-//! Benchmarks beside rival libraries.
-fn main() {}
+//! Wall-clock benchmarks of lodestride beside other Rust array libraries, measured in the same run.
+//!
+//! `cargo xtask bench` starts it. Without the feature `rivals` there is nothing to measure against, and it says so.
+#![forbid(unsafe_code)]
+#![expect(clippy::print_stdout, reason = "a program that reports to a terminal")]
+
+#[cfg(feature = "rivals")]
+mod answers;
+#[cfg(feature = "rivals")]
+mod chart;
+#[cfg(feature = "rivals")]
+mod contest;
+#[cfg(feature = "rivals")]
+mod launch;
+#[cfg(feature = "rivals")]
+mod machine;
+#[cfg(feature = "rivals")]
+mod options;
+#[cfg(feature = "rivals")]
+mod page;
+#[cfg(feature = "rivals")]
+mod record;
+#[cfg(feature = "rivals")]
+#[path = "../../crates/lodestride/examples/report/mod.rs"]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    reason = "shared with an example that draws other charts; this page needs a part of it"
+)]
+mod report;
+#[cfg(feature = "rivals")]
+mod suite;
+#[cfg(feature = "rivals")]
+mod workloads;
+
+#[cfg(feature = "rivals")]
+fn main() -> std::process::ExitCode {
+    launch::run()
+}
+
+#[cfg(not(feature = "rivals"))]
+fn main() {
+    println!(
+        "The rivals are not compiled in. Run:\n  cargo xtask bench --quick\nor\n  cargo run --release --package \
+         lodestride-benches --features rivals -- --help"
+    );
+}

@@ -5,7 +5,8 @@ use std::fmt;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use crate::record::{Record, Role, Timing};
+use crate::calm::Scheduler;
+use crate::record::{Record, Role, Samples, Timing};
 
 /// Any error of any library that takes part.
 pub(crate) type Failure = Box<dyn Error>;
@@ -186,17 +187,25 @@ impl<'a> Contest<'a> {
         for entry in &mut self.entries {
             times.push(calibrate(&mut entry.repeat, budget.sample)?);
         }
-        let mut samples = vec![Vec::new(); self.entries.len()];
+        let mut scheduler = Scheduler::of_this_thread();
+        let mut samples = vec![Samples::default(); self.entries.len()];
         let total = budget.each * u32::try_from(self.entries.len())?;
         let start = Instant::now();
-        let mut round = 0;
-        while round < budget.rounds || start.elapsed() < total {
+        // On a busy machine it may take twice the time to get enough samples that nobody disturbed.
+        while samples.iter().any(|s| s.count() < budget.rounds)
+            || start.elapsed() < total
+            || (start.elapsed() < 2 * total && samples.iter().any(|s| s.calm.len() < budget.rounds))
+        {
             for ((entry, &times), samples) in self.entries.iter_mut().zip(&times).zip(&mut samples)
             {
+                let before = scheduler.read();
                 let took = time(&mut entry.repeat, times)?;
-                samples.push(took.as_secs_f64() * 1e9 / f64::from(times));
+                let calm = match (before, scheduler.read()) {
+                    (Some(before), Some(after)) => after.calm_since(before),
+                    _ => true,
+                };
+                samples.add(took.as_secs_f64() * 1e9 / f64::from(times), calm);
             }
-            round += 1;
         }
         let timings = self.entries.iter().zip(samples);
         let timings = timings.map(|(entry, samples)| Timing::new(entry.name, entry.role, samples));

@@ -67,14 +67,6 @@ impl Machine {
             Limit::DoubleFlops(count) => Some(count / peak * 2.0),
         }
     }
-
-    /// Share of the time until now that this thread was ready and had to wait for a core, where Linux tells.
-    pub(crate) fn waited() -> Option<f64> {
-        let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-        let mut numbers = text.split_whitespace().map(str::parse::<f64>);
-        let (ran, waited) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
-        Some(waited / (ran + waited).max(1.0))
-    }
 }
 
 impl fmt::Display for Machine {
@@ -98,9 +90,9 @@ impl fmt::Display for Machine {
         } else {
             &self.cleared
         };
-        write!(
+        writeln!(
             f,
-            "others     load {}; OPENBLAS_* variables cleared: {cleared}\n",
+            "others     load {}; OPENBLAS_* variables cleared: {cleared}",
             self.load
         )?;
         write!(
@@ -140,8 +132,8 @@ fn shortest(runs: usize, mut work: impl FnMut()) -> f64 {
 /// Each step is an `or` (one cycle) and a multiplication (three cycles on every common processor), each waiting for the
 /// last; a product of the value with itself cannot be contracted over several steps.
 fn clock() -> f64 {
-    const STEPS: u32 = 100_000;
-    let took = shortest(40, || {
+    const STEPS: u32 = 50_000;
+    let took = shortest(200, || {
         let mut value = black_box(0x9E37_79B9_7F4A_7C15u64);
         for _ in 0..STEPS {
             value = value.wrapping_mul(value | 2);
@@ -156,18 +148,29 @@ fn product_rate() -> Result<f64, Failure> {
     let a = NdArray::full([N, N], 0.5f32)?;
     let out = NdArray::zeros([N, N])?;
     a.mmul_into(&a, &out)?;
-    let took = shortest(30, || {
+    let took = shortest(200, || {
         // The first call above has shown that it works.
         let _ = black_box(a.mmul_into(&a, &out));
     });
     Ok(2.0 * (N * N * N) as f64 / took)
 }
 
+/// Copies block by block between memory far larger than the caches, and counts the fastest tenth of the blocks: a block is
+/// short enough to be copied between two interruptions.
 fn copy_rate() -> f64 {
     const BYTES: usize = 128 << 20;
+    const BLOCK: usize = 2 << 20;
     let from = vec![1u8; BYTES];
     let mut to = vec![2u8; BYTES];
-    let took = shortest(6, || to.copy_from_slice(black_box(&from)));
+    let mut times = Vec::new();
+    for _ in 0..8 {
+        for (to, from) in to.chunks_exact_mut(BLOCK).zip(from.chunks_exact(BLOCK)) {
+            let start = Instant::now();
+            to.copy_from_slice(black_box(from));
+            times.push(start.elapsed().as_secs_f64() * 1e9);
+        }
+    }
     black_box(to);
-    2.0 * BYTES as f64 / took
+    times.sort_by(f64::total_cmp);
+    2.0 * BLOCK as f64 / times[times.len() / 10]
 }

@@ -7,6 +7,8 @@
 #[cfg(feature = "rivals")]
 mod answers;
 #[cfg(feature = "rivals")]
+mod calm;
+#[cfg(feature = "rivals")]
 mod chart;
 #[cfg(feature = "rivals")]
 mod contest;

@@ -56,6 +56,7 @@ fn entry(record: &Record) -> Value {
             "minimum_ns": timing.minimum,
             "median_ns": timing.median,
             "samples": timing.samples,
+            "disturbed": timing.disturbed,
         })
     });
     json!({

@@ -14,6 +14,31 @@ pub(crate) enum Role {
     Rival,
 }
 
+/// Nanoseconds per operation, as they were measured.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Samples {
+    /// Samples during which the thread never waited for a core.
+    pub(crate) calm: Vec<f64>,
+    /// The others.
+    pub(crate) disturbed: Vec<f64>,
+}
+
+impl Samples {
+    /// Keeps one more.
+    pub(crate) fn add(&mut self, nanoseconds: f64, calm: bool) {
+        if calm {
+            self.calm.push(nanoseconds);
+        } else {
+            self.disturbed.push(nanoseconds);
+        }
+    }
+
+    /// How many there are of both kinds.
+    pub(crate) fn count(&self) -> usize {
+        self.calm.len() + self.disturbed.len()
+    }
+}
+
 /// Nanoseconds per operation of one entry.
 #[derive(Clone, Debug)]
 pub(crate) struct Timing {
@@ -21,19 +46,34 @@ pub(crate) struct Timing {
     pub(crate) role: Role,
     pub(crate) minimum: f64,
     pub(crate) median: f64,
+    /// How many samples minimum and median are of.
     pub(crate) samples: usize,
+    /// How many samples were taken while the thread had to wait for a core.
+    pub(crate) disturbed: usize,
 }
+
+/// From this many calm samples on, the disturbed ones are left out.
+const ENOUGH: usize = 3;
 
 impl Timing {
     /// Sums up samples, of which there is at least one.
-    pub(crate) fn new(name: &'static str, role: Role, mut samples: Vec<f64>) -> Timing {
-        samples.sort_by(f64::total_cmp);
+    pub(crate) fn new(name: &'static str, role: Role, samples: Samples) -> Timing {
+        let Samples {
+            calm: mut used,
+            mut disturbed,
+        } = samples;
+        let count = disturbed.len();
+        if used.len() < ENOUGH {
+            used.append(&mut disturbed);
+        }
+        used.sort_by(f64::total_cmp);
         Timing {
             name,
             role,
-            minimum: samples[0],
-            median: samples[samples.len() / 2],
-            samples: samples.len(),
+            minimum: used[0],
+            median: used[used.len() / 2],
+            samples: used.len(),
+            disturbed: count,
         }
     }
 }
@@ -125,7 +165,7 @@ pub(crate) fn duration(nanoseconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Record, Role, Timing, Verdict, duration};
+    use super::{Record, Role, Samples, Timing, Verdict, duration};
 
     #[test]
     fn durations_have_three_digits() {
@@ -143,14 +183,18 @@ mod tests {
 
     #[test]
     fn the_best_rival_decides() {
-        let timing = |name, role, samples: &[f64]| Timing::new(name, role, samples.to_vec());
+        let timing = |name, role, calm: &[f64]| {
+            let calm = calm.to_vec();
+            let disturbed = vec![0.1];
+            Timing::new(name, role, Samples { calm, disturbed })
+        };
         let record = Record::new(
             "add".to_owned(),
             vec![
                 timing("ours", Role::Ours, &[3.0, 2.0, 4.0]),
-                timing("another way", Role::Variant, &[0.5]),
-                timing("slow", Role::Rival, &[9.0]),
-                timing("quick", Role::Rival, &[1.0]),
+                timing("another way", Role::Variant, &[0.5; 3]),
+                timing("slow", Role::Rival, &[9.0; 3]),
+                timing("quick", Role::Rival, &[1.0; 3]),
             ],
         );
         assert_eq!(record.ratio(), Some(2.0));

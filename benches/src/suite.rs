@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
+use crate::calm::{Account, Scheduler};
 use crate::contest::{Budget, Contest, Failure};
 use crate::machine::Machine;
 use crate::options::Options;
@@ -75,7 +76,8 @@ impl Suite {
 
     /// Prints the closing lines.
     pub(crate) fn finish(&mut self) {
-        self.waited = Machine::waited();
+        let account = Scheduler::of_this_thread().read();
+        self.waited = account.map(Account::share_waited);
         let count = |verdict| {
             let all = self.records.iter().filter(|r| r.verdict() == Some(verdict));
             all.count()
@@ -93,7 +95,7 @@ impl Suite {
                 "this thread waited for a core {:.0} % of the time{}",
                 waited * 100.0,
                 if waited > 0.1 {
-                    "; the machine is busy, read small differences as noise"
+                    "; samples during which it waited are left out where enough others remain"
                 } else {
                     ""
                 }

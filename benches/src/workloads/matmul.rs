@@ -39,16 +39,13 @@ pub(crate) fn run(suite: &mut Suite) -> Result<(), Failure> {
     Ok(())
 }
 
-fn product<'a, T: LinalgScalar + From<f32> + Into<f64>>(
+fn product<T: LinalgScalar + From<f32> + Into<f64>>(
     suite: &mut Suite,
-    mut contest: Contest<'a>,
+    mut contest: Contest<'_>,
     n: usize,
     dtype: DType,
     candle: candle_core::DType,
-) -> Result<(), Failure>
-where
-    T: 'a,
-{
+) -> Result<(), Failure> {
     let (x, y) = (uniform(n * n, 1, -1.0, 1.0), uniform(n * n, 2, -1.0, 1.0));
     let ours = |values: &[f32]| NdArray::from_vec(values.to_vec(), [n, n])?.cast(dtype);
     let (a, b) = (ours(&x)?, ours(&y)?);

@@ -99,11 +99,7 @@ fn turns(suite: &mut Suite, name: &str, in_workspace: bool) -> Result<(), Failur
     contest.sure_rival(
         "ndarray IxDyn",
         || {
-            let turn = || {
-                let sum = &p + &q;
-                let product = &sum * &r;
-                &product - &p
-            };
+            let turn = || &(&(&p + &q) * &r) - &p;
             for _ in 1..TURNS {
                 black_box(turn());
             }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::record::{Record, Verdict, duration};
 use crate::report::escape;
 
-const LABEL: f64 = 250.0;
+const LABEL: f64 = 300.0;
 const LENGTH: f64 = 520.0;
 const WIDTH: f64 = LABEL + LENGTH + 260.0;
 const ROW: f64 = 38.0;

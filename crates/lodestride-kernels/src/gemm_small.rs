@@ -72,14 +72,13 @@ pub(crate) fn scale<C: Compute>(out: &mut MatrixMut<'_, C>, beta: C) {
     }
 }
 
-/// Rows and steps of `k` of a tile of the left matrix.
-const ROWS: usize = 4;
-const DEPTH: usize = 64;
-
-/// Whether a product of floats is small enough that packing would cost more than it saves.
+/// Whether a product of floats is so small that the call of a packing library costs more than the work.
 pub(crate) fn is_small(m: usize, n: usize, k: usize) -> bool {
-    k <= DEPTH && m * n * k <= 32 * 32 * 32
+    m * n * k <= 8 * 8 * 8
 }
+
+/// Columns of the right matrix that are worked on together.
+const COLUMNS: usize = 256;
 
 /// `out = alpha * a b + beta * out` with the columns of `b` one element apart.
 pub(crate) fn product<C: MulAdd>(
@@ -88,7 +87,23 @@ pub(crate) fn product<C: MulAdd>(
     out: &mut MatrixMut<'_, C>,
     blend: Blend<C>,
 ) {
-    run_for::<C, _>(ProductTask { a, b, out, blend });
+    if b.shape().columns <= 16 {
+        run_for::<C, _>(ProductTask {
+            a,
+            b,
+            out,
+            blend,
+            sums: &mut [C::ZERO; 16],
+        });
+    } else {
+        run_for::<C, _>(ProductTask {
+            a,
+            b,
+            out,
+            blend,
+            sums: &mut [C::ZERO; COLUMNS],
+        });
+    }
 }
 
 struct ProductTask<'a, 'm, C> {
@@ -96,98 +111,62 @@ struct ProductTask<'a, 'm, C> {
     b: Matrix<'a, C>,
     out: &'a mut MatrixMut<'m, C>,
     blend: Blend<C>,
+    sums: &'a mut [C],
 }
 
 impl<C: MulAdd> Task for ProductTask<'_, '_, C> {
     type Output = ();
 
     #[inline(always)]
-    fn run<A: Arch>(mut self) {
-        let (m, n) = (self.a.shape().rows, self.b.shape().columns);
-        let mut left = [[C::ZERO; ROWS]; DEPTH];
-        for block in (0..self.a.shape().columns).step_by(DEPTH) {
-            for row in (0..m).step_by(ROWS) {
-                let depth = self.load_left(row, block, &mut left);
-                let left = &left[..depth];
-                let mut column = 0;
-                while column < n {
-                    let at = (row, column, block);
-                    column += match n - column {
-                        32.. => self.tile::<A, 32>(left, at),
-                        16.. => self.tile::<A, 16>(left, at),
-                        4.. => self.tile::<A, 4>(left, at),
-                        _ => self.tile::<A, 1>(left, at),
-                    };
+    fn run<A: Arch>(self) {
+        let Self {
+            a,
+            b,
+            out,
+            blend,
+            sums,
+        } = self;
+        let (left, right, to) = (a.shape(), b.shape(), out.shape());
+        for first in (0..right.columns).step_by(sums.len()) {
+            let sums = &mut sums[..(right.columns - first).min(COLUMNS)];
+            for row in 0..left.rows {
+                sums.fill(C::ZERO);
+                row_product::<A, C>(a, b, row, first, sums);
+                for (column, &sum) in sums.iter().enumerate() {
+                    blend.apply(&mut out.data()[to.at(row, first + column)], sum);
                 }
             }
         }
     }
 }
 
-impl<C: MulAdd> ProductTask<'_, '_, C> {
-    /// Copies up to four rows of the left matrix, `k` outermost; rows beyond the last are zero.
-    #[inline(always)]
-    fn load_left(&self, row: usize, block: usize, left: &mut [[C; ROWS]; DEPTH]) -> usize {
-        let shape = self.a.shape();
-        let depth = DEPTH.min(shape.columns - block);
-        for lane in 0..ROWS {
-            if row + lane >= shape.rows {
-                left[..depth]
-                    .iter_mut()
-                    .for_each(|values| values[lane] = C::ZERO);
-                continue;
-            }
-            for (step, values) in left[..depth].iter_mut().enumerate() {
-                values[lane] = self.a.data()[shape.at(row + lane, block + step)];
-            }
+/// Adds multiples of rows of `b` to `sums`, four rows at a time.
+#[inline(always)]
+fn row_product<A: Arch, C: MulAdd>(
+    a: Matrix<'_, C>,
+    b: Matrix<'_, C>,
+    row: usize,
+    first: usize,
+    sums: &mut [C],
+) {
+    let (left, right, depth) = (a.shape(), b.shape(), a.shape().columns);
+    let factor = |step: usize| a.data()[left.at(row, step)];
+    let len = sums.len();
+    let line = |step: usize| &b.data()[right.at(step, first)..][..len];
+    for quad in 0..depth / 4 {
+        let [p, q, r, s] = [0, 1, 2, 3].map(|i| factor(4 * quad + i));
+        let rows = line(4 * quad).iter().zip(line(4 * quad + 1));
+        let rows = rows.zip(line(4 * quad + 2)).zip(line(4 * quad + 3));
+        for (sum, (((&w, &x), &y), &z)) in sums.iter_mut().zip(rows) {
+            let low = C::mul_add::<A>(q, x, C::mul_add::<A>(p, w, *sum));
+            *sum = C::mul_add::<A>(s, z, C::mul_add::<A>(r, y, low));
         }
-        depth
     }
-
-    #[inline(always)]
-    fn tile<A: Arch, const N: usize>(
-        &mut self,
-        left: &[[C; ROWS]],
-        (row, column, block): (usize, usize, usize),
-    ) -> usize {
-        let b = self.b.shape();
-        let mut sums = [[C::ZERO; N]; ROWS];
-        for (step, left) in left.iter().enumerate() {
-            let from = b.at(block + step, column);
-            let Some(right) = self.b.data()[from..].first_chunk::<N>() else {
-                break;
-            };
-            for lane in 0..ROWS {
-                for index in 0..N {
-                    sums[lane][index] =
-                        C::mul_add::<A>(left[lane], right[index], sums[lane][index]);
-                }
-            }
+    for step in depth / 4 * 4..depth {
+        let factor = factor(step);
+        for (sum, &value) in sums.iter_mut().zip(line(step)) {
+            *sum = C::mul_add::<A>(factor, value, *sum);
         }
-        // Blocks of `k` after the first add to what the first one left.
-        let blend = match block {
-            0 => self.blend,
-            _ => Blend {
-                beta: C::ONE,
-                ..self.blend
-            },
-        };
-        let shape = self.out.shape();
-        let rows = ROWS.min(shape.rows - row);
-        let data = self.out.data();
-        for (lane, sums) in sums.iter().enumerate().take(rows) {
-            let at = shape.at(row + lane, column);
-            if shape.column_step == 1 {
-                for (out, &sum) in data[at..at + N].iter_mut().zip(sums) {
-                    blend.apply(out, sum);
-                }
-            } else {
-                for (index, &sum) in sums.iter().enumerate() {
-                    blend.apply(&mut data[shape.at(row + lane, column + index)], sum);
-                }
-            }
-        }
-        N
     }
 }
 
@@ -229,7 +208,7 @@ fn vector_part<C: MulAdd>(a: Matrix<'_, C>, x: &[C], out: &mut MatrixMut<'_, C>,
     }
 }
 
-/// Dot products of contiguous rows with `x`, four rows at a time.
+/// Dot products of contiguous rows with `x`.
 struct RowsTask<'a, 'm, C> {
     a: Matrix<'a, C>,
     x: &'a [C],
@@ -242,55 +221,38 @@ impl<C: MulAdd> Task for RowsTask<'_, '_, C> {
 
     #[inline(always)]
     fn run<A: Arch>(self) {
-        let (shape, out) = (self.a.shape(), self.out.shape());
-        let mut row = 0;
-        while row < shape.rows {
-            let rows = if shape.rows - row >= 4 { 4 } else { 1 };
-            let line = |index: usize| &self.a.data()[shape.at(row + index, 0)..][..shape.columns];
-            let mut sums = [C::ZERO; 4];
-            if rows == 4 {
-                sums = dot::<A, C, 4>([line(0), line(1), line(2), line(3)], self.x);
-            } else {
-                sums[..1].copy_from_slice(&dot::<A, C, 1>([line(0)], self.x));
-            }
-            for (index, &sum) in sums[..rows].iter().enumerate() {
-                self.blend
-                    .apply(&mut self.out.data()[out.at(row + index, 0)], sum);
-            }
-            row += rows;
+        let Self { a, x, out, blend } = self;
+        let (shape, to) = (a.shape(), out.shape());
+        for row in 0..shape.rows {
+            let line = &a.data()[shape.at(row, 0)..][..shape.columns];
+            let sum = dot::<A, C>(line, x);
+            blend.apply(&mut out.data()[to.at(row, 0)], sum);
         }
     }
 }
 
 #[inline(always)]
-fn dot<A: Arch, C: MulAdd, const R: usize>(rows: [&[C]; R], x: &[C]) -> [C; R] {
-    const N: usize = 32;
-    let mut lanes = [[C::ZERO; N]; R];
-    let (chunks, rest) = x.as_chunks::<N>();
-    let split = rows.map(|row| row.as_chunks::<N>());
-    for (index, x) in chunks.iter().enumerate() {
-        for row in 0..R {
-            let values = &split[row].0[index];
-            for lane in 0..N {
-                lanes[row][lane] = C::mul_add::<A>(values[lane], x[lane], lanes[row][lane]);
-            }
+fn dot<A: Arch, C: MulAdd>(row: &[C], x: &[C]) -> C {
+    // As many lanes as the folds have: fewer are unrolled away before they are vectorised.
+    const N: usize = 64;
+    let mut lanes = [C::ZERO; N];
+    let ((values, values_rest), (chunks, rest)) = (row.as_chunks::<N>(), x.as_chunks::<N>());
+    for (values, x) in values.iter().zip(chunks) {
+        for lane in 0..N {
+            lanes[lane] = C::mul_add::<A>(values[lane], x[lane], lanes[lane]);
         }
     }
-    let mut sums = [C::ZERO; R];
-    for row in 0..R {
-        for (lane, (&value, &x)) in lanes[row].iter_mut().zip(split[row].1.iter().zip(rest)) {
-            *lane = C::mul_add::<A>(value, x, *lane);
-        }
-        let mut half = N / 2;
-        while half > 0 {
-            for lane in 0..half {
-                lanes[row][lane] = lanes[row][lane].add(lanes[row][lane + half]);
-            }
-            half /= 2;
-        }
-        sums[row] = lanes[row][0];
+    for (lane, (&value, &x)) in lanes.iter_mut().zip(values_rest.iter().zip(rest)) {
+        *lane = C::mul_add::<A>(value, x, *lane);
     }
-    sums
+    let mut half = N / 2;
+    while half > 0 {
+        for lane in 0..half {
+            lanes[lane] = lanes[lane].add(lanes[lane + half]);
+        }
+        half /= 2;
+    }
+    lanes[0]
 }
 
 /// Multiples of contiguous columns added up, four columns at a time.

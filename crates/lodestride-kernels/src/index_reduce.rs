@@ -381,11 +381,33 @@ fn best_in<C: Compute, O: Order<C>>(
     if best.is_some_and(|(best, _)| !O::beats(key, best)) {
         return None;
     }
-    let position = run.iter().position(|&value| {
-        let candidate = O::key(value);
-        candidate == key || (candidate.is_nan() && key.is_nan())
-    });
-    position.map(|position| (key, position))
+    run_for::<C, _>(Locate::<C, O> { run, key }).map(|position| (key, position))
+}
+
+/// Where a key first stands in a run: a vector scan for the piece that has it, then that piece.
+struct Locate<'a, C, O: Order<C>> {
+    run: &'a [C],
+    key: O::Key,
+}
+
+impl<C: Compute, O: Order<C>> Task for Locate<'_, C, O> {
+    type Output = Option<usize>;
+
+    #[inline(always)]
+    fn run<A: Arch>(self) -> Option<usize> {
+        let Self { run, key } = self;
+        let is_nan = key.is_nan();
+        let found = |&value: &C| {
+            let candidate = O::key(value);
+            (candidate == key) | (candidate.is_nan() & is_nan)
+        };
+        for (index, piece) in run.chunks(64).enumerate() {
+            if piece.iter().fold(false, |any, value| any | found(value)) {
+                return piece.iter().position(found).map(|at| index * 64 + at);
+            }
+        }
+        None
+    }
 }
 
 /// One row of a sweep: columns it beats take its keys and position.
@@ -402,12 +424,19 @@ impl<C: Compute, O: Order<C>> Task for Step<'_, C, O> {
 
     #[inline(always)]
     fn run<A: Arch>(self) {
-        let columns = self.keys.iter_mut().zip(self.positions).zip(self.line);
-        for ((best, position), &value) in columns {
+        // Locals: behind `self` the compiler would reload them after every store.
+        let Self {
+            line,
+            keys,
+            positions,
+            row,
+            is_first,
+        } = self;
+        for ((best, position), &value) in keys.iter_mut().zip(positions).zip(line) {
             let key = O::key(value);
-            let take = self.is_first | O::beats(key, *best);
+            let take = is_first | O::beats(key, *best);
             *best = if take { key } else { *best };
-            *position = if take { self.row } else { *position };
+            *position = if take { row } else { *position };
         }
     }
 }

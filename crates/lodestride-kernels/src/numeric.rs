@@ -127,7 +127,8 @@ pub(crate) trait Compute: Numeric {
     /// The larger value; NaN if either is NaN.
     #[inline(always)]
     fn larger(self, other: Self) -> Self {
-        if other > self || other.is_nan() {
+        // `|`, not `||`: a branch would keep loops from vectorising.
+        if (other > self) | other.is_nan() {
             other
         } else {
             self
@@ -136,7 +137,7 @@ pub(crate) trait Compute: Numeric {
     /// The smaller value; NaN if either is NaN.
     #[inline(always)]
     fn smaller(self, other: Self) -> Self {
-        if other < self || other.is_nan() {
+        if (other < self) | other.is_nan() {
             other
         } else {
             self

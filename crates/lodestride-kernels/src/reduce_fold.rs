@@ -140,9 +140,9 @@ impl<C: Compute, F: LaneFold<C>> Task for RowsTask<'_, C, F, F::Lane> {
 
     #[inline(always)]
     fn run<A: Arch>(self) {
-        lanes_of_rows(self.rows, self.lanes, |lane, value| {
-            self.fold.step(lane, value)
-        });
+        // Locals: behind `self` the compiler would reload them after every store.
+        let Self { fold, rows, lanes } = self;
+        lanes_of_rows(rows, lanes, |lane, value| fold.step(lane, value));
     }
 }
 

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use crate::isa::{Arch, Level, Task};
 use crate::numeric::ComputeFloat;
 use crate::reduce_fold::{
-    COLUMNS, LaneFold, ROWS, Reducer, Rows, fold_rows, fold_run, lanes_of_rows, lanes_of_run,
+    COLUMNS, LANES, ROWS, Reducer, Rows, fold_rows, fold_run, lanes_of_rows, lanes_of_run,
 };
 use crate::reduce_kinds::{Addable, Extreme, Magnitude, Squares, Sum};
 
@@ -169,32 +169,41 @@ pub(crate) struct Variance {
     pub(crate) root: bool,
 }
 
-/// Sums of deviations from `shift` and of their squares.
-#[derive(Clone, Copy)]
-struct Deviations<C> {
-    shift: C,
+/// Sums of deviations from `shift` and of their squares: two lane arrays, because lanes of pairs do not vectorise.
+#[inline(always)]
+fn deviations<C: ComputeFloat>(run: &[C], shift: C) -> (f64, f64) {
+    let (mut sums, mut squares) = ([C::ZERO; LANES], [C::ZERO; LANES]);
+    let (chunks, rest) = run.as_chunks::<LANES>();
+    for chunk in chunks {
+        for lane in 0..LANES {
+            let deviation = chunk[lane].sub(shift);
+            sums[lane] = sums[lane].add(deviation);
+            squares[lane] = squares[lane].add(deviation.mul(deviation));
+        }
+    }
+    for ((sum, square), &value) in sums.iter_mut().zip(&mut squares).zip(rest) {
+        let deviation = value.sub(shift);
+        *sum = sum.add(deviation);
+        *square = square.add(deviation.mul(deviation));
+    }
+    (lane_total(&sums), lane_total(&squares))
 }
 
-impl<C: ComputeFloat> LaneFold<C> for Deviations<C> {
-    type Lane = (C, C);
-    type Total = (f64, f64);
-    #[inline(always)]
-    fn lane(&self) -> (C, C) {
-        (C::ZERO, C::ZERO)
+/// The sum of all lanes, as a tree: a plain loop would lose digits of short runs.
+#[inline(always)]
+fn lane_total<C: ComputeFloat>(lanes: &[C; LANES]) -> f64 {
+    let mut totals = [0.0; LANES];
+    for (total, lane) in totals.iter_mut().zip(lanes) {
+        *total = lane.wide();
     }
-    #[inline(always)]
-    fn step(&self, lane: (C, C), value: C) -> (C, C) {
-        let deviation = value.sub(self.shift);
-        (lane.0.add(deviation), lane.1.add(deviation.mul(deviation)))
+    let mut half = LANES / 2;
+    while half > 0 {
+        for lane in 0..half {
+            totals[lane] += totals[lane + half];
+        }
+        half /= 2;
     }
-    #[inline(always)]
-    fn lift(&self, lane: (C, C)) -> (f64, f64) {
-        (lane.0.wide(), lane.1.wide())
-    }
-    #[inline(always)]
-    fn merge(&self, left: (f64, f64), right: (f64, f64)) -> (f64, f64) {
-        (left.0 + right.0, left.1 + right.1)
-    }
+    totals[0]
 }
 
 struct MomentsOfRun<'a, C>(&'a [C]);
@@ -206,7 +215,7 @@ impl<C: ComputeFloat + Addable<Value = f64> + Magnitude> Task for MomentsOfRun<'
     fn run<A: Arch>(self) -> Moments {
         let count = self.0.len() as f64;
         let shift = C::of(C::value(lanes_of_run(Sum::<false>, self.0)) / count);
-        let (deviation, squares) = lanes_of_run(Deviations { shift }, self.0);
+        let (deviation, squares) = deviations(self.0, shift);
         Moments::shifted(count, shift.wide(), deviation, squares)
     }
 }
@@ -222,14 +231,16 @@ impl<C: ComputeFloat> Task for MomentsOfRows<'_, C> {
     #[inline(always)]
     fn run<A: Arch>(self) {
         let Self { rows, totals } = self;
+        let width = rows.width;
         let count = rows.offsets.len() as f64;
         let mut shifts = [C::ZERO; COLUMNS];
-        let shifts = &mut shifts[..rows.width];
+        let shifts = &mut shifts[..width];
         lanes_of_rows(rows, shifts, |lane, value| lane.add(value));
         for shift in shifts.iter_mut() {
             *shift = C::of(shift.wide() / count);
         }
         let (mut sums, mut squares) = ([C::ZERO; COLUMNS], [C::ZERO; COLUMNS]);
+        let (sums, squares) = (&mut sums[..width], &mut squares[..width]);
         for index in 0..rows.offsets.len() {
             let lanes = sums.iter_mut().zip(squares.iter_mut());
             for (((sum, square), &value), &shift) in lanes.zip(rows.row(index)).zip(shifts.iter()) {
@@ -238,10 +249,19 @@ impl<C: ComputeFloat> Task for MomentsOfRows<'_, C> {
                 *square = square.add(deviation.mul(deviation));
             }
         }
-        for (column, total) in totals.iter_mut().enumerate().take(rows.width) {
-            let (sum, square) = (sums[column].wide(), squares[column].wide());
-            let block = Moments::shifted(count, shifts[column].wide(), sum, square);
-            *total = total.merge(block);
+        // All columns hold equally many values, so the divisions are the same for all.
+        let before = totals.first().map_or(0.0, |total| total.count);
+        let weight = count / (before + count);
+        let cross = before * weight;
+        let columns = sums.iter().zip(squares.iter()).zip(shifts.iter());
+        for (total, ((sum, square), shift)) in totals.iter_mut().zip(columns) {
+            let block = Moments::shifted(count, shift.wide(), sum.wide(), square.wide());
+            let delta = block.mean - total.mean;
+            *total = Moments {
+                count: before + count,
+                mean: total.mean + delta * weight,
+                squares: total.squares + block.squares + delta * delta * cross,
+            };
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Reducing segments of rows: sum, mean, root-scaled sum, extremes, first, last; their gradients; repeating rows.
 //!
 //! Rows are the slices along axis 0; `offsets` divides them: segment `i` is the rows `offsets[i]..offsets[i + 1]`, possibly
-//! none. Accumulators of up to 32 columns stay in registers while the rows of a segment go by.
+//! none. Accumulators of up to 64 columns stay in L1 while the rows of a segment go by.
 
 use std::fmt;
 
@@ -13,6 +13,7 @@ use crate::error::KernelError;
 use crate::isa::{Arch, Task};
 use crate::numeric::{Compute, ComputeKind, run_for};
 use crate::operand::Operand;
+use crate::reduce_fold::{ROWS, Rows, lanes_of_rows};
 use crate::reduce_kinds::Addable;
 use crate::segment_rows::{RowSink, RowView, balanced, check_offsets, rows_of};
 use crate::spread;
@@ -215,11 +216,14 @@ fn pool<C: Addable>(
     }
 }
 
-/// How the rows of one segment are folded, `N` columns at a time.
+/// Columns folded together: their accumulators stay in L1 or in registers.
+const WIDTH: usize = 64;
+
+/// How the rows of one segment are folded, up to [`WIDTH`] columns at a time.
 trait Pool<C: Compute>: Copy + Sync {
     type Value: Compute;
-    /// Folds `rows >= 1` rows of `N` columns; the second result is the row that gave the value (0 where not located).
-    fn fold<const N: usize>(&self, columns: Columns<'_, C>) -> ([Self::Value; N], [u32; N]);
+    /// Folds at least one row into one value per column; `from` gets the row it came from, where that is located.
+    fn fold(&self, columns: Columns<'_, C>, values: &mut [Self::Value], from: &mut [u32]);
 }
 
 /// Some neighbouring columns of the rows of a segment.
@@ -229,17 +233,14 @@ pub(crate) struct Columns<'a, C> {
     pub(crate) start: isize,
     pub(crate) stride: isize,
     pub(crate) rows: usize,
+    pub(crate) width: usize,
 }
 
 impl<'a, C> Columns<'a, C> {
     #[inline(always)]
-    pub(crate) fn row<const N: usize>(&self, row: usize) -> &'a [C; N] {
+    pub(crate) fn row(&self, row: usize) -> &'a [C] {
         let start = (self.start + row as isize * self.stride) as usize;
-        match self.data[start..].first_chunk() {
-            Some(row) => row,
-            // The layout was checked against the buffer when the operand was made.
-            None => unreachable!("a row reaches beyond its buffer"),
-        }
+        &self.data[start..start + self.width]
     }
 }
 
@@ -257,18 +258,24 @@ impl<C: Addable> Pool<C> for SumPool {
     type Value = C::Value;
 
     #[inline(always)]
-    fn fold<const N: usize>(&self, columns: Columns<'_, C>) -> ([C::Value; N], [u32; N]) {
-        let mut totals = [C::NOTHING; N];
-        for block in (0..columns.rows).step_by(64) {
-            let mut sums = [C::ZERO; N];
-            for row in block..columns.rows.min(block + 64) {
-                let row = columns.row::<N>(row);
-                for column in 0..N {
-                    sums[column] = sums[column].add(row[column]);
-                }
+    fn fold(&self, columns: Columns<'_, C>, values: &mut [C::Value], _from: &mut [u32]) {
+        let mut totals = [C::NOTHING; WIDTH];
+        let mut offsets = [0; ROWS];
+        for block in (0..columns.rows).step_by(ROWS) {
+            let rows = ROWS.min(columns.rows - block);
+            for (row, offset) in offsets[..rows].iter_mut().enumerate() {
+                *offset = (columns.start + (block + row) as isize * columns.stride) as usize;
             }
-            for column in 0..N {
-                totals[column] = C::plus(totals[column], sums[column].widen());
+            let rows = Rows {
+                data: columns.data,
+                offsets: &offsets[..rows],
+                width: columns.width,
+            };
+            let mut sums = [C::ZERO; WIDTH];
+            let sums = &mut sums[..columns.width];
+            lanes_of_rows(rows, sums, |sum, value| sum.add(value));
+            for (total, &sum) in totals.iter_mut().zip(sums.iter()) {
+                *total = C::plus(*total, sum.widen());
             }
         }
         let divisor = match self.0 {
@@ -276,14 +283,12 @@ impl<C: Addable> Pool<C> for SumPool {
             Divide::ByCount => Some(columns.rows as f64),
             Divide::ByRoot => Some((columns.rows as f64).sqrt()),
         };
-        let mut values = [C::value(C::NOTHING); N];
         for (value, &total) in values.iter_mut().zip(&totals) {
             *value = match divisor {
                 None => C::value(total),
                 Some(divisor) => C::divided(total, divisor),
             };
         }
-        (values, [0; N])
     }
 }
 
@@ -294,23 +299,17 @@ impl<C: Compute, const MIN: bool> Pool<C> for ExtremePool<MIN> {
     type Value = C;
 
     #[inline(always)]
-    fn fold<const N: usize>(&self, columns: Columns<'_, C>) -> ([C; N], [u32; N]) {
-        let mut best = *columns.row::<N>(0);
-        let mut from = [0u32; N];
+    fn fold(&self, columns: Columns<'_, C>, values: &mut [C], from: &mut [u32]) {
+        values.copy_from_slice(columns.row(0));
+        from.fill(0);
         for index in 1..columns.rows {
-            let row = columns.row::<N>(index);
-            for column in 0..N {
-                let value = row[column];
-                let better = if MIN {
-                    value < best[column]
-                } else {
-                    value > best[column]
-                };
-                best[column] = if better { value } else { best[column] };
-                from[column] = if better { index as u32 } else { from[column] };
+            let best = values.iter_mut().zip(from.iter_mut());
+            for ((best, from), &value) in best.zip(columns.row(index)) {
+                let better = if MIN { value < *best } else { value > *best };
+                *best = if better { value } else { *best };
+                *from = if better { index as u32 } else { *from };
             }
         }
-        (best, from)
     }
 }
 
@@ -413,47 +412,34 @@ impl<C: Compute, P: Pool<C>> Task for PoolTask<'_, C, P> {
     type Output = ();
 
     #[inline(always)]
-    fn run<A: Arch>(mut self) {
+    fn run<A: Arch>(self) {
         let view = self.view;
+        let mut values = [P::Value::ZERO; WIDTH];
+        let (mut from, mut args) = ([0u32; WIDTH], [0i64; WIDTH]);
         for segment in self.range.clone() {
             let (start, end) = (self.offsets[segment], self.offsets[segment + 1]);
             if start == end {
                 continue;
             }
             for piece in 0..view.pieces() {
-                let mut column = 0;
-                while column < view.width {
+                for column in (0..view.width).step_by(WIDTH) {
+                    let width = WIDTH.min(view.width - column);
                     let columns = Columns {
                         data: &view.data,
                         start: view.piece(start, piece) + column as isize,
                         stride: view.row_stride,
                         rows: end - start,
+                        width,
                     };
-                    let at = (segment, piece * view.width + column, start);
-                    column += match view.width - column {
-                        32.. => self.fold::<32>(columns, at),
-                        4.. => self.fold::<4>(columns, at),
-                        _ => self.fold::<1>(columns, at),
-                    };
+                    self.pool
+                        .fold(columns, &mut values[..width], &mut from[..width]);
+                    for (arg, &row) in args.iter_mut().zip(&from[..width]) {
+                        *arg = start as i64 + i64::from(row);
+                    }
+                    let position = piece * view.width + column;
+                    (self.put)(segment, position, &values[..width], &args[..width]);
                 }
             }
         }
-    }
-}
-
-impl<C: Compute, P: Pool<C>> PoolTask<'_, C, P> {
-    #[inline(always)]
-    fn fold<const N: usize>(
-        &mut self,
-        columns: Columns<'_, C>,
-        (segment, position, first_row): (usize, usize, usize),
-    ) -> usize {
-        let (values, from) = self.pool.fold::<N>(columns);
-        let mut args = [first_row as i64; N];
-        for (arg, &row) in args.iter_mut().zip(&from) {
-            *arg += i64::from(row);
-        }
-        (self.put)(segment, position, &values, &args);
-        N
     }
 }

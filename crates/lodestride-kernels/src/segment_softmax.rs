@@ -51,9 +51,6 @@ pub fn segment_softmax(
     Ok(())
 }
 
-/// Rows of a segment whose exponentials are kept; longer segments compute them again.
-const ROWS: usize = 64;
-
 fn softmax<C: ComputeFloat + Magnitude>(
     view: &RowView<'_, C>,
     offsets: &[usize],
@@ -155,7 +152,11 @@ impl<C: ComputeFloat + Magnitude> Task for ScalarTask<'_, '_, C> {
     }
 }
 
-/// Columns of every segment, up to 16 at a time.
+/// Columns worked on together, and elements whose exponentials are kept.
+const WIDTH: usize = 64;
+const KEPT: usize = 1024;
+
+/// Columns of every segment, up to [`WIDTH`] at a time.
 struct ColumnsTask<'a, 'p, C: Clone> {
     view: &'a RowView<'a, C>,
     offsets: &'a [usize],
@@ -166,75 +167,80 @@ impl<C: ComputeFloat> Task for ColumnsTask<'_, '_, C> {
     type Output = ();
 
     #[inline(always)]
-    fn run<A: Arch>(mut self) {
-        for segment in 0..self.offsets.len() - 1 {
-            if self.offsets[segment] == self.offsets[segment + 1] {
-                continue;
-            }
-            for piece in 0..self.view.pieces() {
-                let mut column = 0;
-                while column < self.view.width {
-                    let at = (segment, piece, column);
-                    column += match self.view.width - column {
-                        16.. => self.columns::<A, 16>(at),
-                        4.. => self.columns::<A, 4>(at),
-                        _ => self.columns::<A, 1>(at),
+    fn run<A: Arch>(self) {
+        let Self { view, offsets, put } = self;
+        for pair in offsets.windows(2).filter(|pair| pair[0] < pair[1]) {
+            for piece in 0..view.pieces() {
+                for column in (0..view.width).step_by(WIDTH) {
+                    let columns = Columns {
+                        data: &view.data,
+                        start: view.piece(pair[0], piece) + column as isize,
+                        stride: view.row_stride,
+                        rows: pair[1] - pair[0],
+                        width: WIDTH.min(view.width - column),
                     };
+                    let position = piece * view.width + column;
+                    softmax_of::<A, C>(columns, |row, values| put(pair[0] + row, position, values));
                 }
             }
         }
     }
 }
 
-impl<C: ComputeFloat> ColumnsTask<'_, '_, C> {
-    #[inline(always)]
-    fn columns<A: Arch, const N: usize>(
-        &mut self,
-        (segment, piece, column): (usize, usize, usize),
-    ) -> usize {
-        let rows = self.offsets[segment]..self.offsets[segment + 1];
-        let start = self.view.piece(rows.start, piece) + column as isize;
-        let columns = Columns {
-            data: &self.view.data,
-            start,
-            stride: self.view.row_stride,
-            rows: rows.len(),
-        };
-        let mut largest = [C::LOWEST; N];
-        for row in 0..rows.len() {
-            let row = columns.row::<N>(row);
-            for column in 0..N {
-                largest[column] = largest[column].larger(row[column]);
+/// Softmax down some columns, a block of rows at a time: exponentials are taken over the whole block, which vectorises
+/// however narrow the rows are.
+#[inline(always)]
+fn softmax_of<A: Arch, C: ComputeFloat>(columns: Columns<'_, C>, mut put: impl FnMut(usize, &[C])) {
+    let (width, rows) = (columns.width, columns.rows);
+    let mut largest = [C::LOWEST; WIDTH];
+    let largest = &mut largest[..width];
+    for row in 0..rows {
+        for (best, &value) in largest.iter_mut().zip(columns.row(row)) {
+            *best = best.larger(value);
+        }
+    }
+    let largest = &*largest;
+    let (mut kept, mut sums) = ([C::ZERO; KEPT], [C::ZERO; WIDTH]);
+    let sums = &mut sums[..width];
+    let block = KEPT / width;
+    for first in (0..rows).step_by(block) {
+        let kept = &mut kept[..width * block.min(rows - first)];
+        exponentials::<A, C>(columns, first, largest, kept);
+        for values in kept.chunks(width) {
+            for (sum, &value) in sums.iter_mut().zip(values) {
+                *sum = sum.add(value);
             }
         }
-        let exponentials = |row: usize| {
-            let mut values = *columns.row::<N>(row);
-            for column in 0..N {
-                values[column] = C::exponential::<A>(values[column].sub(largest[column]));
-            }
-            values
-        };
-        let mut kept = [[C::ZERO; N]; ROWS];
-        let mut sums = [C::ZERO; N];
-        for row in 0..rows.len() {
-            let values = exponentials(row);
-            for column in 0..N {
-                sums[column] = sums[column].add(values[column]);
-            }
-            kept[row % ROWS] = values;
+    }
+    for first in (0..rows).step_by(block) {
+        let kept = &mut kept[..width * block.min(rows - first)];
+        if rows > block {
+            exponentials::<A, C>(columns, first, largest, kept);
         }
-        let position = piece * self.view.width + column;
-        for (row, index) in rows.clone().zip(0..) {
-            let mut values = if rows.len() <= ROWS {
-                kept[index]
-            } else {
-                exponentials(index)
-            };
-            for column in 0..N {
-                values[column] = values[column].div(sums[column]);
+        for (index, values) in kept.chunks_mut(width).enumerate() {
+            for (value, &sum) in values.iter_mut().zip(sums.iter()) {
+                *value = value.div(sum);
             }
-            (self.put)(row, position, &values);
+            put(first + index, values);
         }
-        N
+    }
+}
+
+/// `exp(x - largest)` of the rows from `first` on that fill `out`.
+#[inline(always)]
+fn exponentials<A: Arch, C: ComputeFloat>(
+    columns: Columns<'_, C>,
+    first: usize,
+    largest: &[C],
+    out: &mut [C],
+) {
+    for (row, out) in out.chunks_mut(columns.width).enumerate() {
+        let shifted = columns.row(first + row).iter().zip(largest);
+        for (to, (&value, &largest)) in out.iter_mut().zip(shifted) {
+            *to = value.sub(largest);
+        }
+    }
+    for value in out.iter_mut() {
+        *value = C::exponential::<A>(*value);
     }
 }

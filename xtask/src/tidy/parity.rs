@@ -1,4 +1,5 @@
 //! docs/parity.csv: five columns, no empty cell, no row twice, and every test that a row names exists in the crate it names.
+//! What a guide shows may be `open` only when a later capability is named.
 //! A test is `crate::function`; the example in a function's documentation, which runs as a doc test, is `doc:crate::function`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,7 +37,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             continue;
         }
         let mut report = |advice: String| findings.push(Finding::new(TABLE, number, RULE, advice));
-        let [system, area, behaviour, _, test] = record.as_slice() else {
+        let [system, area, behaviour, ours, test] = record.as_slice() else {
             report(format!(
                 "{} columns instead of {}: quote cells that hold a comma",
                 record.len(),
@@ -53,6 +54,12 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
         if let Some(first) = seen.insert((system.clone(), area.clone(), behaviour.clone()), number)
         {
             report(format!("the same behaviour stands in line {first}"));
+        }
+        let is_explained = ["later", "not "]
+            .iter()
+            .any(|start| ours.starts_with(start));
+        if area.starts_with("guide") && test == "open" && !is_explained {
+            report("what the guides show needs a test, unless `ours` starts with `later: ` or says why not".to_owned());
         }
         for name in test
             .split(' ')
@@ -159,12 +166,14 @@ mod tests {
                      nd4j,a,,c,open\n\
                      nd4j,a\n\
                      nd4j,a,b3,c,doc:lodestride-array::add\n\
-                     nd4j,a,b4,c,doc:lodestride-array::gone\n";
+                     nd4j,a,b4,c,doc:lodestride-array::gone\n\
+                     nd4j,guide: a,b,later: c,open\n\
+                     nd4j,guide: a,b2,c,open\n";
         let source = "fn gone() {}\n\
                       /// Adds.\n/// ```\n/// ```\n#[inline]\npub fn add() {}\n\
                       #[test]\nfn t() {}\n";
         let tree = Tree::of(&[(TABLE, table), ("crates/lodestride-array/src/a.rs", source)]);
         let lines: Vec<_> = check(&tree).into_iter().map(|f| f.line).collect();
-        assert_eq!(lines, [3, 4, 5, 6, 7, 9]);
+        assert_eq!(lines, [3, 4, 5, 6, 7, 9, 11]);
     }
 }

@@ -25,9 +25,9 @@ pub(crate) struct Options {
 /// A word of the command line that makes no sense.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum OptionError {
-    Unknown(String),
+    Unknown(Box<str>),
     Missing(&'static str),
-    Threads(String),
+    Threads(Box<str>),
 }
 
 impl fmt::Display for OptionError {
@@ -65,11 +65,11 @@ impl Options {
                 "--threads" => {
                     let count = words.next().ok_or(OptionError::Missing("--threads"))?;
                     options.threads = match count.parse() {
-                        Ok(0) | Err(_) => return Err(OptionError::Threads(count)),
+                        Ok(0) | Err(_) => return Err(OptionError::Threads(count.into())),
                         Ok(threads) => threads,
                     };
                 }
-                _ => return Err(OptionError::Unknown(word)),
+                _ => return Err(OptionError::Unknown(word.into())),
             }
         }
         Ok(options)
@@ -99,11 +99,8 @@ mod tests {
         assert_eq!(parse("--filter"), Err(OptionError::Missing("--filter")));
         for wrong in ["0", "two", "-1"] {
             let line = format!("--threads {wrong}");
-            assert_eq!(parse(&line), Err(OptionError::Threads(wrong.to_owned())));
+            assert_eq!(parse(&line), Err(OptionError::Threads(wrong.into())));
         }
-        assert_eq!(
-            parse("--fast"),
-            Err(OptionError::Unknown("--fast".to_owned()))
-        );
+        assert_eq!(parse("--fast"), Err(OptionError::Unknown("--fast".into())));
     }
 }

@@ -100,7 +100,7 @@ fn run_one(sanitizer: &Sanitizer, target: &str) -> Outcome {
     .args(["--target-dir", &folder])
     .env("RUSTFLAGS", flags(sanitizer.name))
     // Blocks that a thread keeps for reuse until it ends would be listed as leaks.
-    .env("ASAN_OPTIONS", "detect_leaks=0")
+    .env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1")
     .env(
         "TSAN_OPTIONS",
         format!("suppressions={}", suppressions.display()),

@@ -113,6 +113,61 @@ pub(crate) fn dense_binary(
     Ok(true)
 }
 
+/// [`dense_binary`] for an array and a number: `word` holds the number's bytes, `left` says that it is the left operand.
+///
+/// # Errors
+/// [`KernelError::Access`](crate::KernelError::Access).
+#[inline]
+pub(crate) fn dense_scalar(
+    op: &'static str,
+    kernel: &BinaryKernel,
+    x: &Operand<'_>,
+    word: u64,
+    left: bool,
+    out: &Operand<'_>,
+) -> Result<bool> {
+    let shared = x.buffer().same_block(out.buffer());
+    let form = match (left, shared) {
+        (true, false) => kernel.scalar_zip,
+        (true, true) => None,
+        (false, false) => kernel.zip_scalar,
+        (false, true) => kernel.zip_scalar_in_place,
+    };
+    let Some(form) = form else { return Ok(false) };
+    if !dense_alike(x, out) || (shared && x.layout().offset() != out.layout().offset()) {
+        return Ok(false);
+    }
+    let mut writer = out.write(op, Argument::Z)?;
+    let dst = begin(out, writer.as_mut_ptr());
+    let argument = if left { Argument::Y } else { Argument::X };
+    let reader = if shared {
+        None
+    } else {
+        Some(x.read(op, argument)?)
+    };
+    let a = reader
+        .as_ref()
+        .map_or(dst, |reader| begin(x, reader.as_ptr().cast_mut()));
+    let size = x.dtype().size();
+    let number = std::ptr::from_ref(&word).cast_mut().cast();
+    // A step of 0 bytes: every part reads the same number.
+    let (sources, sizes) = if left {
+        ([number, a], [0, size])
+    } else {
+        ([a, number], [size, 0])
+    };
+    dense(
+        out.elements(),
+        kernel.out.size(),
+        kernel.heavy,
+        form,
+        dst,
+        sources,
+        sizes,
+    );
+    Ok(true)
+}
+
 /// Whether two operands lie densely in memory, in the same order.
 #[inline]
 fn dense_alike(x: &Operand<'_>, out: &Operand<'_>) -> bool {

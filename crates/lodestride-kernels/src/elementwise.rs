@@ -2,14 +2,14 @@
 //!
 //! Checks and dtype rules are here; how memory is walked is `driver.rs`' business.
 
-use crate::dense::{dense_binary, dense_unary};
+use crate::dense::{dense_binary, dense_scalar, dense_unary};
 use crate::driver;
 use crate::error::{KernelError, Result};
 use crate::isa::Level;
 use crate::op::{self, BinaryOp, UnaryOp};
 use crate::operand::{Input, Operand};
 use crate::plan::{Action, Load, Plan, Source, Step};
-use crate::table;
+use crate::table::{self, UnaryKernel};
 use lodestride_buffer::{Argument, Bool, DType, Element, Scalar, bf16, f16};
 use lodestride_shape::Shape;
 use smallvec::SmallVec;
@@ -101,6 +101,26 @@ pub fn binary(op: BinaryOp, x: Input<'_>, y: Input<'_>, out: Operand<'_>) -> Res
     {
         return Ok(());
     }
+    let beside_scalar = match (&x, &y) {
+        (Input::Array(x), Input::Scalar(y)) => Some((x, *y, false)),
+        (Input::Scalar(x), Input::Array(y)) => Some((y, *x, true)),
+        _ => None,
+    };
+    if let Some((array, scalar, left)) = beside_scalar
+        && array.dtype() == compute
+        && out.dtype() == kernel.out
+        && scalar_fits(scalar, compute)
+        && dense_scalar(
+            name,
+            &kernel,
+            array,
+            scalar_word(scalar, compute),
+            left,
+            &out,
+        )?
+    {
+        return Ok(());
+    }
     // Only the left operand has an in-place form: where the right one is overwritten, the reversed operation runs.
     if let (Input::Array(array), Some(reversed)) = (&y, op.reversed())
         && array.buffer().same_block(out.buffer())
@@ -179,6 +199,18 @@ pub fn clip(x: Input<'_>, low: Scalar, high: Scalar, out: Operand<'_>) -> Result
 /// As [`unary`].
 pub fn copy(x: Input<'_>, out: Operand<'_>) -> Result<()> {
     let name = "assign";
+    if let Input::Array(x) = &x {
+        let level = Level::current();
+        let kernel = UnaryKernel {
+            out: out.dtype(),
+            heavy: false,
+            map: table::cast_kernel(x.dtype(), out.dtype(), level),
+            in_place: None,
+        };
+        if dense_unary(name, &kernel, x, &out)? {
+            return Ok(());
+        }
+    }
     let mut sketch = Sketch::new(name, &out)?;
     let result = match &x {
         Input::Array(operand) if operand.dtype() != out.dtype() => {

@@ -21,6 +21,7 @@ mod random_philox;
 mod reduce_fold;
 mod reduce_kinds;
 mod reduce_moments;
+mod reduce_plan;
 mod reduce_walk;
 mod row_copy;
 mod scalar;

@@ -16,7 +16,8 @@ use crate::operand::Operand;
 use crate::reduce_fold::{LaneFold, Reducer};
 use crate::reduce_kinds::{Addable, Extreme, Lanes, Magnitude, NonZero, Product, Squares, Sum};
 use crate::reduce_moments::{LogSumExp, Norm2, Variance};
-use crate::reduce_walk::{Plan, Walk};
+use crate::reduce_plan::Plan;
+use crate::reduce_walk::Walk;
 use crate::strided::{Source, store};
 
 /// A reduction of many values to one.

@@ -1,4 +1,4 @@
-//! Walking an array for a reduction: which axis runs innermost, what is one block, and in which order totals merge.
+//! Walking an array for a reduction: what is one block, and in which order totals merge.
 //!
 //! Two paths. *Inner*: the smallest step belongs to a reduced axis, so every output folds runs of at most
 //! [`BLOCK`] elements. *Sweep*: it belongs to a kept axis, so rows of up to [`COLUMNS`] outputs are folded
@@ -13,8 +13,9 @@ use std::ops::Range;
 
 use crate::numeric::Compute;
 use crate::reduce_fold::{BLOCK, COLUMNS, ROWS, Reducer, Rows};
+use crate::reduce_plan::Plan;
 use crate::spread;
-use crate::strided::{Dim, Dims, Source, collapse, count, offset_at};
+use crate::strided::{Source, count, offset_at};
 
 /// Blocks of a superblock, the unit that threads share.
 const SUPERBLOCK: usize = 64;
@@ -25,141 +26,12 @@ const SHORT_RUN: usize = 256;
 /// Outputs, and elements of a tile, up to which small stack arrays are used.
 const NARROW: usize = 64;
 
-/// A kept axis: how far one step goes in the input and in the output.
-#[derive(Clone, Copy, Debug)]
-struct Kept {
-    size: usize,
-    x: isize,
-    out: isize,
-}
-
-/// How one reduction walks its input and output. Built once per call, allocates nothing up to rank six.
-#[derive(Debug)]
-pub(crate) struct Plan {
-    /// Kept axes but the innermost.
-    outer_x: Dims,
-    outer_out: Dims,
-    /// The innermost kept axis (size 1 when everything is reduced).
-    inner: Kept,
-    reduced: Dims,
-    x_start: isize,
-    out_start: isize,
-    sweep: bool,
-}
-
 /// Some neighbouring outputs along the innermost kept axis.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     x: isize,
     out: isize,
     width: usize,
-}
-
-impl Plan {
-    /// Plans a reduction of `x` (start, shape, strides) over the axes marked in `is_reduced`; `out_strides` belong to the
-    /// kept axes in order.
-    pub(crate) fn new(
-        (x_start, shape, strides): (usize, &[usize], &[isize]),
-        is_reduced: impl Fn(usize) -> bool,
-        (out_start, out_strides): (usize, &[isize]),
-    ) -> Self {
-        let (mut x_start, mut out_start) = (x_start as isize, out_start as isize);
-        let mut reduced = Dims::new();
-        let mut kept = smallvec::SmallVec::<[Kept; 6]>::new();
-        let mut out_strides = out_strides.iter();
-        for (axis, (&size, &stride)) in shape.iter().zip(strides).enumerate() {
-            let back = if stride < 0 {
-                stride * (size.max(1) as isize - 1)
-            } else {
-                0
-            };
-            x_start += back;
-            if is_reduced(axis) {
-                reduced.push(Dim {
-                    size,
-                    stride: stride.abs(),
-                });
-                continue;
-            }
-            let mut out = out_strides.next().copied().unwrap_or(0);
-            if stride < 0 {
-                out_start += out * (size.max(1) as isize - 1);
-                out = -out;
-            }
-            kept.push(Kept {
-                size,
-                x: stride.abs(),
-                out,
-            });
-        }
-        kept.sort_by_key(|axis| std::cmp::Reverse(far(axis.x)));
-        reduced.sort_by_key(|dim| std::cmp::Reverse(far(dim.stride)));
-        Self::ordered(collapse_kept(&kept), collapse(reduced), x_start, out_start)
-    }
-
-    /// From collapsed axes, largest step first.
-    fn ordered(
-        mut kept: smallvec::SmallVec<[Kept; 6]>,
-        reduced: Dims,
-        x_start: isize,
-        out_start: isize,
-    ) -> Self {
-        let inner = kept.pop().unwrap_or(Kept {
-            size: 1,
-            x: 0,
-            out: 0,
-        });
-        let sweep = match reduced.last() {
-            Some(last) => inner.size > 1 && far(inner.x) < far(last.stride),
-            None => true,
-        };
-        let dims = |stride: fn(&Kept) -> isize| {
-            let dim = |axis: &Kept| Dim {
-                size: axis.size,
-                stride: stride(axis),
-            };
-            kept.iter().map(dim).collect()
-        };
-        Self {
-            outer_x: dims(|axis| axis.x),
-            outer_out: dims(|axis| axis.out),
-            inner,
-            reduced,
-            x_start,
-            out_start,
-            sweep,
-        }
-    }
-
-    /// Elements folded into each output.
-    fn depth(&self) -> usize {
-        count(&self.reduced)
-    }
-}
-
-/// Sort key of a stride: a repeated (stride 0) axis goes outermost, where it costs nothing per element.
-fn far(stride: isize) -> isize {
-    if stride == 0 { isize::MAX } else { stride }
-}
-
-fn collapse_kept(kept: &[Kept]) -> smallvec::SmallVec<[Kept; 6]> {
-    let mut out = smallvec::SmallVec::<[Kept; 6]>::new();
-    for &axis in kept {
-        if axis.size == 1 {
-            continue;
-        }
-        let size = axis.size as isize;
-        match out.last_mut() {
-            Some(last) if last.x == axis.x * size && last.out == axis.out * size => {
-                *last = Kept {
-                    size: last.size * axis.size,
-                    ..axis
-                };
-            }
-            _ => out.push(axis),
-        }
-    }
-    out
 }
 
 /// Takes runs of results: output offset, output stride, values.
@@ -348,6 +220,16 @@ impl<C: Compute, R: Reducer<C>> Walk<'_, C, R> {
         let last = self.blocks().min(first + SUPERBLOCK);
         let step = self.plan.inner.x;
         if let Some(data) = self.direct_runs() {
+            let depth = self.plan.depth();
+            if self.plan.reduced.len() == 1 && depth <= BLOCK {
+                // One block each: nothing to look up.
+                for (column, total) in totals.iter_mut().enumerate() {
+                    let start = (piece.x + column as isize * step) as usize;
+                    let run = &data[start..start + depth];
+                    *total = self.reducer.merge(*total, self.reducer.run(run));
+                }
+                return;
+            }
             for (column, total) in totals.iter_mut().enumerate() {
                 let start = piece.x + column as isize * step;
                 for block in first..last {

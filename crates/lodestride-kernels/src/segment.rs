@@ -1,7 +1,7 @@
 //! Reducing segments of rows: sum, mean, root-scaled sum, extremes, first, last; their gradients; repeating rows.
 //!
 //! Rows are the slices along axis 0; `offsets` divides them: segment `i` is the rows `offsets[i]..offsets[i + 1]`, possibly
-//! none. Accumulators of up to 64 columns stay in L1 while the rows of a segment go by.
+//! none. Accumulators of up to 256 columns stay in L1 while the rows of a segment go by.
 
 use std::fmt;
 
@@ -13,8 +13,8 @@ use crate::error::KernelError;
 use crate::isa::{Arch, Task};
 use crate::numeric::{Compute, ComputeKind, run_for};
 use crate::operand::Operand;
-use crate::reduce_fold::{ROWS, Rows, lanes_of_rows};
-use crate::reduce_kinds::Addable;
+use crate::reduce_fold::{BLOCK, ROWS, Rows, lanes_of_rows, lanes_of_run};
+use crate::reduce_kinds::{Addable, Magnitude, Sum};
 use crate::segment_rows::{RowSink, RowView, balanced, check_offsets, rows_of};
 use crate::spread;
 
@@ -199,7 +199,7 @@ fn pad_value<V: Compute>(pad: Scalar) -> V {
     }
 }
 
-fn pool<C: Addable>(
+fn pool<C: Addable + Magnitude>(
     op: SegmentOp,
     view: &RowView<'_, C>,
     offsets: &[usize],
@@ -216,14 +216,23 @@ fn pool<C: Addable>(
     }
 }
 
-/// Columns folded together: their accumulators stay in L1 or in registers.
-const WIDTH: usize = 64;
+/// Columns folded together: their accumulators stay in L1.
+const WIDTH: usize = 256;
 
 /// How the rows of one segment are folded, up to [`WIDTH`] columns at a time.
 trait Pool<C: Compute>: Copy + Sync {
     type Value: Compute;
+    /// What is kept between calls, so that short segments do not pay for filling it.
+    type Scratch;
+    fn scratch(&self) -> Self::Scratch;
     /// Folds at least one row into one value per column; `from` gets the row it came from, where that is located.
-    fn fold(&self, columns: Columns<'_, C>, values: &mut [Self::Value], from: &mut [u32]);
+    fn fold(
+        &self,
+        columns: Columns<'_, C>,
+        scratch: &mut Self::Scratch,
+        values: &mut [Self::Value],
+        from: &mut [u32],
+    );
 }
 
 /// Some neighbouring columns of the rows of a segment.
@@ -254,28 +263,59 @@ enum Divide {
 #[derive(Clone, Copy)]
 struct SumPool(Divide);
 
-impl<C: Addable> Pool<C> for SumPool {
+/// Accumulators of a sum.
+struct Sums<C: Addable> {
+    totals: [C::Sum; WIDTH],
+    sums: [C; WIDTH],
+    offsets: [usize; ROWS],
+}
+
+impl<C: Addable + Magnitude> Pool<C> for SumPool {
     type Value = C::Value;
+    type Scratch = Sums<C>;
+
+    fn scratch(&self) -> Sums<C> {
+        Sums {
+            totals: [C::NOTHING; WIDTH],
+            sums: [C::ZERO; WIDTH],
+            offsets: [0; ROWS],
+        }
+    }
 
     #[inline(always)]
-    fn fold(&self, columns: Columns<'_, C>, values: &mut [C::Value], _from: &mut [u32]) {
-        let mut totals = [C::NOTHING; WIDTH];
-        let mut offsets = [0; ROWS];
-        for block in (0..columns.rows).step_by(ROWS) {
-            let rows = ROWS.min(columns.rows - block);
-            for (row, offset) in offsets[..rows].iter_mut().enumerate() {
-                *offset = (columns.start + (block + row) as isize * columns.stride) as usize;
+    fn fold(
+        &self,
+        columns: Columns<'_, C>,
+        scratch: &mut Sums<C>,
+        values: &mut [C::Value],
+        _from: &mut [u32],
+    ) {
+        let totals = &mut scratch.totals[..columns.width];
+        totals.fill(C::NOTHING);
+        if columns.width == 1 && columns.stride == 1 {
+            // Rows of one element are a run.
+            let run = &columns.data[columns.start as usize..][..columns.rows];
+            for block in run.chunks(BLOCK) {
+                totals[0] = C::plus(totals[0], lanes_of_run(Sum::<false>, block));
             }
-            let rows = Rows {
-                data: columns.data,
-                offsets: &offsets[..rows],
-                width: columns.width,
-            };
-            let mut sums = [C::ZERO; WIDTH];
-            let sums = &mut sums[..columns.width];
-            lanes_of_rows(rows, sums, |sum, value| sum.add(value));
-            for (total, &sum) in totals.iter_mut().zip(sums.iter()) {
-                *total = C::plus(*total, sum.widen());
+        } else {
+            for block in (0..columns.rows).step_by(ROWS) {
+                let rows = ROWS.min(columns.rows - block);
+                let offsets = &mut scratch.offsets[..rows];
+                for (row, offset) in offsets.iter_mut().enumerate() {
+                    *offset = (columns.start + (block + row) as isize * columns.stride) as usize;
+                }
+                let rows = Rows {
+                    data: columns.data,
+                    offsets,
+                    width: columns.width,
+                };
+                let sums = &mut scratch.sums[..columns.width];
+                sums.fill(C::ZERO);
+                lanes_of_rows(rows, sums, |sum, value| sum.add(value));
+                for (total, &sum) in totals.iter_mut().zip(sums.iter()) {
+                    *total = C::plus(*total, sum.widen());
+                }
             }
         }
         let divisor = match self.0 {
@@ -283,7 +323,7 @@ impl<C: Addable> Pool<C> for SumPool {
             Divide::ByCount => Some(columns.rows as f64),
             Divide::ByRoot => Some((columns.rows as f64).sqrt()),
         };
-        for (value, &total) in values.iter_mut().zip(&totals) {
+        for (value, &total) in values.iter_mut().zip(totals.iter()) {
             *value = match divisor {
                 None => C::value(total),
                 Some(divisor) => C::divided(total, divisor),
@@ -297,9 +337,12 @@ struct ExtremePool<const MIN: bool>;
 
 impl<C: Compute, const MIN: bool> Pool<C> for ExtremePool<MIN> {
     type Value = C;
+    type Scratch = ();
+
+    fn scratch(&self) {}
 
     #[inline(always)]
-    fn fold(&self, columns: Columns<'_, C>, values: &mut [C], from: &mut [u32]) {
+    fn fold(&self, columns: Columns<'_, C>, (): &mut (), values: &mut [C], from: &mut [u32]) {
         values.copy_from_slice(columns.row(0));
         from.fill(0);
         for index in 1..columns.rows {
@@ -416,6 +459,7 @@ impl<C: Compute, P: Pool<C>> Task for PoolTask<'_, C, P> {
         let view = self.view;
         let mut values = [P::Value::ZERO; WIDTH];
         let (mut from, mut args) = ([0u32; WIDTH], [0i64; WIDTH]);
+        let mut scratch = self.pool.scratch();
         for segment in self.range.clone() {
             let (start, end) = (self.offsets[segment], self.offsets[segment + 1]);
             if start == end {
@@ -431,8 +475,12 @@ impl<C: Compute, P: Pool<C>> Task for PoolTask<'_, C, P> {
                         rows: end - start,
                         width,
                     };
-                    self.pool
-                        .fold(columns, &mut values[..width], &mut from[..width]);
+                    self.pool.fold(
+                        columns,
+                        &mut scratch,
+                        &mut values[..width],
+                        &mut from[..width],
+                    );
                     for (arg, &row) in args.iter_mut().zip(&from[..width]) {
                         *arg = start as i64 + i64::from(row);
                     }

@@ -1,0 +1,134 @@
+//! Which axis of a reduction runs innermost, and how input and output are walked. Integers only.
+
+use smallvec::SmallVec;
+
+use crate::strided::{Dim, Dims, collapse, count};
+
+/// A kept axis: how far one step goes in the input and in the output.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kept {
+    pub(crate) size: usize,
+    pub(crate) x: isize,
+    pub(crate) out: isize,
+}
+
+/// How one reduction walks its input and output. Built once per call, allocates nothing up to rank six.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// Kept axes but the innermost.
+    pub(crate) outer_x: Dims,
+    pub(crate) outer_out: Dims,
+    /// The innermost kept axis (size 1 when everything is reduced).
+    pub(crate) inner: Kept,
+    pub(crate) reduced: Dims,
+    pub(crate) x_start: isize,
+    pub(crate) out_start: isize,
+    pub(crate) sweep: bool,
+}
+
+impl Plan {
+    /// Plans a reduction of `x` (start, shape, strides) over the axes marked in `is_reduced`; `out_strides` belong to the
+    /// kept axes in order.
+    pub(crate) fn new(
+        (x_start, shape, strides): (usize, &[usize], &[isize]),
+        is_reduced: impl Fn(usize) -> bool,
+        (out_start, out_strides): (usize, &[isize]),
+    ) -> Self {
+        let (mut x_start, mut out_start) = (x_start as isize, out_start as isize);
+        let mut reduced = Dims::new();
+        let mut kept = SmallVec::<[Kept; 6]>::new();
+        let mut out_strides = out_strides.iter();
+        for (axis, (&size, &stride)) in shape.iter().zip(strides).enumerate() {
+            let back = if stride < 0 {
+                stride * (size.max(1) as isize - 1)
+            } else {
+                0
+            };
+            x_start += back;
+            if is_reduced(axis) {
+                reduced.push(Dim {
+                    size,
+                    stride: stride.abs(),
+                });
+                continue;
+            }
+            let mut out = out_strides.next().copied().unwrap_or(0);
+            if stride < 0 {
+                out_start += out * (size.max(1) as isize - 1);
+                out = -out;
+            }
+            kept.push(Kept {
+                size,
+                x: stride.abs(),
+                out,
+            });
+        }
+        kept.sort_by_key(|axis| std::cmp::Reverse(far(axis.x)));
+        reduced.sort_by_key(|dim| std::cmp::Reverse(far(dim.stride)));
+        Self::ordered(collapse_kept(&kept), collapse(reduced), x_start, out_start)
+    }
+
+    /// From collapsed axes, largest step first.
+    fn ordered(
+        mut kept: SmallVec<[Kept; 6]>,
+        reduced: Dims,
+        x_start: isize,
+        out_start: isize,
+    ) -> Self {
+        let inner = kept.pop().unwrap_or(Kept {
+            size: 1,
+            x: 0,
+            out: 0,
+        });
+        let sweep = match reduced.last() {
+            Some(last) => inner.size > 1 && far(inner.x) < far(last.stride),
+            None => true,
+        };
+        let dims = |stride: fn(&Kept) -> isize| {
+            let dim = |axis: &Kept| Dim {
+                size: axis.size,
+                stride: stride(axis),
+            };
+            kept.iter().map(dim).collect()
+        };
+        Self {
+            outer_x: dims(|axis| axis.x),
+            outer_out: dims(|axis| axis.out),
+            inner,
+            reduced,
+            x_start,
+            out_start,
+            sweep,
+        }
+    }
+
+    /// Elements folded into each output.
+    pub(crate) fn depth(&self) -> usize {
+        count(&self.reduced)
+    }
+}
+
+/// Sort key of a stride: a repeated (stride 0) axis goes outermost, where it costs nothing per element.
+fn far(stride: isize) -> isize {
+    if stride == 0 { isize::MAX } else { stride }
+}
+
+fn collapse_kept(kept: &[Kept]) -> SmallVec<[Kept; 6]> {
+    let mut out = SmallVec::<[Kept; 6]>::new();
+    for &axis in kept {
+        if axis.size == 1 {
+            continue;
+        }
+        let size = axis.size as isize;
+        match out.last_mut() {
+            Some(last) if last.x == axis.x * size && last.out == axis.out * size => {
+                *last = Kept {
+                    size: last.size * axis.size,
+                    ..axis
+                };
+            }
+            _ => out.push(axis),
+        }
+    }
+    out
+}

@@ -185,6 +185,10 @@ impl<'a, C: Compute, R: Reducer<C>> Walk<'a, C, R> {
 
     #[inline(never)]
     fn unit(&self, piece: Piece, part: usize, totals: &mut [R::Total]) {
+        if self.plan.depth() == 0 {
+            // Offsets of an array without elements point nowhere.
+            return;
+        }
         match (self.plan.sweep, self.fold) {
             (false, _) => self.unit_inner(piece, part, totals),
             (true, 1) => {

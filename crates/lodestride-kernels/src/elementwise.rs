@@ -10,6 +10,7 @@ use crate::op::{self, BinaryOp, UnaryOp};
 use crate::operand::{Input, Operand};
 use crate::plan::{Action, Load, Plan, Source, Step};
 use crate::table::{self, UnaryKernel};
+use crate::transfer;
 use lodestride_buffer::{Argument, Bool, DType, Element, Scalar, bf16, f16};
 use lodestride_shape::Shape;
 use smallvec::SmallVec;
@@ -200,6 +201,9 @@ pub fn clip(x: Input<'_>, low: Scalar, high: Scalar, out: Operand<'_>) -> Result
 pub fn copy(x: Input<'_>, out: Operand<'_>) -> Result<()> {
     let name = "assign";
     if let Input::Array(x) = &x {
+        if x.dtype() == out.dtype() && transfer::dense(name, x, &out)? {
+            return Ok(());
+        }
         let level = Level::current();
         let kernel = UnaryKernel {
             out: out.dtype(),

@@ -27,10 +27,12 @@ mod row_copy;
 mod scalar;
 mod segment_rows;
 mod spread;
+mod stream;
 mod strided;
 mod table;
 mod threads;
 mod tile;
+mod transfer;
 mod walk;
 
 pub mod concat;

@@ -11,6 +11,7 @@ use crate::error::KernelError;
 use crate::operand::Operand;
 
 /// A copy of `x`'s buffer where one of the outputs lives in it too, with the same layout.
+#[inline]
 pub(crate) fn private_copy(
     op: &'static str,
     argument: Argument,

@@ -1,9 +1,8 @@
-//! Matrix products without packing: small floats, integers of any size, and matrix times vector.
+//! Matrix products in plain loops: integers of any size, and small floats where the machine has no tiles.
 
-use crate::isa::{Arch, Level, Task};
-use crate::matrix::{Matrix, MatrixMut, MatrixShape};
+use crate::isa::{Arch, Task};
+use crate::matrix::{Matrix, MatrixMut};
 use crate::numeric::{Compute, run_for};
-use crate::spread;
 
 /// A compute type with a fused multiply-add where the instruction set has one.
 pub(crate) trait MulAdd: Compute {
@@ -42,7 +41,7 @@ pub(crate) struct Blend<C> {
 
 impl<C: Compute> Blend<C> {
     #[inline(always)]
-    fn apply(self, out: &mut C, product: C) {
+    pub(crate) fn apply(self, out: &mut C, product: C) {
         let product = if self.alpha == C::ONE {
             product
         } else {
@@ -70,11 +69,6 @@ pub(crate) fn scale<C: Compute>(out: &mut MatrixMut<'_, C>, beta: C) {
             };
         }
     }
-}
-
-/// Whether a product of floats is so small that the call of a packing library costs more than the work.
-pub(crate) fn is_small(m: usize, n: usize, k: usize) -> bool {
-    m * n * k <= 8 * 8 * 8
 }
 
 /// Columns of the right matrix that are worked on together.
@@ -168,135 +162,4 @@ fn row_product<A: Arch, C: MulAdd>(
             *sum = C::mul_add::<A>(factor, value, *sum);
         }
     }
-}
-
-/// Elements of a vector that stay in L1 while columns are added to them.
-const STRETCH: usize = 2048;
-
-/// `out = alpha * a x + beta * out` for a matrix with unit steps along rows or columns and a contiguous `x`.
-///
-/// `out` is one column; rows are shared out over the threads when it is contiguous.
-pub(crate) fn matrix_vector<C: MulAdd>(
-    a: Matrix<'_, C>,
-    x: &[C],
-    out: &mut MatrixMut<'_, C>,
-    blend: Blend<C>,
-) {
-    let (shape, work) = (out.shape(), a.shape().rows * a.shape().columns);
-    if shape.row_step == 1 && spread::is_worth(work) {
-        let data = &mut out.data()[shape.start..][..shape.rows];
-        let size = shape.rows.div_ceil(8).next_multiple_of(16);
-        spread::for_each_chunk(data, size, |index, out| {
-            let a = a.row_range(index * size, out.len());
-            let shape = MatrixShape {
-                start: 0,
-                rows: out.len(),
-                ..shape
-            };
-            vector_part(a, x, &mut MatrixMut::new(out, shape), blend);
-        });
-    } else {
-        vector_part(a, x, out, blend);
-    }
-}
-
-fn vector_part<C: MulAdd>(a: Matrix<'_, C>, x: &[C], out: &mut MatrixMut<'_, C>, blend: Blend<C>) {
-    if a.shape().column_step == 1 {
-        Level::current().run(RowsTask { a, x, out, blend });
-    } else {
-        Level::current().run(ColumnsTask { a, x, out, blend });
-    }
-}
-
-/// Dot products of contiguous rows with `x`.
-struct RowsTask<'a, 'm, C> {
-    a: Matrix<'a, C>,
-    x: &'a [C],
-    out: &'a mut MatrixMut<'m, C>,
-    blend: Blend<C>,
-}
-
-impl<C: MulAdd> Task for RowsTask<'_, '_, C> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arch>(self) {
-        let Self { a, x, out, blend } = self;
-        let (shape, to) = (a.shape(), out.shape());
-        for row in 0..shape.rows {
-            let line = &a.data()[shape.at(row, 0)..][..shape.columns];
-            let sum = dot::<A, C>(line, x);
-            blend.apply(&mut out.data()[to.at(row, 0)], sum);
-        }
-    }
-}
-
-#[inline(always)]
-fn dot<A: Arch, C: MulAdd>(row: &[C], x: &[C]) -> C {
-    // As many lanes as the folds have: fewer are unrolled away before they are vectorised.
-    const N: usize = 64;
-    let mut lanes = [C::ZERO; N];
-    let ((values, values_rest), (chunks, rest)) = (row.as_chunks::<N>(), x.as_chunks::<N>());
-    for (values, x) in values.iter().zip(chunks) {
-        for lane in 0..N {
-            lanes[lane] = C::mul_add::<A>(values[lane], x[lane], lanes[lane]);
-        }
-    }
-    for (lane, (&value, &x)) in lanes.iter_mut().zip(values_rest.iter().zip(rest)) {
-        *lane = C::mul_add::<A>(value, x, *lane);
-    }
-    let mut half = N / 2;
-    while half > 0 {
-        for lane in 0..half {
-            lanes[lane] = lanes[lane].add(lanes[lane + half]);
-        }
-        half /= 2;
-    }
-    lanes[0]
-}
-
-/// Multiples of contiguous columns added up, four columns at a time.
-struct ColumnsTask<'a, 'm, C> {
-    a: Matrix<'a, C>,
-    x: &'a [C],
-    out: &'a mut MatrixMut<'m, C>,
-    blend: Blend<C>,
-}
-
-impl<C: MulAdd> Task for ColumnsTask<'_, '_, C> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arch>(self) {
-        let (shape, out) = (self.a.shape(), self.out.shape());
-        let mut sums = [C::ZERO; STRETCH];
-        for first in (0..shape.rows).step_by(STRETCH) {
-            let sums = &mut sums[..STRETCH.min(shape.rows - first)];
-            sums.fill(C::ZERO);
-            let (quads, len) = (shape.columns / 4, sums.len());
-            for quad in 0..quads {
-                let [a, b, c, d] = [0, 1, 2, 3].map(|i| column(self.a, first, 4 * quad + i, len));
-                let x = &self.x[4 * quad..4 * quad + 4];
-                for ((((sum, &a), &b), &c), &d) in sums.iter_mut().zip(a).zip(b).zip(c).zip(d) {
-                    let low = C::mul_add::<A>(a, x[0], C::mul_add::<A>(b, x[1], *sum));
-                    *sum = C::mul_add::<A>(c, x[2], C::mul_add::<A>(d, x[3], low));
-                }
-            }
-            for index in 4 * quads..shape.columns {
-                let line = column(self.a, first, index, len);
-                for (sum, &value) in sums.iter_mut().zip(line) {
-                    *sum = C::mul_add::<A>(value, self.x[index], *sum);
-                }
-            }
-            for (index, &sum) in sums.iter().enumerate() {
-                self.blend
-                    .apply(&mut self.out.data()[out.at(first + index, 0)], sum);
-            }
-        }
-    }
-}
-
-#[inline(always)]
-fn column<'a, C: Copy>(a: Matrix<'a, C>, first: usize, column: usize, len: usize) -> &'a [C] {
-    &a.data()[a.shape().at(first, column)..][..len]
 }

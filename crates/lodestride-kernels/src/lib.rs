@@ -7,6 +7,7 @@ mod driver;
 mod elementwise;
 mod error;
 mod gemm_small;
+mod gemm_tile;
 mod inner;
 mod instruction;
 mod isa;

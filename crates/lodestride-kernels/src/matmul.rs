@@ -10,6 +10,7 @@ use crate::blas::{self, BlasFloat};
 use crate::door;
 use crate::error::{KernelError, Result};
 use crate::gemm_small::{self, Blend, MulAdd};
+use crate::gemm_tile::{self, TileFloat, Walk};
 use crate::matrix::{Matrix, MatrixMut, MatrixShape};
 use crate::numeric::{Compute, ComputeKind};
 use crate::operand::Operand;
@@ -21,8 +22,11 @@ use crate::threads;
 
 const OP: &str = "matmul";
 
-/// Multiply-adds below which one product stays on one thread.
+/// Multiply-adds below which one packed product stays on one thread.
 const THREADED: usize = 1 << 22;
+
+/// Multiply-adds below which one thin product stays on one thread.
+const THIN_THREADED: usize = 1 << 19;
 
 /// Multiplies matrices: `out = alpha * a b + beta * out`.
 ///
@@ -63,20 +67,21 @@ pub fn matmul(
     let a_guard = door::read(OP, Argument::X, a, copies[0].as_ref())?;
     let b_guard = door::read(OP, Argument::Y, b, copies[1].as_ref())?;
     let mut out_guard = door::write(OP, Argument::Z, out)?;
-    let batch = Batch::new(a, b, out);
+    let call = Call { a, b, out };
     let dtypes = (a.dtype(), b.dtype(), out.dtype());
     match dtypes {
         (DType::F32, DType::F32, DType::F32) => {
-            let (a, b) = (a_guard.slice(), b_guard.slice());
-            batch.floats::<f32>(a, b, out_guard.slice_mut(), alpha as f32, beta as f32);
+            let slices = (a_guard.slice(), b_guard.slice(), out_guard.slice_mut());
+            let (alpha, beta) = (alpha as f32, beta as f32);
+            call.floats::<f32>(slices, Blend { alpha, beta });
         }
         (DType::F64, DType::F64, DType::F64) => {
-            let (a, b) = (a_guard.slice(), b_guard.slice());
-            batch.floats::<f64>(a, b, out_guard.slice_mut(), alpha, beta);
+            let slices = (a_guard.slice(), b_guard.slice(), out_guard.slice_mut());
+            call.floats::<f64>(slices, Blend { alpha, beta });
         }
         _ => {
             let mixed = Mixed {
-                batch: &batch,
+                batch: &Batch::new(a, b, out),
                 a: (&a_guard, a.dtype()),
                 b: (&b_guard, b.dtype()),
                 out_dtype: out.dtype(),
@@ -86,14 +91,6 @@ pub fn matmul(
         }
     }
     Ok(())
-}
-
-fn threads_for(work: usize) -> usize {
-    if work >= THREADED {
-        threads::threads()
-    } else {
-        1
-    }
 }
 
 fn check_shapes(a: Operand<'_>, b: Operand<'_>, out: Operand<'_>) -> Result<()> {
@@ -110,9 +107,39 @@ fn check_shapes(a: Operand<'_>, b: Operand<'_>, out: Operand<'_>) -> Result<()> 
     if left[..batch] != right[..batch] || left[rank - 1] != right[batch] {
         return Err(mismatch());
     }
-    let mut wanted = Shape::from_slice(left);
-    wanted[rank - 1] = right[rank - 1];
-    door::check_output(OP, out, &wanted)
+    let to = out.shape();
+    let fits =
+        to.len() == rank && to[..rank - 1] == left[..rank - 1] && to[rank - 1] == right[rank - 1];
+    if !fits {
+        let mut wanted = Shape::from_slice(left);
+        wanted[rank - 1] = right[rank - 1];
+        out.check_shape(OP, Argument::Z, &wanted)?;
+    }
+    out.check_writable(OP)
+}
+
+/// The operands of a call.
+#[derive(Clone, Copy)]
+struct Call<'a> {
+    a: Operand<'a>,
+    b: Operand<'a>,
+    out: Operand<'a>,
+}
+
+impl Call<'_> {
+    /// The products of floats; a single one needs no list of batch axes.
+    fn floats<C: MulAdd + BlasFloat + TileFloat>(
+        self,
+        (a, b, out): (&[C], &[C], &mut [C]),
+        blend: Blend<C>,
+    ) {
+        if self.out.shape().len() > 2 {
+            return Batch::new(self.a, self.b, self.out).floats(a, b, out, blend);
+        }
+        let [left, right, to] = [self.a, self.b, self.out].map(shape_of);
+        let (a, b) = (Matrix::new(a, left), Matrix::new(b, right));
+        multiply(a, b, MatrixMut::new(out, to), blend, threads::threads());
+    }
 }
 
 /// The products of a call: one matrix shape per operand, and the steps of the batch.
@@ -143,11 +170,8 @@ impl Batch {
 
     /// With one right matrix for all, the batch is more rows of one product where the layouts allow it.
     fn folded(mut self) -> Self {
-        if self
-            .b_batch
-            .iter()
-            .any(|dim| dim.stride != 0 && dim.size > 1)
-        {
+        let several = |batch: &Dims| batch.iter().any(|dim| dim.stride != 0 && dim.size > 1);
+        if self.out_batch.is_empty() || several(&self.b_batch) {
             return self;
         }
         let rows = |batch: &Dims, shape: MatrixShape| {
@@ -196,12 +220,22 @@ impl Batch {
         ]
     }
 
-    fn floats<C: MulAdd + BlasFloat>(&self, a: &[C], b: &[C], out: &mut [C], alpha: C, beta: C) {
-        let blend = Blend { alpha, beta };
+    fn floats<C: MulAdd + BlasFloat + TileFloat>(
+        &self,
+        a: &[C],
+        b: &[C],
+        out: &mut [C],
+        blend: Blend<C>,
+    ) {
         let products = self.len();
         let work = self.work();
         if work == 0 && self.out.is_empty() {
             return;
+        }
+        if self.out_batch.is_empty() {
+            let out = MatrixMut::new(out, self.out);
+            let (a, b) = (Matrix::new(a, self.a), Matrix::new(b, self.b));
+            return multiply(a, b, out, blend, threads::threads());
         }
         let one = |index: usize, out: &mut [C], start: usize, threads: usize| {
             let [left, right, to] = self.shapes(index);
@@ -227,11 +261,7 @@ impl Batch {
                 });
             }
             _ => {
-                let threads = if work >= THREADED {
-                    threads::threads()
-                } else {
-                    1
-                };
+                let threads = threads::threads();
                 (0..products).for_each(|index| one(index, out, 0, threads));
             }
         }
@@ -255,25 +285,41 @@ impl Batch {
     }
 }
 
-/// The matrix axes of an operand, and its batch axes.
-fn matrix_of(x: Operand<'_>) -> (MatrixShape, Dims) {
+/// The matrix axes of an operand.
+fn shape_of(x: Operand<'_>) -> MatrixShape {
     let layout = x.layout();
-    let mut dims = dims_of(layout.shape(), layout.strides());
-    let rank = dims.len();
-    let (row, column) = (dims[rank - 2], dims[rank - 1]);
-    dims.truncate(rank - 2);
-    let shape = MatrixShape {
+    let (sizes, steps) = (&layout.shape()[..], &layout.strides()[..]);
+    let batch = sizes.len() - 2;
+    MatrixShape {
         start: layout.offset(),
-        rows: row.size,
-        columns: column.size,
-        row_step: row.stride,
-        column_step: column.stride,
-    };
-    (shape, dims)
+        rows: sizes[batch],
+        columns: sizes[batch + 1],
+        row_step: steps[batch],
+        column_step: steps[batch + 1],
+    }
 }
 
+/// The matrix axes of an operand, and its batch axes.
+fn matrix_of(x: Operand<'_>) -> (MatrixShape, Dims) {
+    let (sizes, steps) = (x.layout().shape(), x.layout().strides());
+    let batch = sizes.len() - 2;
+    (shape_of(x), dims_of(&sizes[..batch], &steps[..batch]))
+}
+
+/// Multiply-adds up to which tiles that are not packed are faster than a packing library.
+const SMALL: usize = 48 * 48 * 48;
+
+/// Rows up to which a product is bound by reading the other matrix.
+const THIN: usize = 8;
+
+/// Elements of a matrix that is copied on the stack.
+const COPIED: usize = 2048;
+
+/// Rows and columns of a symmetric product that is not divided any more.
+const SYMMETRIC: usize = 128;
+
 /// One product of floats, by the kernel that suits its size and layout.
-fn multiply<C: MulAdd + BlasFloat>(
+fn multiply<C: MulAdd + BlasFloat + TileFloat>(
     a: Matrix<'_, C>,
     b: Matrix<'_, C>,
     mut out: MatrixMut<'_, C>,
@@ -281,7 +327,6 @@ fn multiply<C: MulAdd + BlasFloat>(
     threads: usize,
 ) {
     let (m, n, k) = (a.shape().rows, b.shape().columns, a.shape().columns);
-    let out_shape = out.shape();
     if m == 0 || n == 0 {
         return;
     }
@@ -289,57 +334,101 @@ fn multiply<C: MulAdd + BlasFloat>(
         gemm_small::scale(&mut out, blend.beta);
         return;
     }
-    if n == 1 && vector(a, b, &mut out, blend) {
+    if unpacked(a, b, &mut out, blend, threads) {
         return;
     }
-    if m == 1 {
-        // A row times a matrix is the transposed matrix times a column.
-        let mut column = MatrixMut::new(out.data(), out_shape.transposed());
-        if vector(b.transposed(), a.transposed(), &mut column, blend) {
+    // The transposed product: `out' = b' a'`.
+    let out_shape = out.shape();
+    let mut turned = MatrixMut::new(out.data(), out_shape.transposed());
+    if unpacked(b.transposed(), a.transposed(), &mut turned, blend, threads) {
+        return;
+    }
+    if m * n * k <= SMALL && k * n <= COPIED {
+        // Neither operand has contiguous rows where tiles need them.
+        let mut copy = [C::ZERO; COPIED];
+        let copied = contiguous(k, n);
+        for (row, line) in copy.chunks_exact_mut(n).take(k).enumerate() {
+            let start = b.shape().at(row, 0) as isize;
+            load_run(b.data(), start, b.shape().column_step, line, |value| value);
+        }
+        if unpacked(a, Matrix::new(&copy, copied), &mut out, blend, threads) {
             return;
         }
     }
-    if gemm_small::is_small(m, n, k) {
-        if b.shape().column_step == 1 {
-            gemm_small::product(a, b, &mut out, blend);
-            return;
-        }
-        if a.shape().row_step == 1 {
-            let mut out = MatrixMut::new(out.data(), out_shape.transposed());
-            gemm_small::product(b.transposed(), a.transposed(), &mut out, blend);
-            return;
-        }
+    let threads = if m * n * k >= THREADED { threads } else { 1 };
+    if is_square_of_one(a, b) && blend.beta == C::ZERO && m > SYMMETRIC {
+        symmetric(a, b, &mut out, blend, threads);
+        return;
     }
     blas::product(a, b, &mut out, blend, threads);
 }
 
-/// Elements of a vector that is copied to be contiguous on the stack.
-const VECTOR: usize = 512;
-
-/// Matrix times column where the matrix has a unit step and the vector is contiguous or short; else false.
-fn vector<C: MulAdd>(
+/// A product that needs no packing; false, having done nothing, where packing is better or no walk has these layouts.
+fn unpacked<C: TileFloat>(
     a: Matrix<'_, C>,
-    x: Matrix<'_, C>,
+    b: Matrix<'_, C>,
     out: &mut MatrixMut<'_, C>,
     blend: Blend<C>,
+    threads: usize,
 ) -> bool {
-    let (shape, step) = (x.shape(), x.shape().row_step);
-    if a.shape().column_step != 1 && a.shape().row_step != 1 {
-        return false;
-    }
-    if step == 1 || shape.rows == 1 {
-        let x = &x.data()[shape.start..][..shape.rows];
-        gemm_small::matrix_vector(a, x, out, blend);
+    let (m, n, k) = (a.shape().rows, b.shape().columns, a.shape().columns);
+    let threads = if m * n * k >= THIN_THREADED {
+        threads
+    } else {
+        1
+    };
+    let run = |out: &mut _, walk| gemm_tile::product(a, b, out, blend, walk, threads);
+    if n == 1 && run(out, Walk::Dots) {
         return true;
     }
-    if shape.rows > VECTOR {
-        return false;
+    if m <= THIN && k * n > COPIED {
+        return run(out, Walk::Sweep);
     }
-    let mut copy = [C::ZERO; VECTOR];
-    let copy = &mut copy[..shape.rows];
-    load_run(x.data(), shape.start as isize, step, copy, |value| value);
-    gemm_small::matrix_vector(a, copy, out, blend);
-    true
+    m * n * k <= SMALL && run(out, Walk::Tiles)
+}
+
+/// Whether `b` is `a` transposed, the same elements in the same memory.
+fn is_square_of_one<C: Copy>(a: Matrix<'_, C>, b: Matrix<'_, C>) -> bool {
+    std::ptr::eq(a.data(), b.data()) && a.shape() == b.shape().transposed()
+}
+
+/// `out = alpha * a a'`: one triangle is multiplied, the other mirrored.
+fn symmetric<C: MulAdd + BlasFloat + TileFloat>(
+    a: Matrix<'_, C>,
+    b: Matrix<'_, C>,
+    out: &mut MatrixMut<'_, C>,
+    blend: Blend<C>,
+    threads: usize,
+) {
+    let (n, k) = (a.shape().rows, a.shape().columns);
+    if n <= SYMMETRIC {
+        return blas::product(a, b, out, blend, threads);
+    }
+    let half = (n / 2).next_multiple_of(16);
+    let (upper, lower) = (a.part(0, half, 0, k), a.part(half, n - half, 0, k));
+    let (left, right) = (b.part(0, k, 0, half), b.part(0, k, half, n - half));
+    symmetric(upper, left, &mut out.part(0, half, 0, half), blend, threads);
+    blas::product(
+        upper,
+        right,
+        &mut out.part(0, half, half, n - half),
+        blend,
+        threads,
+    );
+    let shape = out.shape();
+    let data = out.data();
+    for row in half..n {
+        for column in 0..half {
+            data[shape.at(row, column)] = data[shape.at(column, row)];
+        }
+    }
+    symmetric(
+        lower,
+        right,
+        &mut out.part(half, n - half, half, n - half),
+        blend,
+        threads,
+    );
 }
 
 /// Products of operands that are not all `f32` or all `f64`: converted, multiplied, cast on store.
@@ -354,7 +443,7 @@ struct Mixed<'a> {
 impl Mixed<'_> {
     fn run(&self, out: &mut WriteGuard<'_>) {
         let kind = ComputeKind::exact(self.a.1.promote(self.b.1));
-        let threads = threads_for(self.batch.work());
+        let threads = threads::threads();
         match (kind, self.out_dtype) {
             (ComputeKind::F32, DType::F64) | (ComputeKind::F64, _) => {
                 self.products::<f64>(out, |a, b, out, plain| multiply(a, b, out, plain, threads));

@@ -45,25 +45,52 @@ impl MatrixShape {
         }
     }
 
-    /// The lowest and highest element index, of a matrix that is not empty.
-    fn reach(self) -> (i128, i128) {
-        let mut low = self.start as i128;
-        let mut high = low;
-        for (size, step) in [(self.rows, self.row_step), (self.columns, self.column_step)] {
-            let span = (size as i128 - 1) * step as i128;
-            low += span.min(0);
-            high += span.max(0);
+    /// A part of a matrix; a matrix inside a slice stays inside.
+    ///
+    /// # Panics
+    /// If rows or columns are not the matrix's.
+    fn part(self, first_row: usize, rows: usize, first_column: usize, columns: usize) -> Self {
+        assert!(rows <= self.rows && first_row <= self.rows - rows);
+        assert!(columns <= self.columns && first_column <= self.columns - columns);
+        let start = if rows == 0 || columns == 0 {
+            self.start
+        } else {
+            self.at(first_row, first_column)
+        };
+        Self {
+            start,
+            rows,
+            columns,
+            ..self
         }
-        (low, high)
     }
 
     /// Whether every element has an index below `len`.
+    #[inline]
     fn fits(self, len: usize) -> bool {
         if self.is_empty() {
             return true;
         }
-        let (low, high) = self.reach();
-        low >= 0 && high < len as i128
+        self.reach()
+            .is_some_and(|(low, high)| low >= 0 && high.cast_unsigned() < len)
+    }
+
+    /// The lowest and highest element index, of a matrix that is not empty; none where they overflow.
+    #[inline]
+    fn reach(self) -> Option<(isize, isize)> {
+        let start = isize::try_from(self.start).ok()?;
+        let span = |size: usize, step: isize| isize::try_from(size - 1).ok()?.checked_mul(step);
+        let (rows, columns) = (
+            span(self.rows, self.row_step)?,
+            span(self.columns, self.column_step)?,
+        );
+        let low = start
+            .checked_add(rows.min(0))?
+            .checked_add(columns.min(0))?;
+        let high = start
+            .checked_add(rows.max(0))?
+            .checked_add(columns.max(0))?;
+        Some((low, high))
     }
 }
 
@@ -92,21 +119,17 @@ impl<'a, C: Copy> Matrix<'a, C> {
         }
     }
 
-    /// The rows `first..first + count`.
-    pub(crate) fn row_range(self, first: usize, count: usize) -> Self {
-        assert!(count <= self.shape.rows && first <= self.shape.rows - count);
-        let start = if count == 0 {
-            self.shape.start
-        } else {
-            self.shape.at(first, 0)
-        };
+    /// `rows` rows from `first_row` on and `columns` columns from `first_column` on.
+    pub(crate) fn part(
+        self,
+        first_row: usize,
+        rows: usize,
+        first_column: usize,
+        columns: usize,
+    ) -> Self {
         Self {
             data: self.data,
-            shape: MatrixShape {
-                start,
-                rows: count,
-                ..self.shape
-            },
+            shape: self.shape.part(first_row, rows, first_column, columns),
         }
     }
 }
@@ -127,5 +150,19 @@ impl<'a, C: Copy> MatrixMut<'a, C> {
 
     pub(crate) fn data(&mut self) -> &mut [C] {
         self.data
+    }
+
+    /// As [`Matrix::part`].
+    pub(crate) fn part(
+        &mut self,
+        first_row: usize,
+        rows: usize,
+        first_column: usize,
+        columns: usize,
+    ) -> MatrixMut<'_, C> {
+        MatrixMut {
+            data: self.data,
+            shape: self.shape.part(first_row, rows, first_column, columns),
+        }
     }
 }

@@ -85,6 +85,82 @@ fn every_layout_and_size_matches_the_reference() {
     report.finish();
 }
 
+/// Small, thin and packed products on every instruction set and at every number of threads.
+#[test]
+fn every_walk_gives_the_same_on_every_instruction_set() {
+    let _held = crate::settings();
+    let mut report = Report::default();
+    let best = Isa::detect();
+    let sizes = [
+        (3, 5, 2),
+        (4, 4, 16),
+        (13, 7, 47),
+        (16, 31, 17),
+        (1, 300, 5000),
+        (5, 170, 701),
+        (11, 600, 33),
+        (2000, 301, 1),
+        (50, 50, 50),
+    ];
+    let mut settings: Vec<(Isa, usize)> = Isa::available().map(|isa| (isa, 1)).collect();
+    settings.extend([(best, 2), (best, 4)]);
+    for (isa, threads) in settings {
+        assert!(isa.select());
+        set_threads(threads);
+        for dtype in [DType::F32, DType::F64] {
+            for (m, k, n) in sizes {
+                for left in [Arrangement::C, Arrangement::F] {
+                    for right in [Arrangement::C, Arrangement::F, Arrangement::Reversed] {
+                        let a = Array::new(&[m, k], left, dtype, whole);
+                        let b = Array::new(&[k, n], right, dtype, |i| whole(i + 3));
+                        for (target, beta) in [(Arrangement::C, 0.0), (Arrangement::F, 3.0)] {
+                            let out = Array::new(&[m, n], target, dtype, whole);
+                            let wanted = reference(&a, &b, &out, 2.0, beta);
+                            matmul(a.operand(), b.operand(), out.operand(), 2.0, beta).unwrap();
+                            let case = format!(
+                                "{isa} {threads} {dtype} {m}x{k}x{n} {left:?} {right:?} {target:?}"
+                            );
+                            report.compare(&case, &out, &wanted, 0.0);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    best.select();
+    set_threads(0);
+    report.finish();
+}
+
+/// A matrix times its own transpose, from the same memory: only one triangle is multiplied.
+#[test]
+fn the_square_of_one_matrix_is_symmetric() {
+    let mut report = Report::default();
+    for dtype in [DType::F32, DType::F64] {
+        for (m, k) in [(129, 3), (300, 40), (257, 130)] {
+            for layout in [Arrangement::C, Arrangement::F, Arrangement::Strided] {
+                let a = Array::new(&[m, k], layout, dtype, whole);
+                let transposed = Array {
+                    layout: a.layout.transpose(),
+                    ..a.clone()
+                };
+                for (target, beta) in [
+                    (Arrangement::C, 0.0),
+                    (Arrangement::F, 0.0),
+                    (Arrangement::C, 1.0),
+                ] {
+                    let out = Array::new(&[m, m], target, dtype, whole);
+                    let wanted = reference(&a, &transposed, &out, 0.5, beta);
+                    matmul(a.operand(), transposed.operand(), out.operand(), 0.5, beta).unwrap();
+                    let case = format!("{dtype} {m}x{k} {layout:?} {target:?} {beta}");
+                    report.compare(&case, &out, &wanted, 0.0);
+                }
+            }
+        }
+    }
+    report.finish();
+}
+
 #[test]
 fn every_dtype_and_mixture_is_multiplied() {
     let mut report = Report::default();

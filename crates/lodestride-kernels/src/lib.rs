@@ -6,8 +6,13 @@ mod door;
 mod driver;
 mod elementwise;
 mod error;
+mod gemm_choice;
+#[cfg(target_arch = "x86_64")]
+mod gemm_register;
 mod gemm_small;
 mod gemm_tile;
+#[cfg(target_arch = "x86_64")]
+mod gemm_walk;
 mod inner;
 mod instruction;
 mod isa;

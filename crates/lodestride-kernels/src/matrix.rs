@@ -26,6 +26,17 @@ pub(crate) struct MatrixShape {
 }
 
 impl MatrixShape {
+    /// Rows one after the other from the start of a slice.
+    pub(crate) fn contiguous(rows: usize, columns: usize) -> Self {
+        Self {
+            start: 0,
+            rows,
+            columns,
+            row_step: columns as isize,
+            column_step: 1,
+        }
+    }
+
     pub(crate) fn at(self, row: usize, column: usize) -> usize {
         let offset = row as isize * self.row_step + column as isize * self.column_step;
         (self.start as isize + offset) as usize

@@ -1,0 +1,138 @@
+//! Which kernel multiplies two matrices of floats: by size, layout and number of threads.
+
+use crate::blas::{self, BlasFloat};
+use crate::gemm_small::{self, Blend, MulAdd};
+use crate::gemm_tile::{self, TileFloat, Walk};
+use crate::matrix::{Matrix, MatrixMut, MatrixShape};
+use crate::strided::load_run;
+
+/// Multiply-adds below which one packed product stays on one thread.
+const THREADED: usize = 1 << 22;
+
+/// Multiply-adds below which one thin product stays on one thread.
+const THIN_THREADED: usize = 1 << 19;
+
+/// Multiply-adds up to which tiles that are not packed are faster than a packing library.
+const SMALL: usize = 48 * 48 * 48;
+
+/// Rows up to which a product is bound by reading the other matrix.
+const THIN: usize = 8;
+
+/// Elements of a matrix that is copied on the stack.
+const COPIED: usize = 2048;
+
+/// Rows and columns of a symmetric product that is not divided any more.
+const SYMMETRIC: usize = 128;
+
+/// One product of floats, by the kernel that suits its size and layout.
+pub(crate) fn multiply<C: MulAdd + BlasFloat + TileFloat>(
+    a: Matrix<'_, C>,
+    b: Matrix<'_, C>,
+    mut out: MatrixMut<'_, C>,
+    blend: Blend<C>,
+    threads: usize,
+) {
+    let (m, n, k) = (a.shape().rows, b.shape().columns, a.shape().columns);
+    if m == 0 || n == 0 {
+        return;
+    }
+    if k == 0 || blend.alpha == C::ZERO {
+        gemm_small::scale(&mut out, blend.beta);
+        return;
+    }
+    if unpacked(a, b, &mut out, blend, threads) {
+        return;
+    }
+    // The transposed product: `out' = b' a'`.
+    let out_shape = out.shape();
+    let mut turned = MatrixMut::new(out.data(), out_shape.transposed());
+    if unpacked(b.transposed(), a.transposed(), &mut turned, blend, threads) {
+        return;
+    }
+    if m * n * k <= SMALL && k * n <= COPIED {
+        // Neither operand has contiguous rows where tiles need them.
+        let mut copy = [C::ZERO; COPIED];
+        let copied = MatrixShape::contiguous(k, n);
+        for (row, line) in copy.chunks_exact_mut(n).take(k).enumerate() {
+            let start = b.shape().at(row, 0) as isize;
+            load_run(b.data(), start, b.shape().column_step, line, |value| value);
+        }
+        if unpacked(a, Matrix::new(&copy, copied), &mut out, blend, threads) {
+            return;
+        }
+    }
+    let threads = if m * n * k >= THREADED { threads } else { 1 };
+    if is_square_of_one(a, b) && blend.beta == C::ZERO && m > SYMMETRIC {
+        symmetric(a, b, &mut out, blend, threads);
+        return;
+    }
+    blas::product(a, b, &mut out, blend, threads);
+}
+
+/// A product that needs no packing; false, having done nothing, where packing is better or no walk has these layouts.
+fn unpacked<C: TileFloat>(
+    a: Matrix<'_, C>,
+    b: Matrix<'_, C>,
+    out: &mut MatrixMut<'_, C>,
+    blend: Blend<C>,
+    threads: usize,
+) -> bool {
+    let (m, n, k) = (a.shape().rows, b.shape().columns, a.shape().columns);
+    let threads = if m * n * k >= THIN_THREADED {
+        threads
+    } else {
+        1
+    };
+    let run = |out: &mut _, walk| gemm_tile::product(a, b, out, blend, walk, threads);
+    if n == 1 && run(out, Walk::Dots) {
+        return true;
+    }
+    if m <= THIN && k * n > COPIED {
+        return run(out, Walk::Sweep);
+    }
+    m * n * k <= SMALL && run(out, Walk::Tiles)
+}
+
+/// Whether `b` is `a` transposed, the same elements in the same memory.
+fn is_square_of_one<C: Copy>(a: Matrix<'_, C>, b: Matrix<'_, C>) -> bool {
+    std::ptr::eq(a.data(), b.data()) && a.shape() == b.shape().transposed()
+}
+
+/// `out = alpha * a a'`: one triangle is multiplied, the other mirrored.
+fn symmetric<C: MulAdd + BlasFloat + TileFloat>(
+    a: Matrix<'_, C>,
+    b: Matrix<'_, C>,
+    out: &mut MatrixMut<'_, C>,
+    blend: Blend<C>,
+    threads: usize,
+) {
+    let (n, k) = (a.shape().rows, a.shape().columns);
+    if n <= SYMMETRIC {
+        return blas::product(a, b, out, blend, threads);
+    }
+    let half = (n / 2).next_multiple_of(16);
+    let (upper, lower) = (a.part(0, half, 0, k), a.part(half, n - half, 0, k));
+    let (left, right) = (b.part(0, k, 0, half), b.part(0, k, half, n - half));
+    symmetric(upper, left, &mut out.part(0, half, 0, half), blend, threads);
+    blas::product(
+        upper,
+        right,
+        &mut out.part(0, half, half, n - half),
+        blend,
+        threads,
+    );
+    let shape = out.shape();
+    let data = out.data();
+    for row in half..n {
+        for column in 0..half {
+            data[shape.at(row, column)] = data[shape.at(column, row)];
+        }
+    }
+    symmetric(
+        lower,
+        right,
+        &mut out.part(half, n - half, half, n - half),
+        blend,
+        threads,
+    );
+}

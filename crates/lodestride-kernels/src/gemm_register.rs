@@ -1,0 +1,171 @@
+//! Vector registers of floats with masks: what the walks of `gemm_walk.rs` are written in.
+#![expect(
+    unsafe_code,
+    reason = "intrinsics need their instruction set; masked loads and stores take raw pointers"
+)]
+
+use std::arch::x86_64::{
+    __m256, __m256d, __m256i, __m512, __m512d, __mmask8, __mmask16, _mm256_cmpgt_epi32,
+    _mm256_cmpgt_epi64, _mm256_fmadd_pd, _mm256_fmadd_ps, _mm256_maskload_pd, _mm256_maskload_ps,
+    _mm256_maskstore_pd, _mm256_maskstore_ps, _mm256_mul_pd, _mm256_mul_ps, _mm256_set1_epi32,
+    _mm256_set1_epi64x, _mm256_set1_pd, _mm256_set1_ps, _mm256_setr_epi32, _mm256_setr_epi64x,
+    _mm512_fmadd_pd, _mm512_fmadd_ps, _mm512_mask_storeu_pd, _mm512_mask_storeu_ps,
+    _mm512_maskz_loadu_pd, _mm512_maskz_loadu_ps, _mm512_mul_pd, _mm512_mul_ps, _mm512_set1_pd,
+    _mm512_set1_ps,
+};
+
+use crate::numeric::Compute;
+
+/// A vector register of floats whose first lanes can be loaded and stored alone.
+///
+/// # Safety
+/// Every method needs the register's instruction set; the pointer of `load` and `store` must be valid for the lanes of the
+/// mask.
+pub(crate) trait Register: Copy {
+    type Item: Compute;
+    type Mask: Copy;
+    const LANES: usize;
+    /// Rows of a tile two registers wide: as many as leave registers for the operands.
+    const ROWS: usize;
+
+    /// The first `lanes` lanes, of at most `LANES`.
+    unsafe fn mask(lanes: usize) -> Self::Mask;
+    unsafe fn splat(value: Self::Item) -> Self;
+    /// Lanes outside the mask are zero and their memory is not touched.
+    unsafe fn load(from: *const Self::Item, mask: Self::Mask) -> Self;
+    unsafe fn store(self, to: *mut Self::Item, mask: Self::Mask);
+    unsafe fn mul(self, other: Self) -> Self;
+    /// `self * b + c`.
+    unsafe fn mul_add(self, b: Self, c: Self) -> Self;
+}
+
+macro_rules! register {
+    ($R:ty, $t:ty, $Mask:ty, $lanes:literal, $rows:literal, |$n:ident| $mask:expr,
+     $splat:ident, $mul:ident, $fma:ident,
+     load |$from:ident, $load_mask:ident| $load:expr, store |$to:ident, $store_mask:ident, $value:ident| $store:expr) => {
+        impl Register for $R {
+            type Item = $t;
+            type Mask = $Mask;
+            const LANES: usize = $lanes;
+            const ROWS: usize = $rows;
+
+            #[inline(always)]
+            unsafe fn mask($n: usize) -> $Mask {
+                $mask
+            }
+            #[inline(always)]
+            unsafe fn splat(value: $t) -> Self {
+                // SAFETY: the caller vouches for the instruction set.
+                unsafe { $splat(value) }
+            }
+            #[inline(always)]
+            unsafe fn load($from: *const $t, $load_mask: $Mask) -> Self {
+                // SAFETY: the caller vouches for the instruction set and the lanes of the mask.
+                unsafe { $load }
+            }
+            #[inline(always)]
+            unsafe fn store(self, $to: *mut $t, $store_mask: $Mask) {
+                let $value = self;
+                // SAFETY: the caller vouches for the instruction set and the lanes of the mask.
+                unsafe { $store }
+            }
+            #[inline(always)]
+            unsafe fn mul(self, other: Self) -> Self {
+                // SAFETY: the caller vouches for the instruction set.
+                unsafe { $mul(self, other) }
+            }
+            #[inline(always)]
+            unsafe fn mul_add(self, b: Self, c: Self) -> Self {
+                // SAFETY: the caller vouches for the instruction set.
+                unsafe { $fma(self, b, c) }
+            }
+        }
+    };
+}
+
+register!(
+    __m512,
+    f32,
+    __mmask16,
+    16,
+    8,
+    |n| ((1u32 << n) - 1) as __mmask16,
+    _mm512_set1_ps,
+    _mm512_mul_ps,
+    _mm512_fmadd_ps,
+    load | from,
+    mask | _mm512_maskz_loadu_ps(mask, from),
+    store | to,
+    mask,
+    value | _mm512_mask_storeu_ps(to, mask, value)
+);
+register!(
+    __m512d,
+    f64,
+    __mmask8,
+    8,
+    8,
+    |n| ((1u32 << n) - 1) as __mmask8,
+    _mm512_set1_pd,
+    _mm512_mul_pd,
+    _mm512_fmadd_pd,
+    load | from,
+    mask | _mm512_maskz_loadu_pd(mask, from),
+    store | to,
+    mask,
+    value | _mm512_mask_storeu_pd(to, mask, value)
+);
+register!(
+    __m256,
+    f32,
+    __m256i,
+    8,
+    4,
+    |n| lanes_32(n),
+    _mm256_set1_ps,
+    _mm256_mul_ps,
+    _mm256_fmadd_ps,
+    load | from,
+    mask | _mm256_maskload_ps(from, mask),
+    store | to,
+    mask,
+    value | _mm256_maskstore_ps(to, mask, value)
+);
+register!(
+    __m256d,
+    f64,
+    __m256i,
+    4,
+    4,
+    |n| lanes_64(n),
+    _mm256_set1_pd,
+    _mm256_mul_pd,
+    _mm256_fmadd_pd,
+    load | from,
+    mask | _mm256_maskload_pd(from, mask),
+    store | to,
+    mask,
+    value | _mm256_maskstore_pd(to, mask, value)
+);
+
+/// All bits set in the first `lanes` of eight lanes.
+#[inline(always)]
+fn lanes_32(lanes: usize) -> __m256i {
+    // SAFETY: only called by registers of AVX2, whose callers vouch for it.
+    let numbers = unsafe { _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7) };
+    // SAFETY: as above.
+    let count = unsafe { _mm256_set1_epi32(lanes as i32) };
+    // SAFETY: as above.
+    unsafe { _mm256_cmpgt_epi32(count, numbers) }
+}
+
+/// All bits set in the first `lanes` of four lanes.
+#[inline(always)]
+fn lanes_64(lanes: usize) -> __m256i {
+    // SAFETY: only called by registers of AVX2, whose callers vouch for it.
+    let numbers = unsafe { _mm256_setr_epi64x(0, 1, 2, 3) };
+    // SAFETY: as above.
+    let count = unsafe { _mm256_set1_epi64x(lanes as i64) };
+    // SAFETY: as above.
+    unsafe { _mm256_cmpgt_epi64(count, numbers) }
+}

@@ -1,0 +1,401 @@
+//! The walks through a product of floats that is not packed, over pointers: tiles, sweeps and dot products.
+#![expect(
+    unsafe_code,
+    reason = "operands are raw pointers with steps, loaded under masks"
+)]
+#![expect(
+    clippy::needless_range_loop,
+    reason = "loops over registers are unrolled away; their indices number rows and lanes"
+)]
+
+use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
+
+use crate::gemm_register::Register;
+use crate::gemm_tile::{Job, TileFloat, Walk};
+use crate::isa::{Isa, Level};
+use crate::numeric::Compute;
+
+macro_rules! tile_float {
+    ($($t:ty, $wide:ty, $narrow:ty, $avx512:ident, $avx2:ident);*) => {$(
+        #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2")]
+        unsafe fn $avx512(job: &Job<$t>, walk: Walk) {
+            // SAFETY: the caller vouches for the job; the instruction set is this function's.
+            unsafe { walk_through::<$wide>(job, walk) }
+        }
+
+        #[target_feature(enable = "avx2,fma,bmi1,bmi2")]
+        unsafe fn $avx2(job: &Job<$t>, walk: Walk) {
+            // SAFETY: the caller vouches for the job; the instruction set is this function's.
+            unsafe { walk_through::<$narrow>(job, walk) }
+        }
+
+        impl TileFloat for $t {
+            unsafe fn run(level: Level, job: &Job<$t>, walk: Walk) {
+                match level.isa() {
+                    // SAFETY: a `Level` names an instruction set of this machine; the caller vouches for the job.
+                    Isa::Avx512 => unsafe { $avx512(job, walk) },
+                    // SAFETY: as above.
+                    Isa::Avx2 => unsafe { $avx2(job, walk) },
+                    Isa::Baseline | Isa::Neon => {}
+                }
+            }
+        }
+    )*};
+}
+tile_float!(f32, __m512, __m256, f32_avx512, f32_avx2; f64, __m512d, __m256d, f64_avx512, f64_avx2);
+
+/// # Safety
+/// As [`Job`], on a machine with the instruction set of `R`, with the layouts the walk needs.
+#[inline(always)]
+unsafe fn walk_through<R: Register>(job: &Job<R::Item>, walk: Walk) {
+    match walk {
+        // SAFETY: the caller vouches for all of it, here and below.
+        Walk::Tiles => unsafe { panels::<R>(job) },
+        // SAFETY: as above.
+        Walk::Dots => unsafe { dots::<R>(job) },
+        Walk::Sweep => {
+            let mut row = 0;
+            while job.m - row >= 8 {
+                // SAFETY: the rows are the job's.
+                unsafe { sweep::<R, 8>(job, row) };
+                row += 8;
+            }
+            if job.m - row >= 4 {
+                // SAFETY: as above.
+                unsafe { sweep::<R, 4>(job, row) };
+                row += 4;
+            }
+            while job.m > row {
+                // SAFETY: as above.
+                unsafe { sweep::<R, 1>(job, row) };
+                row += 1;
+            }
+        }
+    }
+}
+
+/// Sums that stay in L1 during a sweep, in elements of all its rows together.
+const SUMS: usize = 4096;
+/// Rows of the right operand that are added at once.
+const STEPS: usize = 8;
+
+/// `M` rows of the product: multiples of rows of the right operand are added to sums that stay in L1.
+///
+/// # Safety
+/// As [`walk_through`]; the rows `row..row + M` must be the job's.
+#[inline(always)]
+unsafe fn sweep<R: Register, const M: usize>(job: &Job<R::Item>, row: usize) {
+    let mut sums = [R::Item::ZERO; SUMS];
+    let width = SUMS / M;
+    for first in (0..job.n).step_by(width) {
+        let len = (job.n - first).min(width);
+        sums.fill(R::Item::ZERO);
+        let mut step = 0;
+        while job.k - step >= STEPS {
+            // SAFETY: rows, steps and columns are the job's.
+            unsafe { add_rows::<R, M, STEPS>(job, row, step, first, len, &mut sums) };
+            step += STEPS;
+        }
+        while job.k > step {
+            // SAFETY: as above.
+            unsafe { add_rows::<R, M, 1>(job, row, step, first, len, &mut sums) };
+            step += 1;
+        }
+        for i in 0..M {
+            for at in (0..len).step_by(R::LANES) {
+                let lanes = (len - at).min(R::LANES);
+                // SAFETY: the caller vouches for the instruction set, here and below.
+                let mask = unsafe { R::mask(lanes) };
+                // SAFETY: the sums of row `i` begin at `i * width` and are `len` long.
+                let sum = unsafe { R::load(sums.as_ptr().wrapping_add(i * width + at), mask) };
+                let column = (first + at) as isize * job.out_column;
+                let start = (row + i) as isize * job.out_row + column;
+                // SAFETY: row and columns are the job's.
+                unsafe { finish(job, sum, job.out.wrapping_offset(start), mask, lanes) };
+            }
+        }
+    }
+}
+
+/// Adds multiples of `P` rows of the right operand to the sums of `M` rows.
+///
+/// # Safety
+/// As [`sweep`]; the steps `step..step + P` and the columns `first..first + len` must be the job's, `M * len` at most
+/// [`SUMS`].
+#[inline(always)]
+unsafe fn add_rows<R: Register, const M: usize, const P: usize>(
+    job: &Job<R::Item>,
+    row: usize,
+    step: usize,
+    first: usize,
+    len: usize,
+    sums: &mut [R::Item; SUMS],
+) {
+    let width = SUMS / M;
+    let mut factors = [[R::Item::ZERO; P]; M];
+    for i in 0..M {
+        for p in 0..P {
+            let at = (row + i) as isize * job.a_row + (step + p) as isize * job.a_column;
+            // SAFETY: row and step are the job's.
+            factors[i][p] = unsafe { *job.a.wrapping_offset(at) };
+        }
+    }
+    let lines: [*const R::Item; P] = std::array::from_fn(|p| {
+        job.b
+            .wrapping_offset((step + p) as isize * job.b_row)
+            .wrapping_add(first)
+    });
+    for at in (0..len).step_by(R::LANES) {
+        // SAFETY: the caller vouches for the instruction set, here and below.
+        let mask = unsafe { R::mask((len - at).min(R::LANES)) };
+        // SAFETY: the lanes of the mask are columns of the job.
+        let values: [R; P] =
+            std::array::from_fn(|p| unsafe { R::load(lines[p].wrapping_add(at), mask) });
+        for i in 0..M {
+            let place = sums.as_mut_ptr().wrapping_add(i * width + at);
+            // SAFETY: the sums of row `i` begin at `i * width` and are at least `len` long.
+            let mut sum = unsafe { R::load(place, mask) };
+            for p in 0..P {
+                // SAFETY: as above.
+                let factor = unsafe { R::splat(factors[i][p]) };
+                // SAFETY: as above.
+                sum = unsafe { factor.mul_add(values[p], sum) };
+            }
+            // SAFETY: as for the load.
+            unsafe { sum.store(place, mask) };
+        }
+    }
+}
+
+/// Dot products of all rows of the left operand with one column.
+///
+/// # Safety
+/// As [`walk_through`].
+#[inline(always)]
+unsafe fn dots<R: Register>(job: &Job<R::Item>) {
+    let mut row = 0;
+    while job.m - row >= 4 {
+        // SAFETY: the rows `row..row + 4` are the job's.
+        unsafe { dot_rows::<R, 4, 2>(job, row) };
+        row += 4;
+    }
+    while job.m > row {
+        // SAFETY: as above.
+        unsafe { dot_rows::<R, 1, 8>(job, row) };
+        row += 1;
+    }
+}
+
+/// Dot products of `M` rows, `U` registers of each at a time.
+///
+/// # Safety
+/// As [`dots`]; the rows `row..row + M` must be the job's.
+#[inline(always)]
+unsafe fn dot_rows<R: Register, const M: usize, const U: usize>(job: &Job<R::Item>, row: usize) {
+    // SAFETY: the caller vouches for the instruction set, here and below.
+    let full = unsafe { R::mask(R::LANES) };
+    // SAFETY: as above.
+    let mut sums = [[unsafe { R::splat(R::Item::ZERO) }; U]; M];
+    let lines: [*const R::Item; M] =
+        std::array::from_fn(|i| job.a.wrapping_offset((row + i) as isize * job.a_row));
+    let whole = job.k / (U * R::LANES) * (U * R::LANES);
+    for at in (0..whole).step_by(U * R::LANES) {
+        for u in 0..U {
+            let at = at + u * R::LANES;
+            // SAFETY: these are steps of the job.
+            let x = unsafe { R::load(job.b.wrapping_add(at), full) };
+            for i in 0..M {
+                // SAFETY: as above.
+                let value = unsafe { R::load(lines[i].wrapping_add(at), full) };
+                // SAFETY: as above.
+                sums[i][u] = unsafe { value.mul_add(x, sums[i][u]) };
+            }
+        }
+    }
+    for at in (whole..job.k).step_by(R::LANES) {
+        // SAFETY: as above.
+        let mask = unsafe { R::mask((job.k - at).min(R::LANES)) };
+        // SAFETY: as above.
+        let x = unsafe { R::load(job.b.wrapping_add(at), mask) };
+        for i in 0..M {
+            // SAFETY: as above.
+            let value = unsafe { R::load(lines[i].wrapping_add(at), mask) };
+            // SAFETY: as above.
+            sums[i][0] = unsafe { value.mul_add(x, sums[i][0]) };
+        }
+    }
+    for i in 0..M {
+        let mut lanes = [R::Item::ZERO; 16];
+        for u in 0..U {
+            let mut part = [R::Item::ZERO; 16];
+            // SAFETY: no register has more than 16 lanes.
+            unsafe { sums[i][u].store(part.as_mut_ptr(), full) };
+            for (lane, part) in lanes.iter_mut().zip(part) {
+                *lane = lane.add(part);
+            }
+        }
+        let mut half = 8;
+        while half > 0 {
+            for lane in 0..half {
+                lanes[lane] = lanes[lane].add(lanes[lane + half]);
+            }
+            half /= 2;
+        }
+        let to = job.out.wrapping_offset((row + i) as isize * job.out_row);
+        // SAFETY: the row is the job's, and nobody else holds the destination.
+        job.blend.apply(unsafe { &mut *to }, lanes[0]);
+    }
+}
+
+/// The whole product, two registers of columns at a time.
+///
+/// # Safety
+/// As [`Job`], on a machine with the instruction set of `R`.
+#[inline(always)]
+unsafe fn panels<R: Register>(job: &Job<R::Item>) {
+    for first in (0..job.n).step_by(2 * R::LANES) {
+        let width = (job.n - first).min(2 * R::LANES);
+        if width > R::LANES {
+            // SAFETY: the columns `first..first + width` are the job's.
+            unsafe { rows::<R, 2>(job, first, width - R::LANES) };
+        } else {
+            // SAFETY: as above.
+            unsafe { rows::<R, 1>(job, first, width) };
+        }
+    }
+}
+
+/// All rows of a panel of `V` registers of columns, the last of them with `lanes` columns.
+///
+/// # Safety
+/// As [`panels`]; the columns must be the job's.
+#[inline(always)]
+unsafe fn rows<R: Register, const V: usize>(job: &Job<R::Item>, first: usize, lanes: usize) {
+    let mut row = 0;
+    if R::ROWS >= 8 {
+        while job.m - row >= 8 {
+            // SAFETY: the rows `row..row + 8` are the job's; the caller vouches for the columns.
+            unsafe { tile::<R, 8, V>(job, row, first, lanes) };
+            row += 8;
+        }
+    }
+    while job.m - row >= 4 {
+        // SAFETY: as above.
+        unsafe { tile::<R, 4, V>(job, row, first, lanes) };
+        row += 4;
+    }
+    if job.m - row >= 2 {
+        // SAFETY: as above.
+        unsafe { tile::<R, 2, V>(job, row, first, lanes) };
+        row += 2;
+    }
+    if job.m > row {
+        // SAFETY: as above.
+        unsafe { tile::<R, 1, V>(job, row, first, lanes) };
+    }
+}
+
+/// `M` rows and `V` registers of columns of the product.
+///
+/// # Safety
+/// As [`rows`]; the rows `row..row + M` must be the job's.
+#[inline(always)]
+unsafe fn tile<R: Register, const M: usize, const V: usize>(
+    job: &Job<R::Item>,
+    row: usize,
+    first: usize,
+    lanes: usize,
+) {
+    // SAFETY: the caller vouches for the instruction set, here and below.
+    let full = unsafe { R::mask(R::LANES) };
+    // SAFETY: as above.
+    let last = unsafe { R::mask(lanes) };
+    let masks: [R::Mask; V] = std::array::from_fn(|v| if v + 1 == V { last } else { full });
+    // SAFETY: as above.
+    let mut sums = [[unsafe { R::splat(R::Item::ZERO) }; V]; M];
+    let mut a = job.a.wrapping_offset(row as isize * job.a_row);
+    let mut b = job.b.wrapping_add(first);
+    for _ in 0..job.k {
+        let mut line = [sums[0][0]; V];
+        for v in 0..V {
+            // SAFETY: the lanes of the mask are columns of the job; `b` is at one of its rows.
+            line[v] = unsafe { R::load(b.wrapping_add(v * R::LANES), masks[v]) };
+        }
+        for i in 0..M {
+            // SAFETY: `a` is at one of the job's columns, `row + i` is one of its rows.
+            let value = unsafe { *a.wrapping_offset(i as isize * job.a_row) };
+            // SAFETY: as above.
+            let value = unsafe { R::splat(value) };
+            for v in 0..V {
+                // SAFETY: as above.
+                sums[i][v] = unsafe { value.mul_add(line[v], sums[i][v]) };
+            }
+        }
+        a = a.wrapping_offset(job.a_column);
+        b = b.wrapping_offset(job.b_row);
+    }
+    for i in 0..M {
+        let start = (row + i) as isize * job.out_row + first as isize * job.out_column;
+        let to = job.out.wrapping_offset(start);
+        for v in 0..V {
+            let count = if v + 1 == V { lanes } else { R::LANES };
+            let to = to.wrapping_offset((v * R::LANES) as isize * job.out_column);
+            // SAFETY: the caller vouches for rows and columns: the lanes of the mask are elements of the destination.
+            unsafe { finish(job, sums[i][v], to, masks[v], count) };
+        }
+    }
+}
+
+/// Blends sums into `count` elements of the destination.
+///
+/// # Safety
+/// As [`tile`]; `to` is the destination of the first lane.
+#[inline(always)]
+unsafe fn finish<R: Register>(
+    job: &Job<R::Item>,
+    mut sum: R,
+    to: *mut R::Item,
+    mask: R::Mask,
+    count: usize,
+) {
+    let blend = job.blend;
+    if job.out_column != 1 {
+        // SAFETY: the caller vouches for the elements.
+        unsafe { scatter(job, sum, to, count) };
+        return;
+    }
+    if blend.alpha != R::Item::ONE {
+        // SAFETY: the caller vouches for the instruction set, here and below.
+        let alpha = unsafe { R::splat(blend.alpha) };
+        // SAFETY: as above.
+        sum = unsafe { sum.mul(alpha) };
+    }
+    if blend.beta != R::Item::ZERO {
+        // SAFETY: as above.
+        let beta = unsafe { R::splat(blend.beta) };
+        // SAFETY: the lanes of the mask are elements of the destination.
+        let old = unsafe { R::load(to, mask) };
+        // SAFETY: as above.
+        sum = unsafe { beta.mul_add(old, sum) };
+    }
+    // SAFETY: the lanes of the mask are elements of the destination.
+    unsafe { sum.store(to, mask) };
+}
+
+/// [`finish`] for a destination whose columns are apart.
+///
+/// # Safety
+/// As [`finish`].
+#[inline(always)]
+unsafe fn scatter<R: Register>(job: &Job<R::Item>, sum: R, to: *mut R::Item, count: usize) {
+    let mut lanes = [R::Item::ZERO; 16];
+    // SAFETY: no register has more than 16 lanes; the caller vouches for the instruction set.
+    let full = unsafe { R::mask(R::LANES) };
+    // SAFETY: as above.
+    unsafe { sum.store(lanes.as_mut_ptr(), full) };
+    for (column, &sum) in lanes[..count].iter().enumerate() {
+        // SAFETY: the caller vouches for these elements of the destination, which nobody else holds.
+        let to = unsafe { &mut *to.wrapping_offset(column as isize * job.out_column) };
+        job.blend.apply(to, sum);
+    }
+}

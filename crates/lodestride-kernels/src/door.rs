@@ -99,16 +99,41 @@ pub(crate) fn converted(
     if x.dtype() == dtype {
         return Ok(None);
     }
-    let layout = Layout::contiguous(x.shape().clone(), Order::C).map_err(KernelError::shape(op))?;
+    compact(op, x, dtype).map(Some)
+}
+
+/// A copy of an operand as elements of `dtype`, without gaps; what repeats along an axis before the last two is copied once.
+///
+/// # Errors
+/// As [`converted`].
+pub(crate) fn compact(
+    op: &'static str,
+    x: Operand<'_>,
+    dtype: DType,
+) -> Result<Converted, KernelError> {
+    let (shape, strides) = (x.layout().shape(), x.layout().strides());
+    let outer = shape.len().saturating_sub(2);
+    let mut once: SmallVec<[usize; 8]> = SmallVec::from_slice(shape);
+    for (size, &stride) in once.iter_mut().zip(&strides[..outer]) {
+        if stride == 0 {
+            *size = (*size).min(1);
+        }
+    }
+    let failed = KernelError::shape(op);
+    let source = Layout::new(&once[..], strides.clone(), x.layout().offset()).map_err(&failed)?;
+    let layout = Layout::contiguous(&once[..], Order::C).map_err(&failed)?;
     let bytes = layout.elements() * dtype.size();
     let buffer = Buffer::recycled(bytes).map_err(KernelError::alloc(op))?;
-    let converted = Converted {
+    crate::elementwise::copy(
+        Operand::new(x.buffer(), &source, x.dtype())?.into(),
+        Operand::new(&buffer, &layout, dtype)?,
+    )?;
+    let layout = layout.broadcast_to(shape).map_err(&failed)?;
+    Ok(Converted {
         buffer,
         layout,
         dtype,
-    };
-    crate::elementwise::copy(x.into(), stand_in(Some(&converted), x)?)?;
-    Ok(Some(converted))
+    })
 }
 
 /// Refuses an axis that `rank` axes do not have.

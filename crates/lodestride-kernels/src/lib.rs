@@ -16,6 +16,7 @@ mod gemm_walk;
 mod inner;
 mod instruction;
 mod isa;
+mod matmul_mixed;
 mod matrix;
 mod nest_form;
 mod numeric;

@@ -3,7 +3,7 @@
 //! Here are the checks, the batch and the choice of kernel: `gemm_small` for small products, integers and vectors, `blas`
 //! for the rest. Threads share out either the batch or one product, never both.
 
-use lodestride_buffer::{Argument, DType, ReadGuard, WriteGuard};
+use lodestride_buffer::{Argument, DType};
 use lodestride_shape::{Shape, ShapeError, ShapeOperation};
 
 use crate::blas::BlasFloat;
@@ -12,14 +12,14 @@ use crate::error::{KernelError, Result};
 use crate::gemm_choice::multiply;
 use crate::gemm_small::{self, Blend, MulAdd};
 use crate::gemm_tile::TileFloat;
+use crate::matmul_mixed;
 use crate::matrix::{Matrix, MatrixMut, MatrixShape};
-use crate::numeric::{Compute, ComputeKind};
 use crate::operand::Operand;
 use crate::spread;
-use crate::strided::{Dim, Dims, Source, collapse, count, dims_of, load_written, offset_at, store};
+use crate::strided::{Dim, Dims, collapse, count, dims_of, offset_at};
 use crate::threads;
 
-const OP: &str = "matmul";
+pub(crate) const OP: &str = "matmul";
 
 /// Multiplies matrices: `out = alpha * a b + beta * out`.
 ///
@@ -53,6 +53,13 @@ pub fn matmul(
     beta: f64,
 ) -> Result<()> {
     check_shapes(a, b, out)?;
+    let dtype = out.dtype();
+    let plain = alpha == 1.0 && beta == 0.0 && has_unit_columns(b);
+    let direct = matches!(dtype, DType::F32 | DType::F64)
+        || plain && matches!(dtype, DType::I64 | DType::U64);
+    if !direct || a.dtype() != dtype || b.dtype() != dtype {
+        return matmul_mixed::product(a, b, out, alpha, beta);
+    }
     let copies = [
         door::private_copy(OP, Argument::X, a, &[out])?,
         door::private_copy(OP, Argument::Y, b, &[out])?,
@@ -61,29 +68,27 @@ pub fn matmul(
     let b_guard = door::read(OP, Argument::Y, b, copies[1].as_ref())?;
     let mut out_guard = door::write(OP, Argument::Z, out)?;
     let call = Call { a, b, out };
-    let dtypes = (a.dtype(), b.dtype(), out.dtype());
-    match dtypes {
-        (DType::F32, DType::F32, DType::F32) => {
+    match dtype {
+        DType::F32 => {
             let slices = (a_guard.slice(), b_guard.slice(), out_guard.slice_mut());
             let (alpha, beta) = (alpha as f32, beta as f32);
             call.floats::<f32>(slices, Blend { alpha, beta });
         }
-        (DType::F64, DType::F64, DType::F64) => {
+        DType::F64 => {
             let slices = (a_guard.slice(), b_guard.slice(), out_guard.slice_mut());
             call.floats::<f64>(slices, Blend { alpha, beta });
         }
-        _ => {
-            let mixed = Mixed {
-                batch: &Batch::new(a, b, out),
-                a: (&a_guard, a.dtype()),
-                b: (&b_guard, b.dtype()),
-                out_dtype: out.dtype(),
-                blend: Blend { alpha, beta },
-            };
-            mixed.run(&mut out_guard);
+        DType::I64 => {
+            call.integers::<i64>((a_guard.slice(), b_guard.slice(), out_guard.slice_mut()));
         }
+        _ => call.integers::<u64>((a_guard.slice(), b_guard.slice(), out_guard.slice_mut())),
     }
     Ok(())
+}
+
+/// Whether the elements of a row lie side by side, as products of integers need it on the right.
+pub(crate) fn has_unit_columns(x: Operand<'_>) -> bool {
+    shape_of(x).column_step == 1
 }
 
 fn check_shapes(a: Operand<'_>, b: Operand<'_>, out: Operand<'_>) -> Result<()> {
@@ -132,6 +137,20 @@ impl Call<'_> {
         let [left, right, to] = [self.a, self.b, self.out].map(shape_of);
         let (a, b) = (Matrix::new(a, left), Matrix::new(b, right));
         multiply(a, b, MatrixMut::new(out, to), blend, threads::threads());
+    }
+
+    /// The products of integers, which wrap.
+    fn integers<C: MulAdd>(self, (a, b, out): (&[C], &[C], &mut [C])) {
+        let batch = Batch::new(self.a, self.b, self.out);
+        let plain = Blend {
+            alpha: C::ONE,
+            beta: C::ZERO,
+        };
+        for index in 0..batch.len() {
+            let [left, right, to] = batch.shapes(index);
+            let (left, right) = (Matrix::new(a, left), Matrix::new(b, right));
+            gemm_small::product(left, right, &mut MatrixMut::new(out, to), plain);
+        }
     }
 }
 
@@ -297,112 +316,4 @@ fn matrix_of(x: Operand<'_>) -> (MatrixShape, Dims) {
     let (sizes, steps) = (x.layout().shape(), x.layout().strides());
     let batch = sizes.len() - 2;
     (shape_of(x), dims_of(&sizes[..batch], &steps[..batch]))
-}
-
-/// Products of operands that are not all `f32` or all `f64`: converted, multiplied, cast on store.
-struct Mixed<'a> {
-    batch: &'a Batch,
-    a: (&'a ReadGuard<'a>, DType),
-    b: (&'a ReadGuard<'a>, DType),
-    out_dtype: DType,
-    blend: Blend<f64>,
-}
-
-impl Mixed<'_> {
-    fn run(&self, out: &mut WriteGuard<'_>) {
-        let kind = ComputeKind::exact(self.a.1.promote(self.b.1));
-        let threads = threads::threads();
-        match (kind, self.out_dtype) {
-            (ComputeKind::F32, DType::F64) | (ComputeKind::F64, _) => {
-                self.products::<f64>(out, |a, b, out, plain| multiply(a, b, out, plain, threads));
-            }
-            (ComputeKind::F32, _) => {
-                self.products::<f32>(out, |a, b, out, plain| multiply(a, b, out, plain, threads));
-            }
-            (ComputeKind::I64, _) => self.products::<i64>(out, multiply_integers),
-            (ComputeKind::U64, _) => self.products::<u64>(out, multiply_integers),
-        }
-    }
-
-    fn products<C: Compute>(
-        &self,
-        out: &mut WriteGuard<'_>,
-        multiply: impl Fn(Matrix<'_, C>, Matrix<'_, C>, MatrixMut<'_, C>, Blend<C>),
-    ) {
-        let mut buffers: [Vec<C>; 3] = [Vec::new(), Vec::new(), Vec::new()];
-        for index in 0..self.batch.len() {
-            let [left, right, to] = self.batch.shapes(index);
-            let [a, b, result] = &mut buffers;
-            let a = packed(self.a, left, a);
-            let b = packed(self.b, right, b);
-            result.clear();
-            result.resize(to.rows * to.columns, C::ZERO);
-            let shape = MatrixShape::contiguous(to.rows, to.columns);
-            let plain = Blend {
-                alpha: C::ONE,
-                beta: C::ZERO,
-            };
-            multiply(a, b, MatrixMut::new(result, shape), plain);
-            for (row, line) in result.chunks(to.columns.max(1)).enumerate() {
-                self.store_row(out, to, row, line);
-            }
-        }
-    }
-
-    /// Blends a row of the product into the destination.
-    fn store_row<C: Compute>(
-        &self,
-        out: &mut WriteGuard<'_>,
-        to: MatrixShape,
-        row: usize,
-        line: &[C],
-    ) {
-        let at = to.at(row, 0) as isize;
-        let Blend { alpha, beta } = self.blend;
-        if alpha == 1.0 && beta == 0.0 {
-            store(out, self.out_dtype, at, to.column_step, line);
-            return;
-        }
-        for (column, value) in line.iter().enumerate() {
-            let at = to.at(row, column) as isize;
-            let mut blended = alpha * value.to_f64();
-            if beta != 0.0 {
-                let mut old = [0.0f64];
-                load_written(out, self.out_dtype, at, 1, &mut old);
-                blended += beta * old[0];
-            }
-            store(out, self.out_dtype, at, 1, &[blended]);
-        }
-    }
-}
-
-fn multiply_integers<C: MulAdd>(
-    a: Matrix<'_, C>,
-    b: Matrix<'_, C>,
-    mut out: MatrixMut<'_, C>,
-    blend: Blend<C>,
-) {
-    if out.shape().is_empty() {
-        return;
-    }
-    if a.shape().columns == 0 {
-        gemm_small::scale(&mut out, blend.beta);
-        return;
-    }
-    gemm_small::product(a, b, &mut out, blend);
-}
-
-/// A matrix converted to the compute type, row after row.
-fn packed<'p, C: Compute>(
-    (guard, dtype): (&ReadGuard<'_>, DType),
-    shape: MatrixShape,
-    buffer: &'p mut Vec<C>,
-) -> Matrix<'p, C> {
-    buffer.clear();
-    buffer.resize(shape.rows * shape.columns, C::ZERO);
-    let source = Source::<C>::new(guard, dtype);
-    for (row, line) in buffer.chunks_mut(shape.columns.max(1)).enumerate() {
-        source.load(shape.at(row, 0) as isize, shape.column_step, line);
-    }
-    Matrix::new(buffer, MatrixShape::contiguous(shape.rows, shape.columns))
 }

@@ -1,0 +1,85 @@
+//! Products of other dtypes than `f32` and `f64`: operands are converted whole, multiplied, and the result is cast.
+
+use lodestride_buffer::{Argument, Buffer, DType, Scalar};
+use lodestride_shape::{Layout, Order};
+
+use crate::elementwise::{binary, copy};
+use crate::error::{KernelError, Result};
+use crate::matmul::{OP, has_unit_columns, matmul};
+use crate::numeric::ComputeKind;
+use crate::op::BinaryOp;
+use crate::operand::Operand;
+use crate::{door, operand::Input};
+
+/// [`matmul`] of operands that no kernel multiplies as they are; shapes have been checked.
+///
+/// # Errors
+/// As [`matmul`].
+pub(crate) fn product(
+    a: Operand<'_>,
+    b: Operand<'_>,
+    out: Operand<'_>,
+    alpha: f64,
+    beta: f64,
+) -> Result<()> {
+    // Before anything is converted: a refusal names the argument of the product.
+    drop((a.read(OP, Argument::X)?, b.read(OP, Argument::Y)?));
+    drop(out.write(OP, Argument::Z)?);
+    let dtype = match ComputeKind::exact(a.dtype().promote(b.dtype())) {
+        ComputeKind::F32 if out.dtype() != DType::F64 => DType::F32,
+        ComputeKind::F32 | ComputeKind::F64 => DType::F64,
+        ComputeKind::I64 => DType::I64,
+        ComputeKind::U64 => DType::U64,
+    };
+    let left = door::converted(OP, a, dtype)?;
+    let right = if dtype.is_float() || has_unit_columns(b) {
+        door::converted(OP, b, dtype)?
+    } else {
+        Some(door::compact(OP, b, dtype)?)
+    };
+    let (left, right) = (
+        door::stand_in(left.as_ref(), a)?,
+        door::stand_in(right.as_ref(), b)?,
+    );
+    let plain = alpha == 1.0 && beta == 0.0;
+    if out.dtype() == dtype && (dtype.is_float() || plain) {
+        return matmul(left, right, out, alpha, beta);
+    }
+    let layout =
+        Layout::contiguous(out.shape().clone(), Order::C).map_err(KernelError::shape(OP))?;
+    let buffer = |dtype: DType| {
+        Buffer::recycled(layout.elements() * dtype.size()).map_err(KernelError::alloc(OP))
+    };
+    let products = buffer(dtype)?;
+    let products = Operand::new(&products, &layout, dtype)?;
+    if dtype.is_float() {
+        if beta != 0.0 {
+            copy(out.into(), products)?;
+        }
+        matmul(left, right, products, alpha, beta)?;
+        return copy(products.into(), out);
+    }
+    matmul(left, right, products, 1.0, 0.0)?;
+    if plain {
+        return copy(products.into(), out);
+    }
+    // Factors need not be whole: integers are blended as the scalars' type.
+    let (blended, old) = (buffer(DType::F64)?, buffer(DType::F64)?);
+    let blended = Operand::new(&blended, &layout, DType::F64)?;
+    let old = Operand::new(&old, &layout, DType::F64)?;
+    let times = |x: Operand<'_>, factor: f64, to: Operand<'_>| {
+        copy(x.into(), to)?;
+        binary(
+            BinaryOp::Mul,
+            to.into(),
+            Input::Scalar(Scalar::Float(factor)),
+            to,
+        )
+    };
+    times(products, alpha, blended)?;
+    if beta != 0.0 {
+        times(out, beta, old)?;
+        binary(BinaryOp::Add, blended.into(), old.into(), blended)?;
+    }
+    copy(blended.into(), out)
+}

@@ -22,7 +22,7 @@ const THIN: usize = 8;
 const COPIED: usize = 2048;
 
 /// Rows and columns of a symmetric product that is not divided any more.
-const SYMMETRIC: usize = 128;
+const SYMMETRIC: usize = 64;
 
 /// One product of floats, by the kernel that suits its size and layout.
 pub(crate) fn multiply<C: MulAdd + BlasFloat + TileFloat>(

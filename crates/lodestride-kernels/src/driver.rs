@@ -11,8 +11,9 @@
 )]
 
 use crate::error::{KernelError, Result};
+use crate::isa::Level;
 use crate::operand::{Open, Operand};
-use crate::plan::{Action, Load, Plan, Source, WIDEST};
+use crate::plan::{Load, Plan, WIDEST};
 use crate::threads;
 use crate::tile;
 use crate::walk::{Place, TILE, Walk, step_from};
@@ -55,35 +56,31 @@ pub(crate) fn run(plan: &Plan<'_, '_>) -> Result<()> {
         strides.push(output.layout().strides().as_slice());
     }
     for (index, ((_, input), &start)) in inputs.iter().zip(&open.inputs).enumerate() {
-        let here = place(input, start.cast_mut());
-        let (place, layout) = match &copies[index] {
-            Shared::Copied(copy) => (
-                Place {
-                    base: copy.start,
-                    ..here
-                },
-                &copy.layout,
-            ),
-            Shared::Apart => (here, input.layout()),
-            Shared::InPlace => (
-                Place {
-                    direct: in_place_source(plan, index),
-                    ..here
-                },
-                input.layout(),
-            ),
-        };
-        places.push(place);
+        let mut here = place(input, start.cast_mut());
+        let mut layout = input.layout();
+        match &copies[index] {
+            Shared::Apart => {}
+            Shared::InPlace(output) => {
+                here.shared = true;
+                places[*output].shared = true;
+            }
+            Shared::Copied(copy) => {
+                here.base = copy.start;
+                layout = &copy.layout;
+            }
+        }
+        places.push(here);
         strides.push(layout.strides().as_slice());
     }
     let nest = LoopNest::new(shape, &strides);
     let walk = Walk::new(plan, &nest, places, outputs.len());
-    let bytes = nest.elements() * walk.places.iter().map(|place| place.size).sum::<usize>();
-    let parts = threads::parts(bytes, plan.heavy);
+    let code = walk.code(Level::current());
+    let setup = walk.setup(&code);
+    let parts = threads::parts(walk.bytes(), plan.heavy);
     if parts == 1 {
-        walk.range(0..nest.elements());
+        walk.range(&setup, 0..nest.elements());
     } else {
-        threads::for_each_part(nest.split(parts, TILE), |range| walk.range(range));
+        threads::for_each_part(nest.split(parts, TILE), |range| walk.range(&setup, range));
     }
     Ok(())
 }
@@ -93,7 +90,7 @@ fn place(operand: &Operand<'_>, start: *mut u8) -> Place {
     Place {
         base: start.wrapping_add(operand.layout().offset() * size),
         size,
-        direct: true,
+        shared: false,
     }
 }
 
@@ -120,8 +117,8 @@ fn check_outputs(op: &'static str, outputs: &[(Argument, Operand<'_>)]) -> Resul
 enum Shared {
     /// Nothing.
     Apart,
-    /// It is the same elements at the same positions as an output.
-    InPlace,
+    /// It is the same elements at the same positions as an output, of this number.
+    InPlace(usize),
     /// It shared some, and was copied.
     Copied(Copy),
 }
@@ -144,7 +141,7 @@ fn copy_aside(
     let mut all = SmallVec::new();
     for ((argument, input), &start) in inputs.iter().zip(&open.inputs) {
         let mut shared = Shared::Apart;
-        for (_, output) in outputs {
+        for (number, (_, output)) in outputs.iter().enumerate() {
             if !output.buffer().same_block(input.buffer()) {
                 continue;
             }
@@ -155,7 +152,7 @@ fn copy_aside(
                 input.dtype().size(),
             ) {
                 Overlap::Disjoint => {}
-                Overlap::Identical => shared = Shared::InPlace,
+                Overlap::Identical => shared = Shared::InPlace(number),
                 Overlap::Partial => {
                     shared = copy_of(op, *argument, input, start)?;
                     break;
@@ -215,19 +212,4 @@ fn copy_of(
         start: target,
         _memory: copy,
     }))
-}
-
-/// Whether a source that is an output's own elements may be given to the kernel itself: the call is one step, the source
-/// is the operand its in-place form overwrites, and appears once. Later steps of longer lists would read what an earlier
-/// one has written.
-fn in_place_source(plan: &Plan<'_, '_>, input: usize) -> bool {
-    let [step] = plan.steps else { return false };
-    let arrays = |load: &Source| matches!(load, Source::Load(index) if plan.array_number(*index) == Some(input));
-    let first = match step.action {
-        Action::Unary(kernel, source) => kernel.in_place.is_some() && arrays(&source),
-        Action::Binary(kernel, source, _) => kernel.zip_in_place.is_some() && arrays(&source),
-        Action::Select(..) | Action::Cast(..) => false,
-    };
-    let stored = plan.stores.iter().any(|(source, ..)| arrays(source));
-    first && !stored && step.action.sources().filter(arrays).count() == 1
 }

@@ -156,7 +156,7 @@ pub fn select(condition: Input<'_>, a: Input<'_>, b: Input<'_>, out: Operand<'_>
     let a = sketch.load(Argument::Y, &a, dtype)?;
     let b = sketch.load(Argument::Input(2), &b, dtype)?;
     let kernel = table::select_kernel(dtype.size(), Level::current());
-    let result = sketch.step(Action::Select(kernel, condition, a, b), dtype);
+    let result = sketch.step(Action::Ternary(kernel, condition, a, b), dtype);
     sketch.finish(result, &out, false)
 }
 

@@ -91,6 +91,19 @@ pub(crate) fn zip_scalar_in_place<O: Binary<T, Out = T>, T: Element, A: Arch>(x:
     }
 }
 
+/// `dst[i] = S(F(x[i], y[i]), z[i])`.
+#[inline(always)]
+pub(crate) fn pair<F: Binary<T, Out = T>, S: Binary<T, Out = T>, T: Element, A: Arch>(
+    dst: &mut [T],
+    x: &[T],
+    y: &[T],
+    z: &[T],
+) {
+    for (((d, &x), &y), &z) in dst.iter_mut().zip(x).zip(y).zip(z) {
+        *d = S::apply::<A>(F::apply::<A>(x, y), z);
+    }
+}
+
 /// `dst[i] = if cond[i] { a[i] } else { b[i] }`; the truth of `cond` is "not zero". Bytes in, so that one loop serves all
 /// types of a size.
 #[inline(always)]

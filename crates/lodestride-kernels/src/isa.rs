@@ -171,6 +171,20 @@ impl Level {
         kernel_baseline::<K>
     }
 
+    /// [`Level::kernel`] for kernels that only vector instruction sets have.
+    #[inline]
+    pub(crate) fn wide_kernel<K: Kernel>(self) -> Option<RawKernel> {
+        match self.isa {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => Some(kernel_avx2::<K>),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => Some(kernel_avx512::<K>),
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon => Some(kernel_neon::<K>),
+            _ => None,
+        }
+    }
+
     /// The function that runs an erased kernel on this instruction set.
     #[inline]
     pub(crate) fn kernel<K: Kernel>(self) -> RawKernel {

@@ -1,11 +1,14 @@
 //! Numeric kernels over guarded buffers and strided layouts.
 
 mod blas;
+mod code;
 mod dense;
 mod door;
 mod driver;
 mod elementwise;
 mod error;
+mod flat;
+mod frame;
 mod gemm_choice;
 #[cfg(target_arch = "x86_64")]
 mod gemm_register;
@@ -22,8 +25,10 @@ mod nest_form;
 mod numeric;
 mod op;
 mod operand;
+mod pairs;
 mod plan;
 mod program;
+mod program_builder;
 mod random_philox;
 mod reduce_fold;
 mod reduce_kinds;
@@ -66,7 +71,8 @@ pub use isa::Isa;
 pub use matmul::matmul;
 pub use op::{BinaryOp, UnaryOp};
 pub use operand::{Input, Operand};
-pub use program::{Program, ProgramBuilder};
+pub use program::Program;
+pub use program_builder::ProgramBuilder;
 pub use reduce::{ReduceOp, reduce};
 pub use scan::{ScanOp, scan};
 pub use segment::{SegmentOp, segment_reduce};

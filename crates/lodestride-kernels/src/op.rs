@@ -220,7 +220,7 @@ macro_rules! binary_ops {
         }
 
         /// One empty type per operation, for the loops to be compiled with.
-        mod binary_op {
+        pub(crate) mod binary_op {
             $( #[derive(Clone, Copy, Debug)] pub(crate) struct $Op; )*
         }
 

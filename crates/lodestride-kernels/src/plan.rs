@@ -24,8 +24,8 @@ pub(crate) enum Source {
 pub(crate) enum Action {
     Unary(UnaryKernel, Source),
     Binary(BinaryKernel, Source, Source),
-    /// `condition ? a : b`.
-    Select(RawKernel, Source, Source, Source),
+    /// `condition ? a : b`, or two binary operations in one loop: `second(first(a, b), c)`.
+    Ternary(RawKernel, Source, Source, Source),
     /// To the dtype of the step's result.
     Cast(RawKernel, Source),
 }
@@ -36,7 +36,7 @@ impl Action {
         match self {
             Action::Unary(kernel, a) => Action::Unary(kernel, map(a)),
             Action::Binary(kernel, a, b) => Action::Binary(kernel, map(a), map(b)),
-            Action::Select(kernel, a, b, c) => Action::Select(kernel, map(a), map(b), map(c)),
+            Action::Ternary(kernel, a, b, c) => Action::Ternary(kernel, map(a), map(b), map(c)),
             Action::Cast(kernel, a) => Action::Cast(kernel, map(a)),
         }
     }
@@ -45,7 +45,7 @@ impl Action {
         let (sources, count) = match *self {
             Action::Unary(_, a) | Action::Cast(_, a) => ([a; 3], 1),
             Action::Binary(_, a, b) => ([a, b, b], 2),
-            Action::Select(_, a, b, c) => ([a, b, c], 3),
+            Action::Ternary(_, a, b, c) => ([a, b, c], 3),
         };
         sources.into_iter().take(count)
     }
@@ -81,19 +81,4 @@ pub(crate) struct Plan<'p, 'a> {
     pub(crate) stores: &'p [(Source, Argument, Operand<'a>)],
     /// Whether arithmetic rather than memory sets the pace.
     pub(crate) heavy: bool,
-}
-
-impl Plan<'_, '_> {
-    /// The number of a load among the array loads.
-    pub(crate) fn array_number(&self, load: usize) -> Option<usize> {
-        match self.loads[load] {
-            Load::Array(..) => Some(
-                self.loads[..load]
-                    .iter()
-                    .filter(|load| matches!(load, Load::Array(..)))
-                    .count(),
-            ),
-            Load::Scalar(..) => None,
-        }
-    }
 }

@@ -1,267 +1,34 @@
 //! Fused elementwise programs: a list of operations run tile by tile, so that intermediate values never leave the L1 cache.
 //!
-//! A program is built once and run on any operands; its operations are the same kernels, through the same driver, as the
-//! single ones of `elementwise.rs`, and give the same results. Reductions at the end of a program would be a further kind
-//! of store, fed tile by tile; there are none yet.
+//! A program is built once (`program_builder.rs`) and run on any operands; its operations are the same kernels, through the
+//! same frames, as the single ones of `elementwise.rs`, and give the same results.
 
+use crate::code::Code;
 use crate::driver;
 use crate::elementwise::{scalar_fits, scalar_word};
 use crate::error::{KernelError, Result};
-use crate::instruction::{Instruction, Register};
+use crate::flat::{self, Bound};
+use crate::instruction::Instruction;
 use crate::isa::Level;
-use crate::op::{self, BinaryOp, UnaryOp};
 use crate::operand::{Input, Operand};
 use crate::plan::{Action, Load, Plan, Source, Step};
+use crate::program_builder::{Loaded, ProgramBuilder};
 use crate::table;
-use lodestride_buffer::{Argument, DType, Scalar};
+use lodestride_buffer::{Argument, DType};
 use smallvec::SmallVec;
 use std::fmt;
-
-/// Writes a [`Program`], one register at a time.
-///
-/// ```
-/// use lodestride_buffer::{Buffer, DType};
-/// use lodestride_kernels::{BinaryOp, Operand, ProgramBuilder, UnaryOp};
-/// use lodestride_shape::{Layout, Order};
-///
-/// // z = sqrt(x * x + y * y)
-/// let mut program = ProgramBuilder::new("length");
-/// let (x, y) = (program.load(DType::F32), program.load(DType::F32));
-/// let (xx, yy) = (program.unary(UnaryOp::Square, x)?, program.unary(UnaryOp::Square, y)?);
-/// let sum = program.binary(BinaryOp::Add, xx, yy)?;
-/// let root = program.unary(UnaryOp::Sqrt, sum)?;
-/// program.store(root);
-/// let program = program.finish();
-///
-/// let (x, y) = (Buffer::from_vec(vec![3.0f32, 5.0])?, Buffer::from_vec(vec![4.0f32, 12.0])?);
-/// let layout = Layout::contiguous([2], Order::C)?;
-/// let (x, y) = (Operand::new(&x, &layout, DType::F32)?, Operand::new(&y, &layout, DType::F32)?);
-/// program.run(&[x.into(), y.into()], &[x])?;
-/// assert_eq!(x.buffer().read()?.slice::<f32>(), [5.0, 13.0]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct ProgramBuilder {
-    name: &'static str,
-    instructions: Vec<Instruction>,
-    /// Per register.
-    dtypes: Vec<DType>,
-    /// Where a register's value is found when the program runs, per register.
-    sources: Vec<Source>,
-    loads: Vec<Loaded>,
-    steps: Vec<Step>,
-    stores: Vec<Register>,
-    inputs: usize,
-    heavy: bool,
-}
-
-/// A value from outside the steps.
-#[derive(Clone, Copy, Debug)]
-enum Loaded {
-    /// An input, and the dtype it is loaded in.
-    Input(DType),
-    /// The word of a constant and the size of its dtype.
-    Constant(u64, usize),
-}
-
-impl ProgramBuilder {
-    /// An empty program; errors of its runs name it.
-    pub fn new(name: &'static str) -> ProgramBuilder {
-        ProgramBuilder {
-            name,
-            instructions: Vec::new(),
-            dtypes: Vec::new(),
-            sources: Vec::new(),
-            loads: Vec::new(),
-            steps: Vec::new(),
-            stores: Vec::new(),
-            inputs: 0,
-            heavy: false,
-        }
-    }
-
-    /// The dtype of a register.
-    ///
-    /// # Panics
-    /// If the register is of another program.
-    pub fn dtype(&self, register: Register) -> DType {
-        self.dtypes[register.0]
-    }
-
-    fn define(&mut self, instruction: Instruction, dtype: DType, source: Source) -> Register {
-        self.instructions.push(instruction);
-        self.dtypes.push(dtype);
-        self.sources.push(source);
-        Register(self.dtypes.len() - 1)
-    }
-
-    fn step(&mut self, action: Action, dtype: DType) -> Source {
-        let number = self.steps.len();
-        self.steps.push(Step {
-            action,
-            dtype,
-            tile: number,
-        });
-        Source::Step(number)
-    }
-
-    fn converted(&mut self, source: Source, from: DType, to: DType) -> Source {
-        if from == to {
-            return source;
-        }
-        self.step(
-            Action::Cast(table::cast_kernel(from, to, Level::current()), source),
-            to,
-        )
-    }
-
-    fn source(&mut self, register: Register, to: DType) -> Source {
-        let (source, from) = (self.sources[register.0], self.dtypes[register.0]);
-        self.converted(source, from, to)
-    }
-
-    /// Takes the next input, in the order of calls, as `dtype`; a run converts an operand of another dtype.
-    pub fn load(&mut self, dtype: DType) -> Register {
-        let source = Source::Load(self.loads.len());
-        self.loads.push(Loaded::Input(dtype));
-        self.inputs += 1;
-        self.define(Instruction::Load(self.inputs - 1), dtype, source)
-    }
-
-    /// The same number everywhere.
-    ///
-    /// # Errors
-    /// [`KernelError::ScalarOutOfRange`] where a whole number does not fit the integer `dtype`.
-    pub fn constant(&mut self, scalar: Scalar, dtype: DType) -> Result<Register> {
-        if !scalar_fits(scalar, dtype) {
-            return Err(KernelError::ScalarOutOfRange {
-                op: self.name,
-                scalar,
-                dtype,
-            });
-        }
-        let source = Source::Load(self.loads.len());
-        self.loads
-            .push(Loaded::Constant(scalar_word(scalar, dtype), dtype.size()));
-        Ok(self.define(Instruction::Constant(scalar), dtype, source))
-    }
-
-    /// An operation on one register; the result's dtype is [`UnaryOp::result_dtype`].
-    ///
-    /// # Errors
-    /// [`KernelError::UnsupportedDType`].
-    pub fn unary(&mut self, op: UnaryOp, x: Register) -> Result<Register> {
-        let dtype = self.dtype(x);
-        let unsupported = KernelError::UnsupportedDType {
-            op: op.name(),
-            dtype,
-        };
-        let (Some(compute), Some(result)) = (op.compute_dtype(dtype), op.result_dtype(dtype))
-        else {
-            return Err(unsupported);
-        };
-        let Some(kernel) = op::unary_kernel(op, compute, Level::current()) else {
-            return Err(unsupported);
-        };
-        let source = self.source(x, compute);
-        let value = self.step(Action::Unary(kernel, source), kernel.out);
-        let value = self.converted(value, kernel.out, result);
-        self.heavy |= kernel.heavy;
-        Ok(self.define(Instruction::Unary(op, x), result, value))
-    }
-
-    /// An operation on two registers, promoted to one dtype; the result's is [`BinaryOp::result_dtype`] of that.
-    ///
-    /// # Errors
-    /// [`KernelError::UnsupportedDType`].
-    pub fn binary(&mut self, op: BinaryOp, x: Register, y: Register) -> Result<Register> {
-        let dtype = self.dtype(x).promote(self.dtype(y));
-        let unsupported = KernelError::UnsupportedDType {
-            op: op.name(),
-            dtype,
-        };
-        let (Some(compute), Some(result)) = (op.compute_dtype(dtype), op.result_dtype(dtype))
-        else {
-            return Err(unsupported);
-        };
-        let Some(kernel) = op::binary_kernel(op, compute, Level::current()) else {
-            return Err(unsupported);
-        };
-        let (a, b) = (self.source(x, compute), self.source(y, compute));
-        let value = self.step(Action::Binary(kernel, a, b), kernel.out);
-        let value = self.converted(value, kernel.out, result);
-        self.heavy |= kernel.heavy;
-        Ok(self.define(Instruction::Binary(op, x, y), result, value))
-    }
-
-    /// `a` where `condition` is true (not zero), else `b`; the two promoted to one dtype.
-    pub fn select(&mut self, condition: Register, a: Register, b: Register) -> Register {
-        let dtype = self.dtype(a).promote(self.dtype(b));
-        let kernel = table::select_kernel(dtype.size(), Level::current());
-        let truth = self.source(condition, DType::Bool);
-        let (x, y) = (self.source(a, dtype), self.source(b, dtype));
-        let value = self.step(Action::Select(kernel, truth, x, y), dtype);
-        self.define(Instruction::Select(condition, a, b), dtype, value)
-    }
-
-    /// A register in another dtype, converted as [`copy`](crate::copy) does.
-    pub fn cast(&mut self, x: Register, dtype: DType) -> Register {
-        let value = self.source(x, dtype);
-        self.define(Instruction::Cast(x), dtype, value)
-    }
-
-    /// Makes a register the next output, and gives the output's number; a run converts to the operand's dtype.
-    pub fn store(&mut self, x: Register) -> usize {
-        self.stores.push(x);
-        self.stores.len() - 1
-    }
-
-    /// Ends the program.
-    pub fn finish(mut self) -> Program {
-        let kept: SmallVec<[Source; 4]> = self
-            .stores
-            .iter()
-            .map(|register| self.sources[register.0])
-            .collect();
-        let tiles = assign_tiles(&mut self.steps, &kept);
-        Program { tiles, built: self }
-    }
-}
-
-/// Gives each step a tile that no value still needed occupies; returns their number. `kept` are needed to the end.
-fn assign_tiles(steps: &mut [Step], kept: &[Source]) -> usize {
-    let mut last_use: Vec<usize> = (0..steps.len()).collect();
-    for (number, step) in steps.iter().enumerate() {
-        for source in step.action.sources() {
-            if let Source::Step(used) = source {
-                last_use[used] = number;
-            }
-        }
-    }
-    for source in kept {
-        if let Source::Step(used) = source {
-            last_use[*used] = usize::MAX;
-        }
-    }
-    // Per tile the step that is the last to read what is in it.
-    let mut busy_until: Vec<usize> = Vec::new();
-    for number in 0..steps.len() {
-        let free = busy_until.iter().position(|&until| until < number);
-        let tile = free.unwrap_or_else(|| {
-            busy_until.push(0);
-            busy_until.len() - 1
-        });
-        busy_until[tile] = last_use[number];
-        steps[number].tile = tile;
-    }
-    busy_until.len()
-}
 
 /// A fused elementwise computation with any number of inputs and outputs, ready to run. Made by [`ProgramBuilder`].
 #[derive(Clone, Debug)]
 pub struct Program {
-    built: ProgramBuilder,
-    tiles: usize,
+    pub(crate) built: ProgramBuilder,
+    pub(crate) tiles: usize,
+    /// Where the outputs' values are.
+    pub(crate) results: SmallVec<[Source; 2]>,
+    /// The calls for array inputs of the program's dtypes.
+    pub(crate) code: Code,
+    /// Bytes of the widest element.
+    pub(crate) width: usize,
 }
 
 impl Program {
@@ -314,6 +81,9 @@ impl Program {
         let name = self.built.name;
         check_count(name, "inputs", self.inputs(), inputs.len())?;
         check_count(name, "outputs", self.outputs(), outputs.len())?;
+        if self.run_flat(inputs, outputs)? {
+            return Ok(());
+        }
         let Some(first) = outputs.first() else {
             return Ok(());
         };
@@ -335,20 +105,40 @@ impl Program {
                 }
             }
         }
-        let stores = self.built.stores.iter().enumerate();
-        let wanted = stores.map(|(index, register)| {
-            (
-                self.built.sources[register.0],
-                self.built.dtype(*register),
-                index,
-            )
-        });
-        self.drive(
-            &run,
-            wanted
-                .map(|(source, dtype, index)| (source, dtype, outputs[index]))
-                .collect(),
-        )
+        let stores = self.built.stores.iter().zip(&self.results).zip(outputs);
+        let wanted = stores
+            .map(|((register, source), output)| (*source, self.built.dtype(*register), *output));
+        self.drive(&run, wanted.collect())
+    }
+
+    /// The run on dense operands of the program's dtypes; gives false, having done nothing, where they are not so.
+    ///
+    /// # Errors
+    /// [`KernelError::Access`].
+    fn run_flat(&self, inputs: &[Input<'_>], outputs: &[Operand<'_>]) -> Result<bool> {
+        let stored = self.built.stores.iter().zip(outputs);
+        for (register, output) in stored {
+            if self.built.dtypes[register.0] != output.dtype() {
+                return Ok(false);
+            }
+        }
+        let mut loads: SmallVec<[Bound<'_>; 6]> = SmallVec::new();
+        let mut next = inputs.iter();
+        for load in &self.built.loads {
+            loads.push(match load {
+                Loaded::Constant(word, size) => Bound::Word(word, *size),
+                Loaded::Input(dtype) => match next.next() {
+                    Some(Input::Array(x)) if x.dtype() == *dtype => Bound::Array(*x),
+                    _ => return Ok(false),
+                },
+            });
+        }
+        if !flat::fits(&loads, outputs) {
+            return Ok(false);
+        }
+        let cost = (self.width, self.built.heavy);
+        flat::run(self.built.name, &self.code, cost, &loads, outputs)?;
+        Ok(true)
     }
 
     /// Surrounds the steps with the conversions these operands need, and runs them.
@@ -396,14 +186,13 @@ impl Program {
             }
             stores.push((source, Argument::Output(index), output));
         }
-        let heavy = self.built.heavy || steps.len() > 4;
         driver::run(&Plan {
             op: self.built.name,
             loads: &run.loads,
             steps: &steps,
             tiles,
             stores: &stores,
-            heavy,
+            heavy: self.built.heavy,
         })
     }
 }

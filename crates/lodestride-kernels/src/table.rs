@@ -87,7 +87,7 @@ macro_rules! erased {
         }
     )*) => { $(
         $(#[$doc])*
-        struct $Name<$($P),+>(PhantomData<($($P,)+)>);
+        pub(crate) struct $Name<$($P),+>(PhantomData<($($P,)+)>);
 
         impl<$($P),+> Kernel for $Name<$($P),+> where $($bound)+ {
             #[inline(always)]
@@ -152,6 +152,14 @@ erased! {
         x = source::<T>(b, n);
         y = source::<T>(c, n);
         => inner::select::<T>(dst, cond, x, y)
+    }
+    /// `dst = S(F(a, b), c)`.
+    Pair<F, S, T> where (F: Binary<T, Out = T>, S: Binary<T, Out = T>, T: Element) (n, d, a, b, c) {
+        dst = target::<T>(d, n);
+        x = source::<T>(a, n);
+        y = source::<T>(b, n);
+        z = source::<T>(c, n);
+        => inner::pair::<F, S, T, A>(dst, x, y, z)
     }
     /// `dst = a` in another type.
     Convert<S, D> where (S: Cast<D>, D: Element) (n, d, a, _b, _c) {

@@ -1,0 +1,300 @@
+//! Runs calls over the elements of a run: pointers in slots, tile after tile. Whatever walks memory (a dense stretch, the
+//! runs of a nest) ends here.
+#![expect(
+    unsafe_code,
+    reason = "a frame hands raw pointers to erased kernels and moves elements to and from tiles"
+)]
+
+use crate::code::{Call, Code, Extent};
+use crate::stream;
+use crate::tile::{self, Scratch};
+use smallvec::SmallVec;
+
+/// Bytes of the first cache level that the tiles of a call may take.
+const TILE_BUDGET: usize = 24 << 10;
+
+/// A tile is a whole number of cache lines of every dtype.
+const TILE_UNIT: usize = 64;
+
+/// The longest tile: beyond it the kernels' call costs nothing any more.
+const LONGEST_TILE: usize = 4096;
+
+/// Elements per tile of a streamed output: small, so that the reads of one tile overlap the writes of the one before. Tiles
+/// of 1 KiB cost nothing measurable beside stores that stream straight from registers.
+const STREAM_TILE: usize = 256;
+
+/// How an operand is reached during a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Kernels get the memory itself.
+    Direct,
+    /// One element for the whole run.
+    Scalar,
+    /// Elements are copied through a tile.
+    Tiled,
+}
+
+/// An operand of a frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lane {
+    /// Where the next element is.
+    pub(crate) at: *mut u8,
+    /// Elements from one to the next.
+    pub(crate) stride: isize,
+    /// Bytes per element.
+    pub(crate) size: usize,
+    pub(crate) access: Access,
+}
+
+impl Lane {
+    /// Moves on by `n` elements.
+    #[inline]
+    pub(crate) fn advance(&mut self, n: usize) {
+        let bytes = self.stride * (n * self.size).cast_signed();
+        self.at = self.at.wrapping_offset(bytes);
+    }
+}
+
+/// Operands in the order of the slots: outputs, then loads.
+pub(crate) type Lanes = SmallVec<[Lane; 6]>;
+
+/// What the frames of a call share.
+#[derive(Debug)]
+pub(crate) struct Setup<'c> {
+    pub(crate) code: &'c Code,
+    pub(crate) outputs: usize,
+    /// Whether dense outputs are written past the caches; their lanes are tiled then.
+    pub(crate) streamed: bool,
+    /// Elements per tile.
+    pub(crate) chunk: usize,
+    /// Bytes of the widest element.
+    width: usize,
+    /// Tile memory of each tiled lane, counted in tiles; the code's own tiles come first.
+    lanes_tiled: usize,
+}
+
+impl<'c> Setup<'c> {
+    /// Fixes the size of the tiles. `width` is the widest element of any lane and step.
+    pub(crate) fn new(
+        code: &'c Code,
+        outputs: usize,
+        lanes: &[Lane],
+        width: usize,
+        streamed: bool,
+    ) -> Setup<'c> {
+        let lanes_tiled = lanes
+            .iter()
+            .filter(|lane| lane.access == Access::Tiled)
+            .count();
+        let tiles = code.tiles + lanes_tiled;
+        let chunk = if tiles == 0 {
+            usize::MAX
+        } else if streamed {
+            STREAM_TILE
+        } else {
+            let streams = tiles + lanes.len() - lanes_tiled;
+            (TILE_BUDGET / (streams * width) / TILE_UNIT * TILE_UNIT)
+                .clamp(4 * TILE_UNIT, LONGEST_TILE)
+        };
+        Setup {
+            code,
+            outputs,
+            streamed,
+            chunk,
+            width,
+            lanes_tiled,
+        }
+    }
+
+    fn tiles(&self) -> usize {
+        self.code.tiles + self.lanes_tiled
+    }
+}
+
+/// One thread's pointers.
+pub(crate) struct Frame<'s, 'c> {
+    setup: &'s Setup<'c>,
+    /// Operands and where they are; a walk moves them from run to run.
+    pub(crate) lanes: Lanes,
+    /// A pointer per slot.
+    slots: SmallVec<[*mut u8; 12]>,
+    /// The tile of each tiled lane, by slot; the pointer of others.
+    tiles: SmallVec<[*mut u8; 6]>,
+    _memory: Option<Scratch>,
+}
+
+impl<'s, 'c> Frame<'s, 'c> {
+    /// A frame with tile memory of its own. `longest` is the longest run it will see.
+    pub(crate) fn new(setup: &'s Setup<'c>, lanes: Lanes, longest: usize) -> Frame<'s, 'c> {
+        let bytes = (setup.chunk.min(longest) * setup.width).next_multiple_of(TILE_UNIT);
+        let mut memory = (setup.tiles() > 0).then(|| Scratch::take(setup.tiles() * bytes));
+        let start = memory
+            .as_mut()
+            .map_or(std::ptr::null_mut(), Scratch::pointer);
+        let mut slots: SmallVec<[*mut u8; 12]> = lanes.iter().map(|lane| lane.at).collect();
+        slots.extend((0..setup.code.tiles).map(|tile| start.wrapping_add(tile * bytes)));
+        let mut next = setup.code.tiles;
+        let tiles = lanes
+            .iter()
+            .map(|lane| {
+                if lane.access != Access::Tiled {
+                    return lane.at;
+                }
+                next += 1;
+                start.wrapping_add((next - 1) * bytes)
+            })
+            .collect();
+        Frame {
+            setup,
+            lanes,
+            slots,
+            tiles,
+            _memory: memory,
+        }
+    }
+
+    /// Computes the next `len` elements of every output.
+    ///
+    /// # Safety
+    /// Every lane is valid for `len` elements of its size at its stride (one element for a scalar), outputs for writes and
+    /// touched by nobody else meanwhile. A direct output shares memory with a load only where that load is the one the
+    /// code overwrites in place; loads that share memory with a tiled output do so element for element. `longest` was at
+    /// least the smaller of `len` and the chunk.
+    pub(crate) unsafe fn run(&mut self, len: usize) {
+        let mut left = len;
+        let mut first = true;
+        while left > 0 {
+            let n = self.setup.chunk.min(left);
+            // SAFETY: the next `n` of the caller's `len` elements.
+            unsafe { self.load(n) };
+            if first {
+                // SAFETY: the lanes have just been placed for `n` elements; later tiles of the run are not longer.
+                unsafe { self.prologue(n) };
+                first = false;
+            }
+            // SAFETY: as above.
+            unsafe { self.calls(n) };
+            // SAFETY: the next `n` elements of the outputs.
+            unsafe { self.store(n) };
+            for lane in &mut self.lanes {
+                lane.advance(n);
+            }
+            left -= n;
+        }
+    }
+
+    /// Places every lane's next elements in its slot.
+    ///
+    /// # Safety
+    /// The lanes are valid for `n` elements.
+    #[inline]
+    unsafe fn load(&mut self, n: usize) {
+        for (slot, lane) in self.lanes.iter().enumerate() {
+            if lane.access != Access::Tiled {
+                self.slots[slot] = lane.at;
+                continue;
+            }
+            let tile = self.tiles[slot];
+            self.slots[slot] = tile;
+            if slot >= self.setup.outputs {
+                // SAFETY: the lane is valid for `n` elements; tile memory is apart and holds a chunk.
+                unsafe { tile::gather(tile, lane.at, lane.stride, lane.size, n) };
+            }
+        }
+    }
+
+    /// Puts a pointer in a slot, for walks that fill tiles themselves.
+    #[inline]
+    pub(crate) fn place(&mut self, slot: usize, pointer: *mut u8) {
+        self.slots[slot] = pointer;
+    }
+
+    /// The tile of a tiled lane.
+    #[inline]
+    pub(crate) fn tile(&self, slot: usize) -> *mut u8 {
+        self.tiles[slot]
+    }
+
+    /// Where an output's value is after the calls.
+    #[inline]
+    pub(crate) fn result(&self, output: usize) -> *mut u8 {
+        self.slots[usize::from(self.setup.code.results[output])]
+    }
+
+    /// Makes the calls on scalars.
+    ///
+    /// # Safety
+    /// As [`Frame::calls`].
+    #[inline]
+    pub(crate) unsafe fn prologue(&self, n: usize) {
+        for (call, extent) in &self.setup.code.prologue {
+            let n = if *extent == Extent::One { 1 } else { n };
+            // SAFETY: the caller's contract.
+            unsafe { self.call(call, n) };
+        }
+    }
+
+    /// Makes the calls of one tile.
+    ///
+    /// # Safety
+    /// Every slot the code names holds a pointer valid for `n` elements (one for scalars), outputs for writes; what a call
+    /// writes is apart from what it reads, but for in-place forms.
+    #[inline]
+    pub(crate) unsafe fn calls(&self, n: usize) {
+        for call in &self.setup.code.calls {
+            // SAFETY: the caller's contract.
+            unsafe { self.call(call, n) };
+        }
+    }
+
+    /// # Safety
+    /// As [`Frame::calls`].
+    #[inline]
+    unsafe fn call(&self, call: &Call, n: usize) {
+        let [a, b, c] = call.sources.map(|slot| self.slots[usize::from(slot)]);
+        let dst = self.slots[usize::from(call.dst)];
+        // SAFETY: sources hold `n` elements of the kernel's dtypes (the code's steps fit its loads), `dst` takes `n` of its
+        // result, and they are apart: tiles are separate, and sources that share memory with an output are either written
+        // in place, by a form that reads through `dst` alone, or the output is a tile.
+        unsafe { (call.kernel)(n, dst, a, b, c) };
+    }
+
+    /// Brings to the outputs what no call has written there.
+    ///
+    /// # Safety
+    /// The output lanes are valid for writes of `n` elements, and the calls have been made.
+    #[inline]
+    unsafe fn store(&self, n: usize) {
+        for (output, lane) in self.lanes[..self.setup.outputs].iter().enumerate() {
+            let from = self.result(output);
+            if from == lane.at {
+                continue;
+            }
+            // SAFETY: the lane takes `n` elements; the value is in a tile or another operand's memory.
+            unsafe { self.write(lane, from, n) };
+        }
+    }
+
+    /// Copies `n` elements to where an output is: past the caches, if the call writes so.
+    ///
+    /// # Safety
+    /// The lane takes `n` elements; `from` holds them elsewhere.
+    #[inline]
+    pub(crate) unsafe fn write(&self, lane: &Lane, from: *const u8, n: usize) {
+        if self.setup.streamed && lane.stride == 1 {
+            // SAFETY: dense on both sides, by the caller's contract.
+            unsafe { stream::copy_raw(lane.at, from, n * lane.size) };
+        } else {
+            // SAFETY: the caller's contract.
+            unsafe { tile::scatter(lane.at, lane.stride, from, lane.size, n) };
+        }
+    }
+}
+
+impl Drop for Frame<'_, '_> {
+    fn drop(&mut self) {
+        if self.setup.streamed {
+            stream::fence();
+        }
+    }
+}

@@ -22,6 +22,7 @@
 //! | Other shapes | [`reshape`](NdArray::reshape), [`transpose`](NdArray::transpose), [`permute`](NdArray::permute), [`broadcast_to`](NdArray::broadcast_to) |
 //! | Elements | [`get_f64`](NdArray::get_f64), [`set`](NdArray::set), [`put`](NdArray::put), [`assign`](NdArray::assign), [`to_vec`](NdArray::to_vec) |
 //! | Arithmetic | [`add`](NdArray::add) and the others: `add` returns, `addi` changes in place, `add_into` fills; operators |
+//! | Order | [`sort`](NdArray::sort), [`argsort`](NdArray::argsort), [`topk`](NdArray::topk), [`unique`](NdArray::unique), [`median`](NdArray::median), [`histogram`](NdArray::histogram) |
 //! | Own loops | [`view`](NdArray::view), [`view_mut`](NdArray::view_mut) |
 //! | Workspaces | [`detach`](NdArray::detach), [`leverage_to`](NdArray::leverage_to) |
 //!
@@ -97,6 +98,7 @@ mod operators;
 pub mod promotion;
 mod random;
 mod reduce;
+mod sort;
 mod transfer;
 mod typed;
 mod vectors;
@@ -110,6 +112,9 @@ pub use lodestride_buffer::{
     open_workspaces, scope_out, with_default_dtype, with_dtype,
 };
 pub use lodestride_kernels as kernels;
+pub use lodestride_kernels::sort::Sorting;
+pub use lodestride_kernels::sort_quantile::QuantileMethod;
+pub use lodestride_kernels::sort_search::Side;
 pub use lodestride_shape::{
     Axes, Index, Layout, NdIndexIterator, Order, Position, Shape, ShapeError, Strides, all,
     broadcast_shapes, interval, interval_step, keep, new_axis, normalize_axis, point, s,
@@ -122,5 +127,6 @@ pub use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, Result};
 pub use crate::nested::{Fixed, Nested, Rectangular};
 pub use crate::operators::Rhs;
 pub use crate::random::{Rng, set_seed};
+pub use crate::sort::{Bins, HistogramOptions, Unique};
 pub use crate::typed::{ArrayView, ArrayViewMut, Window, WindowMut};
 pub use crate::walk::Elements;

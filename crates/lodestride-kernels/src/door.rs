@@ -202,3 +202,22 @@ pub(crate) fn check_argument(
     }
     Err(KernelError::InvalidArgument { op, name, value })
 }
+
+/// Refuses a number outside the limits that the operands set.
+pub(crate) fn check_range(
+    op: &'static str,
+    name: &'static str,
+    value: f64,
+    (min, max): (f64, f64),
+) -> Result<(), KernelError> {
+    if (min..=max).contains(&value) {
+        return Ok(());
+    }
+    Err(KernelError::OutOfRange {
+        op,
+        name,
+        value,
+        min,
+        max,
+    })
+}

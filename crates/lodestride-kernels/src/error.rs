@@ -133,6 +133,34 @@ pub enum KernelError {
         /// Its value.
         value: f64,
     },
+    /// A number lies outside limits that depend on the operands.
+    #[error("Op [{op}]: {name} = {value} is out of range: it must lie between {min} and {max}")]
+    OutOfRange {
+        /// The operation.
+        op: &'static str,
+        /// The name of the number.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// The smallest value it may have.
+        min: f64,
+        /// The largest one.
+        max: f64,
+    },
+    /// Edges of bins that are not in order.
+    #[error(
+        "Op [{op}]: edge {index} is {edge} after {previous}, but edges must ascend\n  help: `sort` them, and leave out NaN"
+    )]
+    Edges {
+        /// The operation.
+        op: &'static str,
+        /// The position of the edge.
+        index: usize,
+        /// The edge.
+        edge: f64,
+        /// The one before it (itself for the first).
+        previous: f64,
+    },
     /// Row offsets that do not divide the rows of an array into segments.
     #[error("Op [{op}]: offset {index} is {found}, but {rule}")]
     Offsets {

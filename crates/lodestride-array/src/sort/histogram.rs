@@ -1,0 +1,218 @@
+//! Counting elements by bins and by value.
+
+use lodestride_buffer::DType;
+use lodestride_kernels::KernelError;
+use lodestride_kernels::sort_histogram::{self as kernels, Tally};
+use lodestride_shape::Shape;
+
+use crate::NdArray;
+use crate::error::{ArrayError, ArrayErrorKind, OrFail, Result};
+
+/// The bins of a histogram: how many of equal width, or their edges.
+#[derive(Clone, Copy, Debug)]
+pub enum Bins<'a> {
+    /// This many bins of equal width between the ends of the range.
+    Count(usize),
+    /// Bins between neighbouring elements of an ascending vector.
+    Edges(&'a NdArray),
+}
+
+impl From<usize> for Bins<'_> {
+    fn from(count: usize) -> Self {
+        Self::Count(count)
+    }
+}
+
+impl<'a> From<&'a NdArray> for Bins<'a> {
+    fn from(edges: &'a NdArray) -> Self {
+        Self::Edges(edges)
+    }
+}
+
+/// What a histogram counts, over which range.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HistogramOptions<'a> {
+    /// The outer edges of bins given by their number; without it the smallest and the largest element.
+    pub range: Option<(f64, f64)>,
+    /// Sums these, one for each element, instead of counting.
+    pub weights: Option<&'a NdArray>,
+    /// Divides by the total and the widths, so that the integral over the range is 1.
+    pub density: bool,
+}
+
+impl NdArray {
+    /// How many elements fall in each bin, as i64, and the edges of the bins.
+    ///
+    /// A bin holds its lower edge but not its upper one, except the last, which holds both. Elements outside, and NaN, are
+    /// not counted. The edges are f32 for f32, f16 and bf16 arrays, else f64.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Kernel`] for no bins ([`KernelError::InvalidArgument`]), edges that do not ascend
+    /// ([`KernelError::Edges`]), or a range taken from elements that are NaN or infinite.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let (counts, edges) = NdArray::from([1.0f32, 2.0, 1.0, 4.0]).histogram(3)?;
+    /// assert_eq!(counts.to_vec::<i64>()?, [2, 1, 1]);
+    /// assert_eq!(edges.to_vec::<f32>()?, [1.0, 2.0, 3.0, 4.0]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn histogram<'a>(&self, bins: impl Into<Bins<'a>>) -> Result<(NdArray, NdArray)> {
+        self.histogram_with(bins, HistogramOptions::default())
+    }
+
+    /// [`histogram`](Self::histogram) over a range, of weights, or as a density (the latter two give f64).
+    ///
+    /// # Errors
+    /// As [`histogram`](Self::histogram); [`KernelError::ShapeMismatch`] for weights of another shape.
+    ///
+    /// ```
+    /// use lodestride_array::{HistogramOptions, NdArray};
+    ///
+    /// let a = NdArray::from([0.5f64, 1.5, 1.7, 9.0]);
+    /// let options = HistogramOptions { range: Some((0.0, 2.0)), density: true, ..Default::default() };
+    /// let (density, _) = a.histogram_with(4, options)?;
+    /// assert_eq!(density.to_vec::<f64>()?, [0.0, 2.0 / 3.0, 0.0, 4.0 / 3.0]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn histogram_with<'a>(
+        &self,
+        bins: impl Into<Bins<'a>>,
+        options: HistogramOptions<'_>,
+    ) -> Result<(NdArray, NdArray)> {
+        let (edges, is_even) = match bins.into() {
+            Bins::Count(count) => (self.even_edges(count, options.range)?, true),
+            Bins::Edges(edges) => {
+                edges.expect_line("histogram")?;
+                (edges.clone(), false)
+            }
+        };
+        let limits = edges.cast(DType::F64)?.to_vec::<f64>()?;
+        let weights = options.weights.map(NdArray::operand);
+        let tally =
+            kernels::histogram(self.operand(), &limits, is_even, weights).or_fail("histogram")?;
+        if !options.density {
+            return Ok((tallied(tally)?, edges));
+        }
+        let mut sums: Vec<f64> = match tally {
+            Tally::Counts(counts) => counts.into_iter().map(|count| count as f64).collect(),
+            Tally::Weights(sums) => sums,
+        };
+        let total: f64 = sums.iter().sum();
+        for (sum, pair) in sums.iter_mut().zip(limits.windows(2)) {
+            *sum = *sum / (pair[1] - pair[0]) / total;
+        }
+        Ok((tallied(Tally::Weights(sums))?, edges))
+    }
+
+    /// Edges of bins of equal width.
+    #[track_caller]
+    fn even_edges(&self, bins: usize, range: Option<(f64, f64)>) -> Result<NdArray> {
+        let refuse = |name, value| {
+            let op = "histogram";
+            ArrayError::new(ArrayErrorKind::Kernel {
+                source: KernelError::InvalidArgument { op, name, value },
+            })
+        };
+        if bins == 0 {
+            return Err(refuse("number of bins", 0.0));
+        }
+        let (low, high) = match range {
+            Some(range) => range,
+            None if self.is_empty() => (0.0, 1.0),
+            None => (self.min_number()?, self.max_number()?),
+        };
+        for (name, value) in [
+            ("lower end of the range", low),
+            ("upper end of the range", high),
+        ] {
+            if !value.is_finite() || low > high {
+                return Err(refuse(name, value));
+            }
+        }
+        let (low, high) = if low == high {
+            (low - 0.5, high + 0.5)
+        } else {
+            (low, high)
+        };
+        let step = (high - low) / bins as f64;
+        let edge = |index: usize| {
+            if index == bins {
+                high
+            } else {
+                low + index as f64 * step
+            }
+        };
+        let edges: Vec<f64> = (0..=bins).map(edge).collect();
+        let dtype = match self.dtype() {
+            DType::F16 | DType::BF16 | DType::F32 => DType::F32,
+            _ => DType::F64,
+        };
+        let shape = Shape::from(edges.len());
+        NdArray::from_vec(edges, shape)?.cast(dtype)
+    }
+
+    /// How often each of the numbers `0, 1, ..` occurs among the integers of the array, as i64: at least `minimum` of them,
+    /// and as many as the largest element needs.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Kernel`] for a negative element ([`KernelError::OutOfRange`]) or a dtype that is not an integer's;
+    /// [`ArrayErrorKind::Allocation`] when the largest element asks for more than memory has.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::from([1i32, 3, 1]);
+    /// assert_eq!(a.bincount(0)?.to_vec::<i64>()?, [0, 2, 0, 1]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn bincount(&self, minimum: usize) -> Result<NdArray> {
+        self.tally_values(minimum, None)
+    }
+
+    /// The sums of the weights of the elements equal to `0, 1, ..`, as f64.
+    ///
+    /// # Errors
+    /// As [`bincount`](Self::bincount); [`KernelError::ShapeMismatch`] for weights of another shape.
+    #[track_caller]
+    pub fn bincount_weighted(&self, weights: &NdArray, minimum: usize) -> Result<NdArray> {
+        self.tally_values(minimum, Some(weights))
+    }
+
+    #[track_caller]
+    fn tally_values(&self, minimum: usize, weights: Option<&NdArray>) -> Result<NdArray> {
+        let mut len = minimum;
+        if !self.is_empty() && !self.dtype().is_float() {
+            let largest = self.max(..)?.cast(DType::U64)?.item::<u64>()?;
+            let needed = usize::try_from(largest)
+                .unwrap_or(usize::MAX)
+                .saturating_add(1);
+            // A negative number wraps far beyond what memory holds; the kernel names it.
+            if (needed as u64) <= i64::MAX as u64 {
+                // Asks for the memory first, so that too much of it is an error.
+                NdArray::recycled(DType::I64, Shape::from(needed))?;
+                len = len.max(needed);
+            }
+        }
+        let weights = weights.map(NdArray::operand);
+        tallied(kernels::bincount(self.operand(), len, weights).or_fail("bincount")?)
+    }
+}
+
+#[track_caller]
+fn tallied(tally: Tally) -> Result<NdArray> {
+    match tally {
+        Tally::Counts(counts) => {
+            let shape = Shape::from(counts.len());
+            NdArray::from_vec(counts, shape)
+        }
+        Tally::Weights(sums) => {
+            let shape = Shape::from(sums.len());
+            NdArray::from_vec(sums, shape)
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Medians, quantiles and percentiles over axes.
+
+use lodestride_kernels::ReduceOp;
+use lodestride_kernels::sort_quantile::{self as kernels, NanRule, QuantileMethod};
+use lodestride_shape::{Axes, Order};
+use smallvec::SmallVec;
+
+use crate::NdArray;
+use crate::error::{InOp, OrFail, Result};
+
+impl NdArray {
+    /// The median over the given axes: the middle element, or halfway between the two middle ones; NaN where there is a NaN
+    /// or no element.
+    ///
+    /// Integers give f64, floats their own dtype. Found by selection, not by sorting.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Shape`](crate::ArrayErrorKind::Shape) for a wrong axis.
+    ///
+    /// ```
+    /// use lodestride_array::{NdArray, keep};
+    ///
+    /// let a = NdArray::from([[10i32, 7, 4], [3, 2, 1]]);
+    /// assert_eq!(a.median(..)?.item::<f64>()?, 3.5);
+    /// assert_eq!(a.median(1)?.to_vec::<f64>()?, [7.0, 2.0]);
+    /// assert_eq!(a.median(keep(0))?.to_vec::<f64>()?, [6.5, 4.5, 2.5]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn median(&self, axes: impl Into<Axes>) -> Result<NdArray> {
+        self.quantile(0.5, axes)
+    }
+
+    /// The median of the elements that are not NaN over the given axes.
+    ///
+    /// # Errors
+    /// As [`median`](Self::median).
+    #[track_caller]
+    pub fn nan_median(&self, axes: impl Into<Axes>) -> Result<NdArray> {
+        self.nan_quantile(0.5, axes, QuantileMethod::Linear)
+    }
+
+    /// The median of all elements.
+    ///
+    /// # Errors
+    /// As [`median`](Self::median).
+    #[doc(alias = "medianNumber")]
+    #[track_caller]
+    pub fn median_number(&self) -> Result<f64> {
+        self.median(..)?.item::<f64>()
+    }
+
+    /// The value below which a share `q` (0 to 1) of the elements over the given axes lies, on the line between the two
+    /// nearest elements as in NumPy.
+    ///
+    /// # Errors
+    /// As [`median`](Self::median); [`ArrayErrorKind::Kernel`](crate::ArrayErrorKind::Kernel) for `q` outside 0 to 1.
+    #[track_caller]
+    pub fn quantile(&self, q: f64, axes: impl Into<Axes>) -> Result<NdArray> {
+        self.quantile_with(q, axes, QuantileMethod::Linear)
+    }
+
+    /// [`quantile`](Self::quantile) by the given method.
+    ///
+    /// # Errors
+    /// As [`quantile`](Self::quantile).
+    ///
+    /// ```
+    /// use lodestride_array::{NdArray, QuantileMethod};
+    ///
+    /// let a = NdArray::from([1.0f64, 2.0, 3.0, 4.0]);
+    /// assert_eq!(a.quantile(0.5, 0)?.item::<f64>()?, 2.5);
+    /// assert_eq!(a.quantile_with(0.5, 0, QuantileMethod::Higher)?.item::<f64>()?, 3.0);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn quantile_with(
+        &self,
+        q: f64,
+        axes: impl Into<Axes>,
+        method: QuantileMethod,
+    ) -> Result<NdArray> {
+        self.one_quantile(q, &axes.into(), (method, NanRule::Propagate))
+    }
+
+    /// [`quantile_with`](Self::quantile_with) of the elements that are not NaN.
+    ///
+    /// # Errors
+    /// As [`quantile`](Self::quantile).
+    #[track_caller]
+    pub fn nan_quantile(
+        &self,
+        q: f64,
+        axes: impl Into<Axes>,
+        method: QuantileMethod,
+    ) -> Result<NdArray> {
+        self.one_quantile(q, &axes.into(), (method, NanRule::Skip))
+    }
+
+    /// Several quantiles at once: axis 0 of the result counts them, the others are those of the reduction.
+    ///
+    /// # Errors
+    /// As [`quantile`](Self::quantile).
+    ///
+    /// ```
+    /// use lodestride_array::{NdArray, QuantileMethod};
+    ///
+    /// let a = NdArray::from([[1.0f64, 2.0, 3.0], [4.0, 6.0, 8.0]]);
+    /// let quartiles = a.quantiles(&[0.25, 0.75], 1, QuantileMethod::Linear)?;
+    /// assert_eq!(quartiles, NdArray::from([[1.5f64, 5.0], [2.5, 7.0]]));
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn quantiles(
+        &self,
+        qs: &[f64],
+        axes: impl Into<Axes>,
+        method: QuantileMethod,
+    ) -> Result<NdArray> {
+        self.several_quantiles(qs, &axes.into(), (method, NanRule::Propagate))
+    }
+
+    /// The value below which `percent` (0 to 100) of the elements over the given axes lie: [`quantile`](Self::quantile) of
+    /// `percent / 100`.
+    ///
+    /// # Errors
+    /// As [`quantile`](Self::quantile).
+    #[track_caller]
+    pub fn percentile(&self, percent: f64, axes: impl Into<Axes>) -> Result<NdArray> {
+        self.quantile(percent / 100.0, axes)
+    }
+
+    /// [`percentile`](Self::percentile) by the given method; ND4J's is [`QuantileMethod::Weibull`].
+    ///
+    /// # Errors
+    /// As [`quantile`](Self::quantile).
+    ///
+    /// ```
+    /// use lodestride_array::{NdArray, QuantileMethod};
+    ///
+    /// let a = NdArray::arange(1, 10, 1)?;
+    /// assert_eq!(a.percentile_with(75.0, .., QuantileMethod::Weibull)?.item::<f64>()?, 7.5);
+    /// assert_eq!(a.percentile(75.0, ..)?.item::<f64>()?, 7.0);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn percentile_with(
+        &self,
+        percent: f64,
+        axes: impl Into<Axes>,
+        method: QuantileMethod,
+    ) -> Result<NdArray> {
+        self.quantile_with(percent / 100.0, axes, method)
+    }
+
+    #[track_caller]
+    fn one_quantile(
+        &self,
+        q: f64,
+        axes: &Axes,
+        rules: (QuantileMethod, NanRule),
+    ) -> Result<NdArray> {
+        let several = self.several_quantiles(&[q], axes, rules)?;
+        let shape = several.shape()[1..].to_vec();
+        Ok(several.reshape(shape)?.owning())
+    }
+
+    #[track_caller]
+    fn several_quantiles(
+        &self,
+        qs: &[f64],
+        axes: &Axes,
+        rules: (QuantileMethod, NanRule),
+    ) -> Result<NdArray> {
+        const OP: &str = "quantile";
+        let axes = axes.resolve(self.rank()).in_op(OP, self)?;
+        let dtype = ReduceOp::Mean.result_dtype(self.dtype());
+        let mut shape = axes.removed_shape(self.shape());
+        let rows = shape.iter().product::<usize>();
+        shape.insert(0, qs.len());
+        let out = NdArray::recycled_ordered(OP, dtype, shape, Order::C)?;
+        if let &[axis] = axes.axes() {
+            kernels::quantile(self.operand(), axis, qs, rules, out.operand()).or_fail(OP)?;
+        } else {
+            // The axes behind the others, as one.
+            let order: SmallVec<[isize; 6]> = axes
+                .remaining()
+                .iter()
+                .chain(axes.axes())
+                .map(|&axis| axis as isize)
+                .collect();
+            let width: usize = axes.axes().iter().map(|&axis| self.shape()[axis]).product();
+            let matrix = self.permute(&order[..])?.reshape([rows, width])?;
+            let flat = out.reshape([qs.len(), rows])?;
+            kernels::quantile(matrix.operand(), 1, qs, rules, flat.operand()).or_fail(OP)?;
+        }
+        if !axes.keeps() {
+            return Ok(out);
+        }
+        let mut kept = axes.kept_shape(self.shape());
+        kept.insert(0, qs.len());
+        Ok(out.reshape(kept)?.owning())
+    }
+}

@@ -1,0 +1,90 @@
+//! Places of values in sorted vectors and among bins.
+
+use lodestride_buffer::DType;
+use lodestride_kernels::KernelError;
+use lodestride_kernels::sort_search::{self as kernels, Side};
+use lodestride_shape::Order;
+
+use crate::NdArray;
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, OrFail, Result};
+
+impl NdArray {
+    /// For each of `values`, how many elements of this ascending vector stand before it: the place where it belongs, before
+    /// or after equal elements. The result is i64 in the shape of `values`.
+    ///
+    /// NaN belongs after all numbers. A vector that does not ascend gives meaningless places, never an error.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Form`] when this is not a vector.
+    ///
+    /// ```
+    /// use lodestride_array::{NdArray, Side};
+    ///
+    /// let edges = NdArray::from([1.0f32, 2.0, 3.0]);
+    /// let values = NdArray::from([2.0f32, 0.5, 9.0]);
+    /// assert_eq!(edges.searchsorted(&values, Side::Left)?.to_vec::<i64>()?, [1, 0, 3]);
+    /// assert_eq!(edges.searchsorted(&values, Side::Right)?.to_vec::<i64>()?, [2, 0, 3]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn searchsorted(&self, values: &NdArray, side: Side) -> Result<NdArray> {
+        let op = "searchsorted";
+        self.expect_line(op)?;
+        let out = NdArray::recycled_ordered(op, DType::I64, values.shape().clone(), Order::C)?;
+        kernels::searchsorted(self.operand(), values.operand(), side, out.operand()).or_fail(op)?;
+        Ok(out)
+    }
+
+    #[track_caller]
+    pub(super) fn expect_line(&self, op: &'static str) -> Result<()> {
+        if self.rank() == 1 {
+            return Ok(());
+        }
+        Err(ArrayError::new(ArrayErrorKind::Form {
+            op,
+            expected: "a vector (`ravel` makes one)",
+            array: ArraySummary::of(self),
+        }))
+    }
+
+    /// The number of the bin each element falls in, as NumPy's `digitize`: with ascending `bins`, `bins[i - 1] <= x < bins[i]`
+    /// gives `i`, and 0 and the number of bins stand for values outside. With `right`, the right edge belongs to the bin
+    /// instead. Descending bins work likewise.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Form`] when `bins` is not a vector, [`ArrayErrorKind::Kernel`] with
+    /// [`KernelError::Edges`] when it neither ascends nor descends.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let bins = NdArray::from([0.0f32, 1.0, 2.5]);
+    /// let x = NdArray::from([0.2f32, 6.4, 1.0]);
+    /// assert_eq!(x.digitize(&bins, false)?.to_vec::<i64>()?, [1, 3, 2]);
+    /// assert_eq!(x.digitize(&bins, true)?.to_vec::<i64>()?, [1, 3, 1]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn digitize(&self, bins: &NdArray, right: bool) -> Result<NdArray> {
+        bins.expect_line("digitize")?;
+        let side = if right { Side::Left } else { Side::Right };
+        let edges = bins.cast(DType::F64)?.to_vec::<f64>()?;
+        let falls = |pair: &[f64]| pair[0] > pair[1] || pair[0].is_nan() || pair[1].is_nan();
+        let Some(at) = edges.windows(2).position(falls) else {
+            return bins.searchsorted(self, side);
+        };
+        if edges.windows(2).all(|pair| pair[0] >= pair[1]) {
+            let places = bins.flip(0)?.searchsorted(self, side)?;
+            places.rsubi(bins.len() as i64)?;
+            return Ok(places);
+        }
+        Err(ArrayError::new(ArrayErrorKind::Kernel {
+            source: KernelError::Edges {
+                op: "digitize",
+                index: at + 1,
+                edge: edges[at + 1],
+                previous: edges[at],
+            },
+        }))
+    }
+}

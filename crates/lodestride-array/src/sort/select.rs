@@ -1,0 +1,108 @@
+//! Selecting by rank: partitions around a place, the k first elements.
+
+use lodestride_buffer::DType;
+use lodestride_kernels::sort::{self as kernels, Sorting};
+use lodestride_shape::{Axes, Order, normalize_axis};
+
+use crate::NdArray;
+use crate::arg::IndexList;
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, OrFail, Result};
+
+impl NdArray {
+    /// A copy rearranged along one axis: each of the places `kth` holds what it would hold sorted, smaller elements stand
+    /// before it and larger ones behind, in no promised order. Takes time in proportion to the size.
+    ///
+    /// # Errors
+    /// As [`sort`](Self::sort); [`ArrayErrorKind::IndexRange`] for a place beyond the axis.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::from([7i32, 1, 5, 3, 9]).partition([2], 0)?;
+    /// assert_eq!(a.get_f64([2])?, 5.0);
+    /// assert!(a.get_f64([0])? < 5.0 && a.get_f64([4])? > 5.0);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "nth_element")]
+    #[track_caller]
+    pub fn partition(&self, kth: impl IndexList, axes: impl Into<Axes>) -> Result<NdArray> {
+        let (x, axis) = self.line_axis("partition", &axes.into())?;
+        let kth = x.places("partition", kth, axis)?;
+        let out = NdArray::recycled_ordered("partition", x.dtype(), x.shape().clone(), Order::C)?;
+        kernels::partition(x.operand(), axis, &kth, out.operand()).or_fail("partition")?;
+        Ok(out)
+    }
+
+    /// The positions of the elements that [`partition`](Self::partition) would put in each place, as i64.
+    ///
+    /// # Errors
+    /// As [`partition`](Self::partition).
+    #[track_caller]
+    pub fn argpartition(&self, kth: impl IndexList, axes: impl Into<Axes>) -> Result<NdArray> {
+        let op = "argpartition";
+        let (x, axis) = self.line_axis(op, &axes.into())?;
+        let kth = x.places(op, kth, axis)?;
+        let out = NdArray::recycled_ordered(op, DType::I64, x.shape().clone(), Order::C)?;
+        kernels::argpartition(x.operand(), axis, &kth, out.operand()).or_fail(op)?;
+        Ok(out)
+    }
+
+    /// Checked places along an axis; negative ones count from the end.
+    #[track_caller]
+    fn places(&self, op: &'static str, kth: impl IndexList, axis: usize) -> Result<Vec<usize>> {
+        let size = self.shape()[axis];
+        let place = |index: isize| {
+            normalize_axis(index, size).map_err(|_| {
+                ArrayError::new(ArrayErrorKind::IndexRange {
+                    op,
+                    axis,
+                    index,
+                    array: ArraySummary::of(self),
+                })
+            })
+        };
+        kth.indices().into_iter().map(place).collect()
+    }
+
+    /// The `k` largest elements along one axis, the largest first, and their positions as i64.
+    ///
+    /// NaN counts as larger than any number; of equal elements the first ones are taken.
+    ///
+    /// # Errors
+    /// As [`sort`](Self::sort); [`ArrayErrorKind::Kernel`] when the axis has fewer than `k` elements.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let (values, indices) = NdArray::from([3.0f32, 9.0, 4.0, 9.0]).topk(3, 0)?;
+    /// assert_eq!(values.to_vec::<f32>()?, [9.0, 9.0, 4.0]);
+    /// assert_eq!(indices.to_vec::<i64>()?, [1, 3, 2]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "top_k")]
+    #[track_caller]
+    pub fn topk(&self, k: usize, axes: impl Into<Axes>) -> Result<(NdArray, NdArray)> {
+        self.topk_with(k, axes, Sorting::descending())
+    }
+
+    /// The first `k` elements along one axis in the given order (ascending: the smallest), and their positions as i64.
+    ///
+    /// # Errors
+    /// As [`topk`](Self::topk).
+    #[track_caller]
+    pub fn topk_with(
+        &self,
+        k: usize,
+        axes: impl Into<Axes>,
+        sorting: Sorting,
+    ) -> Result<(NdArray, NdArray)> {
+        let (x, axis) = self.line_axis("topk", &axes.into())?;
+        let mut shape = x.shape().clone();
+        shape[axis] = k.min(shape[axis]);
+        let values = NdArray::recycled_ordered("topk", x.dtype(), shape.clone(), Order::C)?;
+        let indices = NdArray::recycled_ordered("topk", DType::I64, shape, Order::C)?;
+        let (out, positions) = (values.operand(), indices.operand());
+        kernels::topk(x.operand(), axis, k, sorting, out, positions).or_fail("topk")?;
+        Ok((values, indices))
+    }
+}

@@ -1,0 +1,126 @@
+//! Distinct values, how often and where they occur.
+
+use lodestride_kernels::sort as kernels;
+use lodestride_shape::{Order, Shape};
+
+use crate::NdArray;
+use crate::error::{OrFail, Result};
+
+/// The distinct values of an array with their places and numbers.
+#[derive(Clone, Debug)]
+pub struct Unique {
+    /// The distinct values, ascending; NaN once, last.
+    pub values: NdArray,
+    /// Where each value occurs first in C order, as i64.
+    pub indices: NdArray,
+    /// For each element of the array, in its shape, the place of its value among `values`, as i64.
+    pub inverse: NdArray,
+    /// How often each value occurs, as i64.
+    pub counts: NdArray,
+}
+
+impl NdArray {
+    /// A vector of the distinct values, ascending; all NaNs are one value, and -0.0 is 0.0.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Kernel`](crate::ArrayErrorKind::Kernel) for a stale array.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::from([[3i32, 1], [3, 2]]);
+    /// assert_eq!(a.unique()?.to_vec::<i32>()?, [1, 2, 3]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn unique(&self) -> Result<NdArray> {
+        let (sorted, starts) = self.runs()?;
+        sorted.take(&starts, 0)
+    }
+
+    /// The distinct values, ascending, and how often each occurs, as i64.
+    ///
+    /// # Errors
+    /// As [`unique`](Self::unique).
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let (values, counts) = NdArray::from([5.0f32, 2.0, 5.0]).unique_counts()?;
+    /// assert_eq!(values.to_vec::<f32>()?, [2.0, 5.0]);
+    /// assert_eq!(counts.to_vec::<i64>()?, [1, 2]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn unique_counts(&self) -> Result<(NdArray, NdArray)> {
+        let (sorted, starts) = self.runs()?;
+        let counts = lengths(&starts.to_vec::<i64>()?, self.len());
+        Ok((sorted.take(&starts, 0)?, vector(counts)?))
+    }
+
+    /// The distinct values, ascending, with the place of each one's first occurrence, the way back to the array, and how
+    /// often each occurs.
+    ///
+    /// # Errors
+    /// As [`unique`](Self::unique).
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::from([[7i32, 4], [4, 7]]);
+    /// let unique = a.unique_all()?;
+    /// assert_eq!(unique.indices.to_vec::<i64>()?, [1, 0]);
+    /// assert_eq!(unique.values.take(&unique.inverse, 0)?, a);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn unique_all(&self) -> Result<Unique> {
+        let flat = self.ravel()?;
+        let order = flat.argsort(0)?;
+        let starts = run_starts(&flat.take(&order, 0)?)?;
+        let counts = lengths(&starts, self.len());
+        let mut inverse = vec![0i64; self.len()];
+        let mut positions = order.to_vec::<i64>()?.into_iter();
+        for (run, &count) in counts.iter().enumerate() {
+            for position in positions.by_ref().take(count as usize) {
+                inverse[position as usize] = run as i64;
+            }
+        }
+        let indices = order.take(&vector(starts)?, 0)?;
+        Ok(Unique {
+            values: flat.take(&indices, 0)?,
+            indices,
+            inverse: NdArray::from_vec(inverse, self.shape().clone())?,
+            counts: vector(counts)?,
+        })
+    }
+
+    /// The sorted elements as a vector, and where the runs of equal ones start.
+    #[track_caller]
+    fn runs(&self) -> Result<(NdArray, NdArray)> {
+        let sorted = self.sort(..)?;
+        let starts = vector(run_starts(&sorted)?)?;
+        Ok((sorted, starts))
+    }
+}
+
+#[track_caller]
+fn run_starts(sorted: &NdArray) -> Result<Vec<i64>> {
+    kernels::run_starts(sorted.operand()).or_fail("unique")
+}
+
+/// The lengths of runs that start at the given places of a vector of `len` elements.
+fn lengths(starts: &[i64], len: usize) -> Vec<i64> {
+    let ends = starts.iter().skip(1).copied().chain([len as i64]);
+    starts
+        .iter()
+        .zip(ends)
+        .map(|(&start, end)| end - start)
+        .collect()
+}
+
+#[track_caller]
+fn vector(values: Vec<i64>) -> Result<NdArray> {
+    let shape = Shape::from(values.len());
+    NdArray::from_vec_order(values, shape, Order::C)
+}

@@ -1,0 +1,448 @@
+//! Sorting, positions in sorted order, partitions and the first k, along an axis of arrays of any dtype and layout.
+//!
+//! The order is total: numbers ascend, NaN is above infinity; -0.0 and 0.0 are equal. Descending is the reverse, so NaN is
+//! first there. Every result is the same at any number of threads and on any machine.
+
+use lodestride_buffer::{Argument, DType};
+use lodestride_shape::Shape;
+
+use crate::door;
+use crate::error::{KernelError, Result};
+use crate::operand::Operand;
+use crate::row_copy::with_unit;
+use crate::sort_key::{Coding, Key};
+use crate::sort_lines::{Block, Blocks, Lines, Scratch, fill_lines};
+use crate::sort_order::order;
+use crate::sort_radix::sort_above;
+use crate::sort_select::{first, order_around, partition_at};
+
+/// In which direction to sort, and whether equal values keep their order.
+///
+/// Only floats have equal values that differ: -0.0 and 0.0, and NaNs. Unstable (the default) puts -0.0 before 0.0, stable
+/// leaves them in their order; positions are always stable.
+///
+/// ```
+/// use lodestride_kernels::sort::Sorting;
+/// assert!(Sorting::descending().is_descending());
+/// assert!(Sorting::ascending().stable().is_stable());
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Sorting {
+    descending: bool,
+    stable: bool,
+}
+
+impl Sorting {
+    /// Smallest first, NaN last.
+    pub const fn ascending() -> Self {
+        Self {
+            descending: false,
+            stable: false,
+        }
+    }
+
+    /// Largest first, NaN before it.
+    pub const fn descending() -> Self {
+        Self {
+            descending: true,
+            stable: false,
+        }
+    }
+
+    /// The same direction, with equal values in their order.
+    pub const fn stable(self) -> Self {
+        Self {
+            stable: true,
+            ..self
+        }
+    }
+
+    /// Whether the largest comes first.
+    pub const fn is_descending(self) -> bool {
+        self.descending
+    }
+
+    /// Whether equal values keep their order.
+    pub const fn is_stable(self) -> bool {
+        self.stable
+    }
+}
+
+/// Keys coded, sorted and decoded at a time where lines are short: they stay in the first-level cache.
+const TOGETHER: usize = 4096;
+
+/// Sorts `x` along `axis` into `out`, which may be `x` itself.
+///
+/// # Errors
+/// [`KernelError`] when the axis is out of range, `out` has another shape or dtype or overlaps itself, or a buffer cannot be
+/// accessed. Nothing is written then.
+pub fn sort(x: Operand<'_>, axis: usize, sorting: Sorting, out: Operand<'_>) -> Result<()> {
+    const OP: &str = "sort";
+    check(OP, x, axis, out, x.shape())?;
+    check_dtype(OP, Argument::Z, out, x.dtype())?;
+    if x.layout().is_empty() {
+        return Ok(());
+    }
+    let coding = Coding::new(x.dtype(), sorting.descending);
+    if sorting.stable && !coding.is_exact() {
+        return sort_stably(OP, x, axis, sorting, out);
+    }
+    let len = x.shape()[axis];
+    with_unit!(x.dtype(), K => fill_lines::<K>(OP, Some(x), out, axis, |keys| {
+        Blocks { keys, len }.each(&mut [(); 0], 0, |block| sort_block(OP, block, len, coding))
+    }))
+}
+
+fn sort_block<K: Key>(
+    op: &'static str,
+    block: Block<'_, K, ()>,
+    len: usize,
+    coding: Coding,
+) -> Result<()> {
+    let scratch = Scratch::new::<K>(op, len)?;
+    let mut scratch = scratch.open(op)?;
+    let scratch = scratch.slice::<K>();
+    let together = (TOGETHER / len).max(1) * len;
+    for lines in block.keys.chunks_mut(together) {
+        coding.encode(lines);
+        for line in lines.chunks_exact_mut(len) {
+            sort_above(line, scratch, 0, block.parts);
+        }
+        coding.decode(lines);
+    }
+    Ok(())
+}
+
+/// Equal values that differ keep their order: sorts positions and moves the values after them.
+fn sort_stably(
+    op: &'static str,
+    x: Operand<'_>,
+    axis: usize,
+    sorting: Sorting,
+    out: Operand<'_>,
+) -> Result<()> {
+    let positions = Lines::beside(op, x.layout(), axis, DType::I64)?;
+    order_lines(op, x, axis, sorting, positions.open(op)?.slice::<u64>())?;
+    gather(op, x, axis, &positions, out)
+}
+
+/// Writes the positions in sorted order of the lines of `x`.
+fn order_lines(
+    op: &'static str,
+    x: Operand<'_>,
+    axis: usize,
+    sorting: Sorting,
+    positions: &mut [u64],
+) -> Result<()> {
+    let lines = Lines::copy_of(op, x, axis, x.dtype())?;
+    order_ranks(op, &lines, x.shape()[axis], sorting, positions)
+}
+
+fn order_ranks(
+    op: &'static str,
+    lines: &Lines,
+    len: usize,
+    sorting: Sorting,
+    positions: &mut [u64],
+) -> Result<()> {
+    let coding = Coding::new(lines.dtype(), sorting.descending);
+    with_unit!(lines.dtype(), K => {
+        let mut keys = lines.open(op)?;
+        let keys = keys.slice::<K>();
+        Blocks { keys, len }.each(positions, len, |block| {
+            let scratch = Scratch::new::<u64>(op, len)?;
+            let mut scratch = scratch.open(op)?;
+            let scratch = scratch.slice::<u64>();
+            let lines = block.keys.chunks_exact_mut(len).zip(block.beside.chunks_exact_mut(len));
+            for (keys, positions) in lines {
+                coding.rank(keys);
+                order(keys, positions, scratch, block.parts);
+            }
+            Ok(())
+        })
+    })
+}
+
+/// Writes the values of `x` at the chosen positions of each line to the lines of `out`.
+fn gather(
+    op: &'static str,
+    x: Operand<'_>,
+    axis: usize,
+    positions: &Lines,
+    out: Operand<'_>,
+) -> Result<()> {
+    let (len, chosen) = (x.shape()[axis], out.shape()[axis]);
+    let values = Lines::copy_of(op, x, axis, x.dtype())?;
+    let mut positions = positions.open(op)?;
+    let positions = positions.slice::<u64>();
+    with_unit!(x.dtype(), K => {
+        let mut values = values.open(op)?;
+        let values = values.slice::<K>();
+        fill_lines::<K>(op, None, out, axis, |out| {
+            let lines = values.chunks_exact(len).zip(positions.chunks_exact(chosen));
+            for (out, (values, positions)) in out.chunks_exact_mut(chosen).zip(lines) {
+                for (out, &position) in out.iter_mut().zip(positions) {
+                    *out = values[position as usize];
+                }
+            }
+            Ok(())
+        })
+    })
+}
+
+/// Writes the positions of the elements of `x` in sorted order along `axis` to `indices` (i64), and the elements in that
+/// order to `values` if given. Equal elements keep their order.
+///
+/// # Errors
+/// As [`sort`].
+pub fn argsort(
+    x: Operand<'_>,
+    axis: usize,
+    sorting: Sorting,
+    indices: Operand<'_>,
+    values: Option<Operand<'_>>,
+) -> Result<()> {
+    const OP: &str = "argsort";
+    check(OP, x, axis, indices, x.shape())?;
+    check_dtype(OP, Argument::Z, indices, DType::I64)?;
+    if let Some(values) = values {
+        door::check_output(OP, values, x.shape())?;
+        check_dtype(OP, Argument::Y, values, x.dtype())?;
+    }
+    if x.layout().is_empty() {
+        return Ok(());
+    }
+    let Some(values) = values else {
+        let lines = Lines::copy_of(OP, x, axis, x.dtype())?;
+        let len = x.shape()[axis];
+        return fill_lines::<u64>(OP, None, indices, axis, |positions| {
+            order_ranks(OP, &lines, len, sorting, positions)
+        });
+    };
+    let positions = Lines::beside(OP, x.layout(), axis, DType::I64)?;
+    order_lines(OP, x, axis, sorting, positions.open(OP)?.slice::<u64>())?;
+    gather(OP, x, axis, &positions, values)?;
+    positions.write_to(OP, indices, axis)
+}
+
+/// Rearranges `x` along `axis` into `out`, which may be `x` itself: each place of `kth` holds what it holds when sorted
+/// ascending, smaller elements stand before it and larger ones behind it. The order among those is not promised.
+///
+/// # Errors
+/// As [`sort`]; [`KernelError::OutOfRange`] for a place beyond the axis.
+pub fn partition(x: Operand<'_>, axis: usize, kth: &[usize], out: Operand<'_>) -> Result<()> {
+    const OP: &str = "partition";
+    check(OP, x, axis, out, x.shape())?;
+    check_dtype(OP, Argument::Z, out, x.dtype())?;
+    let len = x.shape()[axis];
+    let kth = places(OP, kth, len)?;
+    if x.layout().is_empty() {
+        return Ok(());
+    }
+    let coding = Coding::new(x.dtype(), false);
+    with_unit!(x.dtype(), K => fill_lines::<K>(OP, Some(x), out, axis, |keys| {
+        Blocks { keys, len }.each(&mut [(); 0], 0, |block: Block<'_, K, ()>| {
+            let scratch = Scratch::new::<K>(OP, len)?;
+            let mut scratch = scratch.open(OP)?;
+            let scratch = scratch.slice::<K>();
+            for line in block.keys.chunks_exact_mut(len) {
+                coding.encode(line);
+                if sorts_instead::<K>(len, &kth) {
+                    sort_above(line, scratch, 0, block.parts);
+                } else {
+                    partition_at(line, &kth, scratch);
+                }
+                coding.decode(line);
+            }
+            Ok(())
+        })
+    }))
+}
+
+/// Whether sorting a line is no slower than a partition of it.
+fn sorts_instead<K: Key>(len: usize, kth: &[usize]) -> bool {
+    len <= 256 || K::BITS == 8 || kth.len() > 8
+}
+
+/// Places in ascending order, each once.
+fn places(op: &'static str, kth: &[usize], len: usize) -> Result<Vec<usize>> {
+    for &k in kth {
+        door::check_range(op, "kth", k as f64, (0.0, len as f64 - 1.0))?;
+    }
+    let mut kth = kth.to_vec();
+    kth.sort_unstable();
+    kth.dedup();
+    Ok(kth)
+}
+
+/// Writes the positions (i64) of the elements of `x` that [`partition`] would put in each place along `axis`. Deterministic:
+/// with one `kth`, the positions of smaller elements, of equal ones and of larger ones each ascend.
+///
+/// # Errors
+/// As [`partition`].
+pub fn argpartition(
+    x: Operand<'_>,
+    axis: usize,
+    kth: &[usize],
+    indices: Operand<'_>,
+) -> Result<()> {
+    const OP: &str = "argpartition";
+    check(OP, x, axis, indices, x.shape())?;
+    check_dtype(OP, Argument::Z, indices, DType::I64)?;
+    let len = x.shape()[axis];
+    let kth = places(OP, kth, len)?;
+    if x.layout().is_empty() {
+        return Ok(());
+    }
+    let lines = Lines::copy_of(OP, x, axis, x.dtype())?;
+    let [k] = kth[..] else {
+        return fill_lines::<u64>(OP, None, indices, axis, |positions| {
+            order_ranks(OP, &lines, len, Sorting::ascending(), positions)
+        });
+    };
+    let coding = Coding::new(x.dtype(), false);
+    fill_lines::<u64>(OP, None, indices, axis, |positions| {
+        with_unit!(x.dtype(), K => {
+            let mut keys = lines.open(OP)?;
+            let keys = keys.slice::<K>();
+            Blocks { keys, len }.each(positions, len, |block| {
+                let scratch = Scratch::new::<K>(OP, len)?;
+                let mut scratch = scratch.open(OP)?;
+                let scratch = scratch.slice::<K>();
+                let lines = block.keys.chunks_exact_mut(len);
+                for (keys, positions) in lines.zip(block.beside.chunks_exact_mut(len)) {
+                    coding.rank(keys);
+                    order_around(keys, k, positions, scratch);
+                }
+                Ok(())
+            })
+        })
+    })
+}
+
+/// Writes the first `k` elements of each line of `x` in sorted order to `values` and their positions to `indices` (i64);
+/// `k` is the size of both along `axis`. Of equal elements the first ones are taken.
+///
+/// # Errors
+/// As [`sort`]; [`KernelError::OutOfRange`] when `k` is beyond the axis.
+pub fn topk(
+    x: Operand<'_>,
+    axis: usize,
+    k: usize,
+    sorting: Sorting,
+    values: Operand<'_>,
+    indices: Operand<'_>,
+) -> Result<()> {
+    const OP: &str = "topk";
+    door::check_axis(OP, axis, x.layout().rank())?;
+    let len = x.shape()[axis];
+    door::check_range(OP, "k", k as f64, (0.0, len as f64))?;
+    let mut shape = x.shape().clone();
+    shape[axis] = k;
+    check(OP, x, axis, indices, &shape)?;
+    check_dtype(OP, Argument::Z, indices, DType::I64)?;
+    door::check_output(OP, values, &shape)?;
+    check_dtype(OP, Argument::Y, values, x.dtype())?;
+    if values.layout().is_empty() {
+        return Ok(());
+    }
+    let positions = Lines::beside(OP, values.layout(), axis, DType::I64)?;
+    first_lines(OP, x, axis, sorting, (&positions, k))?;
+    gather(OP, x, axis, &positions, values)?;
+    positions.write_to(OP, indices, axis)
+}
+
+/// Writes the positions of the first `k` elements of each line.
+fn first_lines(
+    op: &'static str,
+    x: Operand<'_>,
+    axis: usize,
+    sorting: Sorting,
+    (positions, k): (&Lines, usize),
+) -> Result<()> {
+    let lines = Lines::copy_of(op, x, axis, x.dtype())?;
+    let len = x.shape()[axis];
+    let coding = Coding::new(x.dtype(), sorting.descending);
+    let mut positions = positions.open(op)?;
+    let positions = positions.slice::<u64>();
+    with_unit!(x.dtype(), K => {
+        let mut keys = lines.open(op)?;
+        let keys = keys.slice::<K>();
+        Blocks { keys, len }.each(positions, k, |block| {
+            let order_all = k > len / 8;
+            let scratch = Scratch::new::<u64>(op, if order_all { 2 * len } else { 0 })?;
+            let mut scratch = scratch.open(op)?;
+            let (all, scratch) = scratch.slice::<u64>().split_at_mut(if order_all { len } else { 0 });
+            let room = Scratch::new::<K>(op, len)?;
+            let mut room = room.open(op)?;
+            let room = room.slice::<K>();
+            let lines = block.keys.chunks_exact_mut(len);
+            for (keys, positions) in lines.zip(block.beside.chunks_exact_mut(k)) {
+                coding.rank(keys);
+                if order_all {
+                    order(keys, all, scratch, block.parts);
+                    positions.copy_from_slice(&all[..k]);
+                } else {
+                    first(keys, positions, room);
+                }
+            }
+            Ok(())
+        })
+    })
+}
+
+/// Where runs of equal elements begin in a sorted vector; all NaNs are one run.
+///
+/// # Errors
+/// [`KernelError`] when `x` is not a vector, or its buffer cannot be accessed.
+pub fn run_starts(x: Operand<'_>) -> Result<Vec<i64>> {
+    const OP: &str = "unique";
+    door::check_axis(OP, 0, x.layout().rank())?;
+    let lines = Lines::copy_of(OP, x, 0, x.dtype())?;
+    let coding = Coding::new(x.dtype(), false);
+    let mut starts = Vec::new();
+    with_unit!(x.dtype(), K => {
+        let mut keys = lines.open(OP)?;
+        let keys = keys.slice::<K>();
+        coding.rank(keys);
+        starts.resize(keys.len(), 0);
+        let mut found = 0;
+        let mut before = None;
+        for (position, &key) in keys.iter().enumerate() {
+            starts[found] = position as i64;
+            found += usize::from(before != Some(key));
+            before = Some(key);
+        }
+        starts.truncate(found);
+    });
+    Ok(starts)
+}
+
+/// Refuses an axis that is not there, and an output of another shape.
+fn check(
+    op: &'static str,
+    x: Operand<'_>,
+    axis: usize,
+    out: Operand<'_>,
+    shape: &Shape,
+) -> Result<()> {
+    door::check_axis(op, axis, x.layout().rank())?;
+    door::check_output(op, out, shape)
+}
+
+fn check_dtype(
+    op: &'static str,
+    argument: Argument,
+    operand: Operand<'_>,
+    expected: DType,
+) -> Result<()> {
+    if operand.dtype() == expected {
+        return Ok(());
+    }
+    Err(KernelError::DTypeMismatch {
+        op,
+        argument,
+        found: operand.dtype(),
+        expected,
+    })
+}

@@ -1,0 +1,213 @@
+//! Arrays as lines along one axis, contiguous one after the other: what every sorting kernel works on.
+//!
+//! Arrays that lie otherwise are copied there and back by the elementwise driver, which knows every layout.
+
+use lodestride_buffer::{Argument, Buffer, DType, Element, WriteGuard};
+use lodestride_shape::{Layout, Order};
+
+use crate::elementwise;
+use crate::error::{KernelError, Result};
+use crate::operand::Operand;
+use crate::sort_key::Key;
+use crate::threads;
+
+/// `layout` with `axis` as the last; a scalar is one line of one element.
+fn moved(op: &'static str, layout: &Layout, axis: usize) -> Result<Layout> {
+    if layout.rank() == 0 {
+        return Ok(layout.clone());
+    }
+    layout
+        .move_axis(axis as isize, -1)
+        .map_err(KernelError::shape(op))
+}
+
+/// Lines in memory of their own.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    buffer: Buffer,
+    layout: Layout,
+    dtype: DType,
+}
+
+impl Lines {
+    fn of_shape(op: &'static str, like: &Layout, dtype: DType) -> Result<Lines> {
+        let layout =
+            Layout::contiguous(like.shape().clone(), Order::C).map_err(KernelError::shape(op))?;
+        let buffer = Buffer::detached_recycled(layout.elements() * dtype.size())
+            .map_err(KernelError::alloc(op))?;
+        Ok(Lines {
+            buffer,
+            layout,
+            dtype,
+        })
+    }
+
+    /// A copy of the lines of `x` along `axis`, as `dtype`.
+    pub(crate) fn copy_of(
+        op: &'static str,
+        x: Operand<'_>,
+        axis: usize,
+        dtype: DType,
+    ) -> Result<Lines> {
+        // Refused under this op's name, not the copy's.
+        drop(x.read(op, Argument::X)?);
+        let layout = moved(op, x.layout(), axis)?;
+        let lines = Lines::of_shape(op, &layout, dtype)?;
+        let x = Operand::new(x.buffer(), &layout, x.dtype())?;
+        elementwise::copy(x.into(), lines.operand()?)?;
+        Ok(lines)
+    }
+
+    /// Lines for one value per element of `like` along `axis`, not written yet.
+    pub(crate) fn beside(
+        op: &'static str,
+        like: &Layout,
+        axis: usize,
+        dtype: DType,
+    ) -> Result<Lines> {
+        Lines::of_shape(op, &moved(op, like, axis)?, dtype)
+    }
+
+    /// Copies the lines to `out` along `axis`.
+    pub(crate) fn write_to(&self, op: &'static str, out: Operand<'_>, axis: usize) -> Result<()> {
+        drop(out.write(op, Argument::Z)?);
+        let layout = moved(op, out.layout(), axis)?;
+        let out = Operand::new(out.buffer(), &layout, out.dtype())?;
+        elementwise::copy(self.operand()?.into(), out)
+    }
+
+    /// What the elements are.
+    pub(crate) fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    fn operand(&self) -> Result<Operand<'_>> {
+        Operand::new(&self.buffer, &self.layout, self.dtype)
+    }
+
+    /// The elements; `T` is as wide as the dtype.
+    pub(crate) fn open(&self, op: &'static str) -> Result<Opened<'_>> {
+        Ok(Opened {
+            guard: self.operand()?.write(op, Argument::X)?,
+            elements: self.layout.elements(),
+        })
+    }
+}
+
+/// Lines opened for the length of a call.
+#[derive(Debug)]
+pub(crate) struct Opened<'a> {
+    guard: WriteGuard<'a>,
+    elements: usize,
+}
+
+impl Opened<'_> {
+    /// All lines, one after the other.
+    pub(crate) fn slice<T: Element>(&mut self) -> &mut [T] {
+        &mut self.guard.slice_mut::<T>()[..self.elements]
+    }
+}
+
+/// Lets `fill` write the lines of `out` along `axis`, which first hold the elements of `x` where that is given.
+pub(crate) fn fill_lines<T: Element>(
+    op: &'static str,
+    x: Option<Operand<'_>>,
+    out: Operand<'_>,
+    axis: usize,
+    fill: impl FnOnce(&mut [T]) -> Result<()>,
+) -> Result<()> {
+    let layout = moved(op, out.layout(), axis)?;
+    if layout.is_contiguous(Order::C) {
+        if let Some(x) = x {
+            drop(x.read(op, Argument::X)?);
+            drop(out.write(op, Argument::Z)?);
+            elementwise::copy(x.into(), out)?;
+        }
+        let mut guard = out.write(op, Argument::Z)?;
+        let start = layout.offset();
+        return fill(&mut guard.slice_mut::<T>()[start..start + layout.elements()]);
+    }
+    drop(out.write(op, Argument::Z)?);
+    let lines = match x {
+        Some(x) => Lines::copy_of(op, x, axis, out.dtype())?,
+        None => Lines::of_shape(op, &layout, out.dtype())?,
+    };
+    fill(lines.open(op)?.slice())?;
+    lines.write_to(op, out, axis)
+}
+
+/// Scratch memory for one thread: recycled, its contents unspecified.
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    lines: Lines,
+}
+
+impl Scratch {
+    pub(crate) fn new<T: Element>(op: &'static str, elements: usize) -> Result<Scratch> {
+        let layout = Layout::contiguous([elements], Order::C).map_err(KernelError::shape(op))?;
+        let lines = Lines::of_shape(op, &layout, T::DTYPE)?;
+        Ok(Scratch { lines })
+    }
+
+    pub(crate) fn open(&self, op: &'static str) -> Result<Opened<'_>> {
+        self.lines.open(op)
+    }
+}
+
+/// Lines of keys, in blocks for several threads.
+pub(crate) struct Blocks<'a, K> {
+    pub(crate) keys: &'a mut [K],
+    /// Keys of a line, at least one.
+    pub(crate) len: usize,
+}
+
+/// Lines of one thread: the keys, what is written beside them, and how many threads may share a single line.
+pub(crate) struct Block<'a, K, B> {
+    pub(crate) keys: &'a mut [K],
+    pub(crate) beside: &'a mut [B],
+    pub(crate) parts: usize,
+}
+
+impl<K: Key> Blocks<'_, K> {
+    /// Calls `work` with blocks of whole lines, `width` elements of `beside` with each line; several lines are shared among
+    /// threads, a single one is left whole.
+    pub(crate) fn each<B: Send>(
+        self,
+        beside: &mut [B],
+        width: usize,
+        work: impl Fn(Block<'_, K, B>) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let Self { keys, len } = self;
+        let lines = keys.len() / len;
+        let parts = threads::parts(size_of_val(keys) + size_of_val(beside), true);
+        if lines < parts || parts == 1 {
+            return work(Block {
+                keys,
+                beside,
+                parts,
+            });
+        }
+        let share = lines.div_ceil(parts);
+        let mut outcomes: Vec<Result<()>> = vec![Ok(()); lines.div_ceil(share)];
+        let mut blocks = Vec::with_capacity(outcomes.len());
+        let (mut keys, mut beside) = (keys, beside);
+        for (index, outcome) in outcomes.iter_mut().enumerate() {
+            let here = share.min(lines - index * share);
+            let (now, later) = keys.split_at_mut(here * len);
+            let (now_beside, later_beside) = beside.split_at_mut(here * width);
+            blocks.push((
+                Block {
+                    keys: now,
+                    beside: now_beside,
+                    parts: 1,
+                },
+                outcome,
+            ));
+            (keys, beside) = (later, later_beside);
+        }
+        threads::for_each_part(blocks.into_iter(), |(block, outcome)| {
+            *outcome = work(block);
+        });
+        outcomes.into_iter().collect()
+    }
+}

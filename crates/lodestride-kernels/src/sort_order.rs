@@ -1,0 +1,129 @@
+//! Positions in sorted order: keys packed above their positions and sorted as one number.
+//!
+//! A packed number is unique, so equal keys stay in their order whatever the sort does with equal numbers. Keys of 64 bits
+//! are packed by their upper half first, and only where those tie by the lower.
+
+use crate::sort_key::Key;
+use crate::sort_radix::sort_above;
+
+/// Lines that are longer do not have positions of 32 bits.
+const LONGEST: usize = u32::MAX as usize;
+
+/// From how many keys of up to 16 bits on a table of all keys is the fastest.
+const TABLE: usize = 1 << 14;
+
+/// Writes the positions of `keys` in ascending order, equal keys in their order; `scratch` is as long as `keys`.
+pub(crate) fn order<K: Key>(keys: &[K], out: &mut [u64], scratch: &mut [u64], parts: usize) {
+    if keys.len() > LONGEST {
+        for (position, out) in out.iter_mut().enumerate() {
+            *out = position as u64;
+        }
+        return out.sort_by_key(|&position| keys[position as usize]);
+    }
+    match K::BITS {
+        8 | 16 if keys.len() >= TABLE => by_table(keys, out),
+        64 => wide(keys, out, scratch, parts),
+        _ => {
+            pack(keys, out, |key| key.to_u64());
+            sort_above(out, scratch, 32, parts);
+            unpack(out);
+        }
+    }
+}
+
+fn pack<K: Key>(keys: &[K], out: &mut [u64], upper: impl Fn(K) -> u64) {
+    for (position, (out, &key)) in out.iter_mut().zip(keys).enumerate() {
+        *out = (upper(key) << 32) | position as u64;
+    }
+}
+
+fn unpack(packed: &mut [u64]) {
+    for number in packed {
+        *number = position(*number) as u64;
+    }
+}
+
+/// The position in a packed number.
+fn position(packed: u64) -> usize {
+    packed as u32 as usize
+}
+
+/// Counts every possible key, then deals the positions out.
+fn by_table<K: Key>(keys: &[K], out: &mut [u64]) {
+    let mut places = vec![0u32; 1 << K::BITS.min(16)];
+    for key in keys {
+        places[key.to_u64() as usize] += 1;
+    }
+    let mut at = 0;
+    for place in &mut places {
+        at += std::mem::replace(place, at);
+    }
+    for (position, key) in keys.iter().enumerate() {
+        let place = &mut places[key.to_u64() as usize];
+        out[*place as usize] = position as u64;
+        *place += 1;
+    }
+}
+
+/// Sorts by the upper 32 of the bits that vary, then the ties by the rest.
+fn wide<K: Key>(keys: &[K], out: &mut [u64], scratch: &mut [u64], parts: usize) {
+    let limits = keys.iter().fold((u64::MAX, 0), |(low, high), key| {
+        (low.min(key.to_u64()), high.max(key.to_u64()))
+    });
+    let (low, high) = limits;
+    let varying = u64::BITS - high.saturating_sub(low).leading_zeros();
+    let shift = varying.saturating_sub(32);
+    pack(keys, out, |key| (key.to_u64() - low) >> shift);
+    sort_above(out, scratch, 32, parts);
+    if shift > 0 {
+        let mut rest = &mut out[..];
+        while let Some(&first) = rest.first() {
+            let tied = rest
+                .iter()
+                .take_while(|&&packed| packed >> 32 == first >> 32)
+                .count();
+            let (run, after) = rest.split_at_mut(tied);
+            if tied > 1 {
+                settle(keys, run, &mut scratch[..tied]);
+            }
+            rest = after;
+        }
+    }
+    unpack(out);
+}
+
+/// Sorts a run of packed numbers whose keys agree in the upper bits by the whole keys.
+fn settle<K: Key>(keys: &[K], run: &mut [u64], scratch: &mut [u64]) {
+    let key = |packed: u64| keys[position(packed)].to_u64();
+    if run.len() <= 32 {
+        return run.sort_unstable_by_key(|&packed| (key(packed), position(packed)));
+    }
+    let low = run.iter().map(|&packed| key(packed)).min().unwrap_or(0);
+    for packed in run.iter_mut() {
+        // The upper bits agree, so the difference has at most 32 bits.
+        *packed = ((key(*packed) - low) << 32) | u64::from(*packed as u32);
+    }
+    sort_above(run, scratch, 32, 1);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_of_the_upper_half_are_settled_by_the_lower() {
+        for len in [1u64, 2, 31, 33, 300, 5000] {
+            let keys: Vec<u64> = (0..len)
+                .map(|i| {
+                    let mixed = (i ^ 0x9e37).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
+                    ((mixed % 3) << 62) | ((mixed >> 8) % 40)
+                })
+                .collect();
+            let (mut out, mut scratch) = (vec![0; keys.len()], vec![0; keys.len()]);
+            order(&keys, &mut out, &mut scratch, 1);
+            let mut expected: Vec<u64> = (0..len).collect();
+            expected.sort_by_key(|&i| keys[i as usize]);
+            assert_eq!(out, expected, "{len}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Sorting keys: counting and radix passes, a split by a sampled pivot where several threads share the work.
+//!
+//! Passes that would move nothing are skipped, and runs that already ascend or descend are recognised, so no order of the
+//! input is slower than a random one. Keys that are equal are the same bits, so the result is the same on every machine and
+//! at every number of threads.
+
+use crate::sort_key::Key;
+use crate::threads;
+
+/// Sorts keys ascending by their bits from `low` on, stably; on the calling thread and up to `parts - 1` others.
+pub(crate) fn sort_above<K: Key>(keys: &mut [K], scratch: &mut [K], low: u32, parts: usize) {
+    if keys.len() < 2 {
+        return;
+    }
+    if let Some(descends) = monotone(keys) {
+        if descends {
+            keys.reverse();
+        }
+        return;
+    }
+    if keys.len() > MANY && (parts > 1 || K::BITS > 32) && split(keys, scratch, low, parts) {
+        return;
+    }
+    sort_run(keys, scratch, low);
+}
+
+/// Whether the keys ascend (`Some(false)`) or strictly descend (`Some(true)`). Looks no further than the first break.
+fn monotone<K: Key>(keys: &[K]) -> Option<bool> {
+    let descends = keys[0] > keys[1];
+    let broken = if descends {
+        keys.windows(2).any(|pair| pair[0] <= pair[1])
+    } else {
+        keys.windows(2).any(|pair| pair[0] > pair[1])
+    };
+    (!broken).then_some(descends)
+}
+
+/// Up to this many keys the standard library's sort is faster than passes with their tables.
+const FEW: usize = 96;
+
+/// From this many keys on, fewer passes over wider digits pay for their larger tables.
+const MANY: usize = 1 << 16;
+
+/// Sorts keys that are in no order, on this thread.
+fn sort_run<K: Key>(keys: &mut [K], scratch: &mut [K], low: u32) {
+    // Where `low` is not 0, keys with the same upper bits already ascend by their lower ones: sorting by all is the same.
+    if keys.len() <= FEW || keys.len() > u32::MAX as usize {
+        return keys.sort_unstable();
+    }
+    match K::BITS {
+        8 => count_out(keys),
+        16 if keys.len() >= MANY / 4 => count_out(keys),
+        _ if keys.len() <= MANY || K::BITS > 32 => passes::<K, 8>(keys, scratch, low),
+        _ => passes::<K, 11>(keys, scratch, low),
+    }
+}
+
+/// Counts how often every key occurs and writes them out in order.
+fn count_out<K: Key>(keys: &mut [K]) {
+    let mut counts = vec![[0u32; 4]; 1 << K::BITS.min(16)];
+    let (quads, rest) = keys.as_chunks::<4>();
+    for quad in quads {
+        for (lane, key) in quad.iter().enumerate() {
+            counts[key.to_u64() as usize][lane] += 1;
+        }
+    }
+    for key in rest {
+        counts[key.to_u64() as usize][0] += 1;
+    }
+    let mut at = 0;
+    for (key, count) in counts.iter().enumerate() {
+        let count = count.iter().map(|&count| count as usize).sum::<usize>();
+        keys[at..at + count].fill(K::from_u64(key as u64));
+        at += count;
+    }
+}
+
+/// Least digit first: one stable pass per digit of `DIGIT` bits that is not the same in all keys.
+fn passes<K: Key, const DIGIT: u32>(keys: &mut [K], scratch: &mut [K], low: u32) {
+    let buckets = 1usize << DIGIT;
+    let digits = (K::BITS - low).div_ceil(DIGIT) as usize;
+    let mut tables = vec![0u32; digits << DIGIT];
+    for key in keys.iter() {
+        let mut rest = key.to_u64() >> low;
+        for table in tables.chunks_exact_mut(buckets) {
+            table[rest as usize & (buckets - 1)] += 1;
+            rest >>= DIGIT;
+        }
+    }
+    let (mut from, mut to) = (&mut *keys, &mut *scratch);
+    let mut moved = false;
+    for (digit, table) in tables.chunks_exact_mut(buckets).enumerate() {
+        let shift = low + digit as u32 * DIGIT;
+        let first = (from[0].to_u64() >> shift) as usize & (buckets - 1);
+        if table[first] as usize == from.len() {
+            continue;
+        }
+        let mut at = 0;
+        for count in table.iter_mut() {
+            at += std::mem::replace(count, at);
+        }
+        for &key in from.iter() {
+            let place = &mut table[(key.to_u64() >> shift) as usize & (buckets - 1)];
+            to[*place as usize] = key;
+            *place += 1;
+        }
+        (from, to) = (to, from);
+        moved = !moved;
+    }
+    if moved {
+        keys.copy_from_slice(scratch);
+    }
+}
+
+/// Keys looked at to choose where to split.
+const SAMPLE: usize = 255;
+
+/// Splits at a sampled pivot and sorts both sides, at the same time where there are parts; false where the pivot does not
+/// divide the keys, which then are few different ones.
+fn split<K: Key>(keys: &mut [K], scratch: &mut [K], low: u32, parts: usize) -> bool {
+    let mut sample = [K::ZERO; SAMPLE];
+    for (index, place) in sample.iter_mut().enumerate() {
+        *place = keys[index * (keys.len() / SAMPLE)];
+    }
+    sample.sort_unstable();
+    let (left, of) = if parts > 1 {
+        (parts / 2, parts)
+    } else {
+        (1, 2)
+    };
+    let pivot = sample[SAMPLE * left / of];
+    if pivot == sample[0] {
+        return false;
+    }
+    let middle = partition(keys, scratch, pivot);
+    let (keys, more_keys) = keys.split_at_mut(middle);
+    let (scratch, more_scratch) = scratch.split_at_mut(middle);
+    if parts > 1 {
+        threads::join(
+            || sort_above(keys, scratch, low, left),
+            || sort_above(more_keys, more_scratch, low, parts - left),
+        );
+    } else {
+        sort_above(keys, scratch, low, 1);
+        sort_above(more_keys, more_scratch, low, 1);
+    }
+    true
+}
+
+/// Moves the keys below `pivot` to the front, both sides in their order; how many there are.
+pub(crate) fn partition<K: Key>(keys: &mut [K], scratch: &mut [K], pivot: K) -> usize {
+    let (mut below, mut above) = (0, 0);
+    for index in 0..keys.len() {
+        let key = keys[index];
+        keys[below] = key;
+        scratch[above] = key;
+        let is_below = key < pivot;
+        below += usize::from(is_below);
+        above += usize::from(!is_below);
+    }
+    keys[below..].copy_from_slice(&scratch[..above]);
+    below
+}

@@ -1,0 +1,170 @@
+//! Order statistics without sorting everything: the k-th key, partitions around it, the k first.
+
+use crate::sort_key::Key;
+
+/// Up to this many keys the standard library's selection is used.
+const FEW: usize = 1 << 12;
+
+/// Keys looked at to bracket the k-th.
+const SAMPLE: usize = 1 << 10;
+
+/// Half the width of the bracket, in sampled keys: six times the deviation of a sampled rank.
+const MARGIN: usize = 96;
+
+/// The `k`-th smallest key; `scratch` is as long as `keys`.
+pub(crate) fn nth<K: Key>(keys: &[K], k: usize, scratch: &mut [K]) -> K {
+    if keys.len() > FEW {
+        let (low, high) = bracket(keys, k);
+        let found = gather(keys, low, high, scratch);
+        if let Some(k) = k.checked_sub(found.below).filter(|&k| k < found.inside) {
+            if low == high {
+                return low;
+            }
+            return *scratch[..found.inside].select_nth_unstable(k).1;
+        }
+    }
+    let scratch = &mut scratch[..keys.len()];
+    scratch.copy_from_slice(keys);
+    *scratch.select_nth_unstable(k).1
+}
+
+/// Two keys that the `k`-th very probably lies between, by a sample at even distances.
+fn bracket<K: Key>(keys: &[K], k: usize) -> (K, K) {
+    let mut sample = [K::ZERO; SAMPLE];
+    for (index, place) in sample.iter_mut().enumerate() {
+        *place = keys[index * (keys.len() / SAMPLE)];
+    }
+    sample.sort_unstable();
+    let at = (k as f64 / keys.len() as f64 * SAMPLE as f64) as usize;
+    let low = at.checked_sub(MARGIN).map_or(K::ZERO, |at| sample[at]);
+    let high = sample.get(at + MARGIN).copied().unwrap_or(K::MAX);
+    (low, high)
+}
+
+/// How many keys lie below a bracket and inside it.
+struct Found {
+    below: usize,
+    inside: usize,
+}
+
+/// Collects the keys from `low` to `high` at the front of `out`.
+fn gather<K: Key>(keys: &[K], low: K, high: K, out: &mut [K]) -> Found {
+    let (mut below, mut inside) = (0, 0);
+    for &key in keys {
+        out[inside] = key;
+        below += usize::from(key < low);
+        inside += usize::from((key >= low) & (key <= high));
+    }
+    Found { below, inside }
+}
+
+/// The `k`-th smallest key and the one after it (itself where it is the last).
+pub(crate) fn nth_and_next<K: Key>(keys: &[K], k: usize, scratch: &mut [K]) -> (K, K) {
+    let key = nth(keys, k, scratch);
+    let (mut up_to, mut next) = (0, K::MAX);
+    for &other in keys {
+        up_to += usize::from(other <= key);
+        next = if other > key { next.min(other) } else { next };
+    }
+    let next = if up_to > k + 1 || up_to == keys.len() {
+        key
+    } else {
+        next
+    };
+    (key, next)
+}
+
+/// Moves keys so that each of the ascending places `kth` has the key it has when sorted, the smaller ones before it and the
+/// larger behind it.
+pub(crate) fn partition_at<K: Key>(keys: &mut [K], kth: &[usize], scratch: &mut [K]) {
+    let mut start = 0;
+    for &k in kth {
+        let rest = &mut keys[start..];
+        let pivot = nth(rest, k - start, scratch);
+        let (mut below, mut above) = (0, 0);
+        for index in 0..rest.len() {
+            let key = rest[index];
+            rest[below] = key;
+            below += usize::from(key < pivot);
+            scratch[above] = key;
+            above += usize::from(key > pivot);
+        }
+        let equal = rest.len() - above;
+        rest[below..equal].fill(pivot);
+        rest[equal..].copy_from_slice(&scratch[..above]);
+        start = k + 1;
+    }
+}
+
+/// The positions of keys around the `k`-th: smaller ones, equal ones, larger ones, each group in its order.
+pub(crate) fn order_around<K: Key>(keys: &[K], k: usize, out: &mut [u64], scratch: &mut [K]) {
+    let pivot = nth(keys, k, scratch);
+    let mut below = 0;
+    let mut equal = 0;
+    for key in keys {
+        below += usize::from(*key < pivot);
+        equal += usize::from(*key == pivot);
+    }
+    let mut places = [0, below, below + equal];
+    for (position, key) in keys.iter().enumerate() {
+        let group = usize::from(*key >= pivot) + usize::from(*key > pivot);
+        out[places[group]] = position as u64;
+        places[group] += 1;
+    }
+}
+
+/// Up to this share of a line the first keys are found by a threshold that rises as they are.
+const FILTER: usize = 64;
+
+/// The positions of the `out.len()` smallest keys in ascending order, of equal keys the first.
+pub(crate) fn first<K: Key>(keys: &[K], out: &mut [u64], scratch: &mut [K]) {
+    let k = out.len();
+    if k == 0 {
+        return;
+    }
+    let mut chosen: Vec<(K, u64)> = Vec::new();
+    if k <= 256 && k * FILTER <= keys.len() {
+        filter(keys, k, &mut chosen);
+    } else {
+        let last = nth(keys, k - 1, scratch);
+        let mut equal = k - keys.iter().filter(|&&key| key < last).count();
+        chosen.reserve(k);
+        for (position, &key) in keys.iter().enumerate() {
+            if key < last || (key == last && equal > 0) {
+                equal -= usize::from(key == last);
+                chosen.push((key, position as u64));
+            }
+        }
+    }
+    chosen.sort_unstable();
+    for (out, (_, position)) in out.iter_mut().zip(chosen) {
+        *out = position;
+    }
+}
+
+/// Keeps the `k` smallest keys, dropping what the `k`-th so far rules out, block by block.
+fn filter<K: Key>(keys: &[K], k: usize, chosen: &mut Vec<(K, u64)>) {
+    const BLOCK: usize = 64;
+    let full = (4 * k).max(BLOCK);
+    chosen.reserve(full + BLOCK);
+    let mut limit = K::MAX;
+    let mut limited = false;
+    for (index, block) in keys.chunks(BLOCK).enumerate() {
+        if limited && !block.iter().fold(false, |any, &key| any | (key < limit)) {
+            continue;
+        }
+        for (at, &key) in block.iter().enumerate() {
+            if !limited || key < limit {
+                chosen.push((key, (index * BLOCK + at) as u64));
+            }
+        }
+        if chosen.len() >= full {
+            let (_, last, _) = chosen.select_nth_unstable(k - 1);
+            limit = last.0;
+            limited = true;
+            chosen.truncate(k);
+        }
+    }
+    chosen.sort_unstable();
+    chosen.truncate(k);
+}

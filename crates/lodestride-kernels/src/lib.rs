@@ -38,6 +38,8 @@ mod reduce_walk;
 mod row_copy;
 mod scalar;
 mod segment_rows;
+#[cfg(target_arch = "x86_64")]
+mod sort_avx512;
 mod sort_key;
 mod sort_lines;
 mod sort_order;

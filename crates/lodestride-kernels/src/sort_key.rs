@@ -37,10 +37,22 @@ pub(crate) trait Key:
     fn plus(self, other: Self) -> Self;
 
     fn minus(self, other: Self) -> Self;
+
+    /// Sorts by vector instructions where there are any for these keys; false where nothing was done. `scratch` is as long
+    /// as `keys`.
+    fn sort_vectors(_keys: &mut [Self], _scratch: &mut [Self]) -> bool {
+        false
+    }
+
+    /// Moves the keys below `pivot` to the front, both sides in their order, by vector instructions: how many there are;
+    /// `None` where nothing was done.
+    fn partition_vectors(_keys: &mut [Self], _scratch: &mut [Self], _pivot: Self) -> Option<usize> {
+        None
+    }
 }
 
 macro_rules! keys {
-    ($($key:ty, $signed:ty;)*) => {$(
+    ($($key:ty, $signed:ty $(, $vectors:ident)?;)*) => {$(
         impl Key for $key {
             const BITS: u32 = <$key>::BITS;
             const ZERO: Self = 0;
@@ -56,10 +68,24 @@ macro_rules! keys {
             fn plus(self, other: Self) -> Self { self.wrapping_add(other) }
             #[inline(always)]
             fn minus(self, other: Self) -> Self { self.wrapping_sub(other) }
+            $(
+                #[cfg(target_arch = "x86_64")]
+                fn sort_vectors(keys: &mut [Self], scratch: &mut [Self]) -> bool {
+                    crate::sort_avx512::$vectors::try_sort(keys, scratch)
+                }
+                #[cfg(target_arch = "x86_64")]
+                fn partition_vectors(
+                    keys: &mut [Self],
+                    scratch: &mut [Self],
+                    pivot: Self,
+                ) -> Option<usize> {
+                    crate::sort_avx512::$vectors::try_partition(keys, scratch, pivot)
+                }
+            )?
         }
     )*};
 }
-keys!(u8, i8; u16, i16; u32, i32; u64, i64;);
+keys!(u8, i8; u16, i16; u32, i32, narrow; u64, i64, wide;);
 
 /// How the bits of a dtype become keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@
 use crate::sort_key::Key;
 use crate::threads;
 
-/// Sorts keys ascending by their bits from `low` on, stably; on the calling thread and up to `parts - 1` others.
+/// Sorts keys ascending by their bits from `low` on, where keys that agree in those already ascend by the others; on the calling thread and up to `parts - 1` others.
 pub(crate) fn sort_above<K: Key>(keys: &mut [K], scratch: &mut [K], low: u32, parts: usize) {
     if keys.len() < 2 {
         return;
@@ -18,10 +18,14 @@ pub(crate) fn sort_above<K: Key>(keys: &mut [K], scratch: &mut [K], low: u32, pa
         }
         return;
     }
-    if keys.len() > MANY && (parts > 1 || K::BITS > 32) && split(keys, scratch, low, parts) {
-        return;
+    // Few passes over many keys are faster than vectors, and many passes need keys that the caches hold.
+    let few_passes = low > 0 && keys.len() >= MANY / 2;
+    let is_done = (parts > 1 && keys.len() > MANY && split(keys, scratch, low, parts))
+        || (!few_passes && K::sort_vectors(keys, scratch))
+        || (!few_passes && K::BITS > 32 && keys.len() > MANY && split(keys, scratch, low, 1));
+    if !is_done {
+        sort_run(keys, scratch, low);
     }
-    sort_run(keys, scratch, low);
 }
 
 /// Whether the keys ascend (`Some(false)`) or strictly descend (`Some(true)`). Looks no further than the first break.
@@ -43,7 +47,6 @@ const MANY: usize = 1 << 16;
 
 /// Sorts keys that are in no order, on this thread.
 fn sort_run<K: Key>(keys: &mut [K], scratch: &mut [K], low: u32) {
-    // Where `low` is not 0, keys with the same upper bits already ascend by their lower ones: sorting by all is the same.
     if keys.len() <= FEW || keys.len() > u32::MAX as usize {
         return keys.sort_unstable();
     }
@@ -149,6 +152,9 @@ fn split<K: Key>(keys: &mut [K], scratch: &mut [K], low: u32, parts: usize) -> b
 
 /// Moves the keys below `pivot` to the front, both sides in their order; how many there are.
 pub(crate) fn partition<K: Key>(keys: &mut [K], scratch: &mut [K], pivot: K) -> usize {
+    if let Some(below) = K::partition_vectors(keys, scratch, pivot) {
+        return below;
+    }
     let (mut below, mut above) = (0, 0);
     for index in 0..keys.len() {
         let key = keys[index];

@@ -6,7 +6,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use crate::calm::Scheduler;
-use crate::record::{Record, Role, Samples, Timing};
+use crate::peers::Peer;
+use crate::record::{Key, Role, Samples, Timing};
 
 /// Any error of any library that takes part.
 pub(crate) type Failure = Box<dyn Error>;
@@ -14,8 +15,10 @@ pub(crate) type Failure = Box<dyn Error>;
 /// What the hardware allows at best.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Limit {
-    /// Bytes that must be read and written.
-    Bytes(usize),
+    /// Bytes that must be read, and a share of it written.
+    Copied(usize),
+    /// Bytes that must be read; what is written is nothing beside them.
+    Read(usize),
     /// Floating-point operations in `f32`.
     SingleFlops(f64),
     /// Floating-point operations in `f64`.
@@ -37,7 +40,7 @@ pub(crate) struct Budget {
 #[derive(Debug)]
 struct Disagreement {
     workload: String,
-    name: &'static str,
+    name: String,
     index: usize,
     ours: f64,
     theirs: f64,
@@ -55,29 +58,32 @@ impl fmt::Display for Disagreement {
 
 impl Error for Disagreement {}
 
-/// Repeats an operation so many times.
-type Repeat<'a> = Box<dyn FnMut(u32) -> Result<(), Failure> + 'a>;
+/// Repeats an operation so many times and says how long that took.
+type Sample<'a> = Box<dyn FnMut(u32) -> Result<Duration, Failure> + 'a>;
 
 struct Entry<'a> {
     name: &'static str,
     role: Role,
-    repeat: Repeat<'a>,
+    sample: Sample<'a>,
+    /// Repetitions of one sample; 0 until calibrated.
+    times: u32,
+    samples: Samples,
 }
 
 /// A workload under construction. The first entry is ours; its answer is what the others must agree with.
 pub(crate) struct Contest<'a> {
-    name: String,
+    key: Key,
     tolerance: f64,
-    limit: Option<Limit>,
+    pub(crate) limit: Option<Limit>,
     answer: Vec<f64>,
     entries: Vec<Entry<'a>>,
 }
 
 impl<'a> Contest<'a> {
     /// A workload without entries; answers may differ by `tolerance`, relative to 1 or the value, whichever is larger.
-    pub(crate) fn new(name: &str, tolerance: f64) -> Contest<'a> {
+    pub(crate) fn new(key: Key, tolerance: f64) -> Contest<'a> {
         Contest {
-            name: name.to_owned(),
+            key,
             tolerance,
             limit: None,
             answer: Vec::new(),
@@ -135,6 +141,27 @@ impl<'a> Contest<'a> {
         )
     }
 
+    /// Enters a library of another process, if it has this workload. A few elements of its answer are compared.
+    pub(crate) fn peer(&mut self, peer: &'a Peer) -> Result<(), Failure> {
+        let Some(answer) = peer.prepare(&self.key)? else {
+            return Ok(());
+        };
+        if answer.len != self.answer.len() {
+            return Err(self.disagreement(peer.name(), answer.len, f64::NAN));
+        }
+        for (index, theirs) in answer.elements {
+            self.compare(peer.name(), index, theirs)?;
+        }
+        self.entries.push(Entry {
+            name: peer.name(),
+            role: Role::Rival,
+            sample: Box::new(move |times| peer.time(times)),
+            times: 0,
+            samples: Samples::default(),
+        });
+        Ok(())
+    }
+
     fn enter<T, E: Into<Failure>>(
         &mut self,
         name: &'static str,
@@ -146,85 +173,110 @@ impl<'a> Contest<'a> {
         if role == Role::Ours {
             self.answer = answer;
         } else {
-            self.compare(name, &answer)?;
+            // A missing value is a NaN and close to nothing.
+            for index in 0..self.answer.len().max(answer.len()) {
+                self.compare(name, index, answer.get(index).copied().unwrap_or(f64::NAN))?;
+            }
         }
         // The loop is compiled together with the operation; only the loop is called through a pointer. Results are
         // dropped inside: giving memory back is a part of the price.
-        let repeat = Box::new(move |times| {
+        let sample = Box::new(move |times| {
+            let start = Instant::now();
             for _ in 0..times {
                 drop(black_box(operation().map_err(Into::into)?));
             }
-            Ok(())
+            Ok(start.elapsed())
         });
-        self.entries.push(Entry { name, role, repeat });
+        self.entries.push(Entry {
+            name,
+            role,
+            sample,
+            times: 0,
+            samples: Samples::default(),
+        });
         Ok(())
     }
 
-    fn compare(&self, name: &'static str, theirs: &[f64]) -> Result<(), Failure> {
-        let count = self.answer.len().max(theirs.len());
-        for index in 0..count {
-            let value = |of: &[f64]| of.get(index).copied().unwrap_or(f64::NAN);
-            let (ours, theirs) = (value(&self.answer), value(theirs));
-            let close = (ours - theirs).abs() <= self.tolerance * ours.abs().max(1.0);
-            // A missing value is a NaN and close to nothing.
-            if !close {
-                return Err(Box::new(Disagreement {
-                    workload: self.name.clone(),
-                    name,
-                    index,
-                    ours,
-                    theirs,
-                }));
+    fn compare(&self, name: &str, index: usize, theirs: f64) -> Result<(), Failure> {
+        let ours = self.answer.get(index).copied().unwrap_or(f64::NAN);
+        let close = (ours - theirs).abs() <= self.tolerance * ours.abs().max(1.0);
+        if close || ours == theirs {
+            Ok(())
+        } else {
+            Err(self.disagreement(name, index, theirs))
+        }
+    }
+
+    fn disagreement(&self, name: &str, index: usize, theirs: f64) -> Failure {
+        Box::new(Disagreement {
+            workload: self.key.to_string(),
+            name: name.to_owned(),
+            index,
+            ours: self.answer.get(index).copied().unwrap_or(f64::NAN),
+            theirs,
+        })
+    }
+
+    /// The workload this is.
+    pub(crate) fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// Takes samples in turn, ours, theirs, ours, theirs, so that a disturbance of the machine meets everyone. Called
+    /// again, it adds to the samples there are.
+    pub(crate) fn run(&mut self, budget: &Budget) -> Result<Vec<Timing>, Failure> {
+        self.answer = Vec::new();
+        for entry in &mut self.entries {
+            if entry.times == 0 {
+                entry.times = calibrate(&mut entry.sample, budget.sample)?;
             }
         }
-        Ok(())
-    }
-
-    /// Takes samples in turn, ours, theirs, ours, theirs, so that a disturbance of the machine meets everyone.
-    pub(crate) fn run(mut self, budget: &Budget) -> Result<(Record, Option<Limit>), Failure> {
-        self.answer = Vec::new();
-        let mut times = Vec::with_capacity(self.entries.len());
-        for entry in &mut self.entries {
-            times.push(calibrate(&mut entry.repeat, budget.sample)?);
-        }
         let mut scheduler = Scheduler::of_this_thread();
-        let mut samples = vec![Samples::default(); self.entries.len()];
+        let first = self.entries.first().map_or(0, |ours| ours.samples.count());
         let total = budget.each * u32::try_from(self.entries.len())?;
         let start = Instant::now();
-        // On a busy machine it may take twice the time to get enough samples that nobody disturbed.
-        while samples.iter().any(|s| s.count() < budget.rounds)
-            || start.elapsed() < total
-            || (start.elapsed() < 2 * total && samples.iter().any(|s| s.calm.len() < budget.rounds))
-        {
-            for ((entry, &times), samples) in self.entries.iter_mut().zip(&times).zip(&mut samples)
-            {
+        for round in 1.. {
+            // Who takes twenty times as long as we do needs no third digit.
+            let ours = self.entries[0].samples.least();
+            for entry in &mut self.entries {
+                if round > HOPELESS_ROUNDS && entry.samples.least() > 20.0 * ours {
+                    continue;
+                }
                 let before = scheduler.read();
-                let took = time(&mut entry.repeat, times)?;
+                let took = (entry.sample)(entry.times)?;
                 let calm = match (before, scheduler.read()) {
                     (Some(before), Some(after)) => after.calm_since(before),
                     _ => true,
                 };
-                samples.add(took.as_secs_f64() * 1e9 / f64::from(times), calm);
+                entry
+                    .samples
+                    .add(took.as_secs_f64() * 1e9 / f64::from(entry.times), calm);
+            }
+            let ours = &self.entries[0].samples;
+            // On a busy machine it may take twice the time to get enough samples that nobody disturbed.
+            let enough = ours.count() - first >= budget.rounds
+                && (start.elapsed() >= 2 * total
+                    || start.elapsed() >= total && ours.calm.len() >= budget.rounds);
+            if enough {
+                break;
             }
         }
-        let timings = self.entries.iter().zip(samples);
-        let timings = timings.map(|(entry, samples)| Timing::new(entry.name, entry.role, samples));
-        Ok((Record::new(self.name, timings.collect()), self.limit))
+        let timings = self.entries.iter();
+        Ok(timings
+            .map(|entry| Timing::new(entry.name, entry.role, &entry.samples))
+            .collect())
     }
 }
 
-fn time(repeat: &mut Repeat<'_>, times: u32) -> Result<Duration, Failure> {
-    let start = Instant::now();
-    repeat(times)?;
-    Ok(start.elapsed())
-}
+/// Samples of a rival that is far slower than we are.
+const HOPELESS_ROUNDS: usize = 3;
 
 /// How often to repeat so that a sample lasts about `sample`. Also warms caches, pools and workspaces up.
-fn calibrate(repeat: &mut Repeat<'_>, sample: Duration) -> Result<u32, Failure> {
-    repeat(2)?;
+fn calibrate(operation: &mut Sample<'_>, sample: Duration) -> Result<u32, Failure> {
+    operation(1)?;
     let mut times = 1u32;
     loop {
-        let took = time(repeat, times)?;
+        let took = operation(times)?;
         if took >= sample || times >= 1 << 24 {
             let wanted = f64::from(times) * sample.as_secs_f64() / took.as_secs_f64();
             return Ok((wanted.ceil() as u32).clamp(1, 1 << 24));

@@ -1,20 +1,39 @@
-//! Start-up: the environment is put right in a second process, then everything is measured and written.
+//! Start-up: the environment is put right in other processes, one for each thread count; there everything is measured. This
+//! process puts the parts together and writes them.
 //!
 //! Thread pools and BLAS libraries read their variables once, when they start, so the only clean way to set them is before
 //! the process that uses them exists.
 
 use std::env;
+use std::fs;
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
+use std::thread::available_parallelism;
 
+use crate::bars::Bars;
 use crate::contest::Failure;
 use crate::machine::Machine;
 use crate::options::{HELP, Options};
+use crate::peers::Peer;
+use crate::results::Results;
 use crate::suite::Suite;
-use crate::{page, workloads};
+use crate::{docs, page, scaling, workloads};
 
-/// Set in the process that measures; its value names the variables that were taken out of its environment.
+/// Set in a process that measures; its value names the variables that were taken out of its environment.
 const PREPARED: &str = "LODESTRIDE_BENCH_CLEARED";
+
+/// How many cores the machine has, for a process that is bound to one of them.
+const CORES: &str = "LODESTRIDE_BENCH_CORES";
+
+/// What thread pools and BLAS libraries read.
+const THREADS: [&str; 5] = [
+    "RAYON_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+];
 
 /// Runs the program.
 pub(crate) fn run() -> ExitCode {
@@ -30,19 +49,78 @@ pub(crate) fn run() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let done = match env::var(PREPARED) {
-        Ok(cleared) => measure(options, &cleared).map(|()| ExitCode::SUCCESS),
-        Err(_) => prepare(&options),
+        Ok(cleared) => measure(options, &cleared).map(|()| true),
+        Err(_) => lead(&options),
     };
-    done.unwrap_or_else(|error| {
-        println!("the benchmark failed: {error}");
-        ExitCode::FAILURE
-    })
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            println!("the benchmark failed: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../target/bench")
+}
+
+/// Where the process with so many threads leaves its part.
+fn part(threads: usize) -> PathBuf {
+    folder().join(format!("part-{threads}.json"))
+}
+
+/// Starts the processes that measure, one after the other, and reports; false when a bar was missed.
+fn lead(options: &Options) -> Result<bool, Failure> {
+    let folder = folder();
+    fs::create_dir_all(&folder)?;
+    let whole = folder.join("bench.json");
+    let results = if options.render {
+        Results::read(&whole)?
+    } else {
+        let cores = cores();
+        let mut all = Results::default();
+        for threads in options.threads.runs(cores) {
+            start(threads, cores)?;
+            all.add(Results::read(&part(threads))?);
+        }
+        all
+    };
+    if options.scaling {
+        return scaling::draw(&results).map(|()| true);
+    }
+    results.write(&whole)?;
+    page::write(&results, &folder.join("bench.html"))?;
+    println!("\n{results}");
+    println!("written: target/bench/bench.json, target/bench/bench.html");
+    if options.docs {
+        docs::write(&results)?;
+    }
+    let bars = Bars::read()?;
+    if options.bars {
+        bars.clone().renew(&results.records)?;
+    }
+    Ok(!options.check || results.passes(&bars))
+}
+
+fn cores() -> usize {
+    available_parallelism().map_or(1, NonZero::get)
 }
 
 /// Starts this program again with the thread count set and every `OPENBLAS_*` variable cleared: they can pin a BLAS to an
-/// old processor and halve its speed, which would flatter whoever does not use it.
-fn prepare(options: &Options) -> Result<ExitCode, Failure> {
-    let mut command = Command::new(env::current_exe()?);
+/// old processor and halve its speed, which would flatter whoever does not use it. One thread is bound to one core where
+/// `taskset` can do that, as some libraries count the cores they may use and nothing else.
+fn start(threads: usize, cores: usize) -> Result<(), Failure> {
+    let program = env::current_exe()?;
+    let bound = threads == 1 && cores > 1 && Command::new("taskset").arg("-V").output().is_ok();
+    let mut command = if bound {
+        let mut command = Command::new("taskset");
+        command.args(["-c", &(cores - 1).to_string()]).arg(program);
+        command
+    } else {
+        Command::new(program)
+    };
     command.args(env::args_os().skip(1));
     let mut cleared = Vec::new();
     for (name, _) in env::vars_os() {
@@ -51,24 +129,41 @@ fn prepare(options: &Options) -> Result<ExitCode, Failure> {
             command.env_remove(&name);
         }
     }
-    command.env("RAYON_NUM_THREADS", options.threads.to_string());
+    for variable in THREADS {
+        command.env(variable, threads.to_string());
+    }
+    command.env(CORES, cores.to_string());
     command.env(PREPARED, cleared.join(", "));
     let status = command.status()?;
-    Ok(if status.success() {
-        ExitCode::SUCCESS
+    if status.success() {
+        Ok(())
     } else {
-        ExitCode::FAILURE
-    })
+        Err(format!("the run with {threads} thread(s) ended with {status}").into())
+    }
 }
 
 fn measure(options: Options, cleared: &str) -> Result<(), Failure> {
-    let machine = Machine::look(cleared)?;
+    let all = env::var(CORES).ok().and_then(|text| text.parse().ok());
+    let machine = Machine::look(cleared, all.unwrap_or_else(cores));
     println!("{machine}");
-    let mut suite = Suite::new(options, machine);
-    workloads::run_all(&mut suite)?;
+    let threads = machine.threads;
+    let peers = if options.peers {
+        Peer::start_all(threads)?
+    } else {
+        Vec::new()
+    };
+    let bars = if options.check {
+        Bars::read()?
+    } else {
+        Bars::default()
+    };
+    let mut suite = Suite::new(options, machine, peers).judged_by(bars);
+    let done = if suite.options.scaling {
+        workloads::run_scaled(&mut suite)
+    } else {
+        workloads::run_all(&mut suite)
+    };
     suite.finish();
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../target/bench");
-    page::write(&suite, &folder)?;
-    println!("written: target/bench/bench.json, target/bench/bench.html");
-    Ok(())
+    Results::of(suite).write(&part(threads))?;
+    done
 }

@@ -2,74 +2,90 @@
 
 use std::fmt;
 use std::fs;
-use std::hint::black_box;
-use std::num::NonZero;
-use std::thread::available_parallelism;
-use std::time::Instant;
 
-use lodestride::array::NdArray;
 use lodestride::array::kernels::{self, Backend, Isa};
+use serde::{Deserialize, Serialize};
 
-use crate::contest::{Failure, Limit};
+use crate::bandwidth::Bandwidth;
+use crate::contest::Limit;
+use crate::peak;
 
 /// Facts and calibrations printed above the table and used for its limits.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Machine {
     pub(crate) processor: String,
     pub(crate) cores: usize,
     pub(crate) threads: usize,
-    pub(crate) isa: Isa,
-    /// Whether 512-bit vectors run in two halves.
-    pub(crate) halves: bool,
-    pub(crate) products: &'static str,
-    /// GHz, by a loop of known length.
-    pub(crate) clock: f64,
-    /// `f32` operations per nanosecond in our own matrix product.
-    pub(crate) product_rate: f64,
-    /// Bytes per nanosecond, read and written, by the standard library's copy between large blocks.
-    pub(crate) copy_rate: f64,
+    pub(crate) isa: String,
+    /// What computes our matrix products, with the core it chose where that is an OpenBLAS.
+    pub(crate) products: String,
+    /// GHz, by a loop of known length, before and after the workloads.
+    pub(crate) clock: [f64; 2],
+    /// The highest clock the system says this processor may have.
+    pub(crate) clock_allowed: Option<f64>,
+    /// `f32` and `f64` operations per nanosecond of one thread.
+    pub(crate) flops: [f64; 2],
+    pub(crate) bandwidth: Bandwidth,
     /// Names of the variables that were taken out of the environment.
     pub(crate) cleared: String,
     pub(crate) load: String,
+    /// What the libraries in other processes say about themselves.
+    pub(crate) peers: Vec<String>,
+    /// Share of the time the measuring thread had to wait for a core.
+    pub(crate) waited: Option<f64>,
+    /// Seconds the run took.
+    pub(crate) took: f64,
 }
 
+/// A clock below this share of what is allowed, or of what it was before, is throttled.
+const THROTTLED: f64 = 0.9;
+
 impl Machine {
-    /// Asks the system and takes the calibrations: under a second on an idle machine.
-    pub(crate) fn look(cleared: &str) -> Result<Machine, Failure> {
-        Ok(Machine {
+    /// Asks the system and takes the calibrations: about two seconds.
+    pub(crate) fn look(cleared: &str, cores: usize) -> Machine {
+        let threads = kernels::threads();
+        let clock = peak::clock();
+        Machine {
             processor: processor(),
-            cores: available_parallelism().map_or(1, NonZero::get),
-            threads: kernels::threads(),
-            isa: Isa::detect(),
-            halves: is_zen4(),
-            products: Backend::current().name(),
-            clock: clock(),
-            product_rate: product_rate()?,
-            copy_rate: copy_rate(),
+            cores,
+            threads,
+            isa: Isa::detect().name().to_owned(),
+            products: Backend::current().name().to_owned(),
+            clock: [clock; 2],
+            clock_allowed: clock_allowed(),
+            flops: peak::flops(),
+            bandwidth: Bandwidth::measure(threads),
             cleared: cleared.to_owned(),
             load: load(),
-        })
-    }
-
-    /// The most `f32` operations per clock and core: two units that multiply and add a vector. Zen 4 runs 512-bit vectors
-    /// in two halves.
-    fn flops_per_cycle(&self) -> f64 {
-        match self.isa {
-            Isa::Avx512 if !self.halves => 64.0,
-            Isa::Avx512 | Isa::Avx2 => 32.0,
-            Isa::Baseline | Isa::Neon => 16.0,
+            peers: Vec::new(),
+            waited: None,
+            took: 0.0,
         }
     }
 
-    /// Nanoseconds below which a workload cannot go here, by this run's calibrations. The copy runs on one thread, so
-    /// bytes have no known limit on several.
-    pub(crate) fn nanoseconds(&self, limit: Limit) -> Option<f64> {
-        let peak = self.flops_per_cycle() * self.clock * self.threads as f64;
+    /// Nanoseconds below which a workload cannot go here, by this run's calibrations.
+    pub(crate) fn nanoseconds(&self, limit: Limit) -> f64 {
+        let [single, double] = self.flops.map(|flops| flops * self.threads as f64);
         match limit {
-            Limit::Bytes(bytes) => (self.threads == 1).then(|| bytes as f64 / self.copy_rate),
-            Limit::SingleFlops(count) => Some(count / peak),
-            Limit::DoubleFlops(count) => Some(count / peak * 2.0),
+            Limit::Copied(bytes) => self.bandwidth.copied(bytes),
+            Limit::Read(bytes) => self.bandwidth.read(bytes),
+            Limit::SingleFlops(count) => count / single,
+            Limit::DoubleFlops(count) => count / double,
         }
+    }
+
+    /// A sentence about a clock that was too slow for the figures to mean much.
+    pub(crate) fn throttled(&self) -> Option<String> {
+        let slowest = self.clock[0].min(self.clock[1]);
+        let fastest = self.clock_allowed.unwrap_or(0.0);
+        let fastest = fastest.max(self.clock[0]).max(self.clock[1]);
+        (slowest < THROTTLED * fastest).then(|| {
+            format!(
+                "the clock was throttled: {:.2} GHz before and {:.2} GHz after the workloads, {fastest:.2} GHz at best; \
+                 compare ratios only",
+                self.clock[0], self.clock[1]
+            )
+        })
     }
 }
 
@@ -80,30 +96,34 @@ impl fmt::Display for Machine {
             "machine    {}, {} cores, {} thread(s) used; kernels {}, matrix products {}",
             self.processor, self.cores, self.threads, self.isa, self.products
         )?;
-        let share = self.product_rate / (self.clock * self.flops_per_cycle() * self.threads as f64);
         writeln!(
             f,
-            "now        clock {:.2} GHz, matmul 384 f32 {:.0} GFLOP/s ({:.0} % of the peak at that clock), copy {:.1} GB/s",
-            self.clock,
-            self.product_rate,
-            share * 100.0,
-            self.copy_rate
+            "now        clock {:.2} GHz; at most {:.0} f32 and {:.0} f64 GFLOP/s a thread",
+            self.clock[0], self.flops[0], self.flops[1]
         )?;
+        write!(f, "memory     GB/s of all threads, copied/read:")?;
+        let copied = self.bandwidth.copy.iter().zip(&self.bandwidth.read);
+        for (&(bytes, copy), &(_, read)) in copied.step_by(2) {
+            write!(f, "  {} {copy:.0}/{read:.0}", size(bytes))?;
+        }
         let cleared = if self.cleared.is_empty() {
             "none were set"
         } else {
             &self.cleared
         };
-        writeln!(
-            f,
-            "others     load {}; OPENBLAS_* variables cleared: {cleared}",
-            self.load
-        )?;
         write!(
             f,
-            "rivals     ndarray 0.17 (matrixmultiply; one thread), candle-core 0.11 (with gemm's AVX-512 kernels, which \
-             its own default leaves off)"
+            "\nothers     load {}; OPENBLAS_* variables cleared: {cleared}",
+            self.load
         )
+    }
+}
+
+/// Bytes in the largest unit that leaves a whole number.
+pub(crate) fn size(bytes: f64) -> String {
+    match bytes {
+        b if b < f64::from(1 << 20) => format!("{:.0}K", b / 1024.0),
+        b => format!("{:.1}M", b / f64::from(1 << 20)).replace(".0M", "M"),
     }
 }
 
@@ -117,74 +137,14 @@ fn processor() -> String {
     )
 }
 
-/// Whether the first processor is an AMD of family 25, the only one of the kind with AVX-512.
-fn is_zen4() -> bool {
-    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let has = |key: &str, value: &str| {
-        let mut lines = text.lines().filter(|line| line.starts_with(key));
-        lines.next().is_some_and(|line| line.ends_with(value))
-    };
-    has("vendor_id", "AuthenticAMD") && has("cpu family", ": 25")
+fn clock_allowed() -> Option<f64> {
+    let text = fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq").ok()?;
+    let kilohertz: f64 = text.trim().parse().ok()?;
+    Some(kilohertz / 1e6)
 }
 
 fn load() -> String {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let first = text.split_whitespace().next();
     first.unwrap_or("unknown").to_owned()
-}
-
-/// The shortest of several runs of `work`, in nanoseconds.
-fn shortest(runs: usize, mut work: impl FnMut()) -> f64 {
-    let times = (0..runs).map(|_| {
-        let start = Instant::now();
-        work();
-        start.elapsed().as_secs_f64() * 1e9
-    });
-    times.fold(f64::INFINITY, f64::min)
-}
-
-/// Each step is an `or` (one cycle) and a multiplication (three cycles on every common processor), each waiting for the
-/// last; a product of the value with itself cannot be contracted over several steps.
-fn clock() -> f64 {
-    const STEPS: u32 = 50_000;
-    let took = shortest(200, || {
-        let mut value = black_box(0x9E37_79B9_7F4A_7C15u64);
-        for _ in 0..STEPS {
-            value = value.wrapping_mul(value | 2);
-        }
-        black_box(value);
-    });
-    f64::from(STEPS) * 4.0 / took
-}
-
-fn product_rate() -> Result<f64, Failure> {
-    const N: usize = 384;
-    let a = NdArray::full([N, N], 0.5f32)?;
-    let out = NdArray::zeros([N, N])?;
-    a.mmul_into(&a, &out)?;
-    let took = shortest(200, || {
-        // The first call above has shown that it works.
-        let _ = black_box(a.mmul_into(&a, &out));
-    });
-    Ok(2.0 * (N * N * N) as f64 / took)
-}
-
-/// Copies block by block between memory far larger than the caches, and counts the fastest tenth of the blocks: a block is
-/// short enough to be copied between two interruptions.
-fn copy_rate() -> f64 {
-    const BYTES: usize = 128 << 20;
-    const BLOCK: usize = 2 << 20;
-    let from = vec![1u8; BYTES];
-    let mut to = vec![2u8; BYTES];
-    let mut times = Vec::new();
-    for _ in 0..8 {
-        for (to, from) in to.chunks_exact_mut(BLOCK).zip(from.chunks_exact(BLOCK)) {
-            let start = Instant::now();
-            to.copy_from_slice(black_box(from));
-            times.push(start.elapsed().as_secs_f64() * 1e9);
-        }
-    }
-    black_box(to);
-    times.sort_by(f64::total_cmp);
-    2.0 * BLOCK as f64 / times[times.len() / 10]
 }

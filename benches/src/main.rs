@@ -7,11 +7,17 @@
 #[cfg(feature = "rivals")]
 mod answers;
 #[cfg(feature = "rivals")]
+mod bandwidth;
+#[cfg(feature = "rivals")]
+mod bars;
+#[cfg(feature = "rivals")]
 mod calm;
 #[cfg(feature = "rivals")]
 mod chart;
 #[cfg(feature = "rivals")]
 mod contest;
+#[cfg(feature = "rivals")]
+mod docs;
 #[cfg(feature = "rivals")]
 mod launch;
 #[cfg(feature = "rivals")]
@@ -20,6 +26,10 @@ mod machine;
 mod options;
 #[cfg(feature = "rivals")]
 mod page;
+#[cfg(feature = "rivals")]
+mod peak;
+#[cfg(feature = "rivals")]
+mod peers;
 #[cfg(feature = "rivals")]
 mod record;
 #[cfg(feature = "rivals")]
@@ -31,6 +41,10 @@ mod record;
     reason = "shared with an example that draws other charts; this page needs a part of it"
 )]
 mod report;
+#[cfg(feature = "rivals")]
+mod results;
+#[cfg(feature = "rivals")]
+mod scaling;
 #[cfg(feature = "rivals")]
 mod suite;
 #[cfg(feature = "rivals")]

@@ -1,113 +1,105 @@
-//! The results as files: JSON for programs, one HTML page for people.
+//! The results as one HTML page for people.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
-
-use serde_json::{Value, json};
 
 use crate::chart;
 use crate::contest::Failure;
 use crate::record::{Record, Role, Verdict, duration};
 use crate::report::{Report, escape};
-use crate::suite::Suite;
+use crate::results::{Results, Tally};
 
-/// Writes `bench.json` and `bench.html` into a folder, which is made if need be.
-pub(crate) fn write(suite: &Suite, folder: &Path) -> Result<(), Failure> {
-    fs::create_dir_all(folder)?;
-    let text = serde_json::to_string_pretty(&results(suite))?;
-    fs::write(folder.join("bench.json"), text + "\n")?;
-    page(suite).write(&folder.join("bench.html"))?;
-    Ok(())
+/// What the families are called.
+fn title(family: &str) -> &str {
+    match family {
+        "ew" => "Elementwise and fused chains",
+        "tr" => "Functions",
+        "red" => "Reductions",
+        "bc" => "Broadcasting",
+        "ly" => "Layout, order and selection, new result",
+        "lo" => "Layout, given output",
+        "mm" => "Matrix products",
+        "sm" => "Rows: softmax and norms",
+        "so" => "Small arrays",
+        "rg" => "Ragged batches",
+        "io" => "Files",
+        "rng" => "Random numbers",
+        other => other,
+    }
 }
 
-fn results(suite: &Suite) -> Value {
-    let machine = &suite.machine;
-    let records: Vec<Value> = suite.records.iter().map(entry).collect();
-    json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "quick": suite.options.quick,
-        "machine": {
-            "processor": machine.processor,
-            "cores": machine.cores,
-            "threads": machine.threads,
-            "isa": machine.isa.name(),
-            "matrix_products": machine.products,
-            "clock_ghz": machine.clock,
-            "matmul_384_gflops": machine.product_rate,
-            "copy_gb_per_s": machine.copy_rate,
-            "cleared": machine.cleared,
-            "load": machine.load,
-            "waited": suite.waited,
-        },
-        "workloads": records,
-    })
+/// Writes the page.
+pub(crate) fn write(results: &Results, path: &Path) -> Result<(), Failure> {
+    Ok(page(results).write(path)?)
 }
 
-fn entry(record: &Record) -> Value {
-    let timings = record.timings.iter().map(|timing| {
-        json!({
-            "name": timing.name,
-            "role": match timing.role {
-                Role::Ours => "ours",
-                Role::Variant => "variant",
-                Role::Rival => "rival",
-            },
-            "minimum_ns": timing.minimum,
-            "median_ns": timing.median,
-            "samples": timing.samples,
-            "disturbed": timing.disturbed,
-        })
+fn page(results: &Results) -> Report {
+    let subtitle = results.machines.first().map_or(String::new(), |machine| {
+        format!(
+            "{}, {} cores, kernels {}; every rival measured in the same run, sample by sample in turn",
+            machine.processor, machine.cores, machine.isa
+        )
     });
-    json!({
-        "name": record.name,
-        "ratio": record.ratio(),
-        "median_ratio": record.median_ratio(),
-        "best_rival": record.best_rival().map(|rival| rival.name),
-        "limit_ns": record.limit,
-        "timings": timings.collect::<Vec<_>>(),
-    })
-}
-
-fn page(suite: &Suite) -> Report {
-    let machine = &suite.machine;
-    let subtitle = format!(
-        "{}, {} cores, {} thread(s), kernels {}; rivals measured in the same run, in turn",
-        machine.processor, machine.cores, machine.threads, machine.isa
-    );
     let mut report = Report::new("lodestride beside its rivals", &subtitle);
-    for verdict in [Verdict::Faster, Verdict::Level, Verdict::Slower] {
-        let all = suite.records.iter();
-        let count = all.filter(|r| r.verdict() == Some(verdict)).count();
-        report.tile(&verdict.name().to_lowercase(), &count.to_string());
+    for machine in &results.machines {
+        let own = results.records.iter();
+        let tally = Tally::of(own.filter(|r| r.threads == machine.threads));
+        let label = format!(
+            "of the best rival's time, geometric mean, {} thread(s)",
+            machine.threads
+        );
+        report.tile(&label, &format!("{:.2}", tally.mean));
+        let label = format!("faster, level, slower, {} thread(s)", machine.threads);
+        report.tile(
+            &label,
+            &format!("{} · {} · {}", tally.faster, tally.level, tally.slower),
+        );
     }
-    report.tile("clock", &format!("{:.2} GHz", machine.clock));
-    report.tile("copy", &format!("{:.1} GB/s", machine.copy_rate));
-    report.tile(
-        "matmul 384",
-        &format!("{:.0} GFLOP/s", machine.product_rate),
-    );
-    report.tile("load at the start", &machine.load);
-    if let Some(waited) = suite.waited {
-        report.tile("waited for a core", &format!("{:.0} %", waited * 100.0));
+    if let Some(machine) = results.machines.first() {
+        let slowest = machine.clock[0].min(machine.clock[1]);
+        report.tile("clock", &format!("{slowest:.2} GHz"));
+        report.tile(
+            "most of one thread, f32",
+            &format!("{:.0} GFLOP/s", machine.flops[0]),
+        );
+        report.tile("load at the start", &machine.load);
+        if let Some(waited) = machine.waited {
+            report.tile("waited for a core", &format!("{:.0} %", waited * 100.0));
+        }
     }
+    if let Some(throttled) = results.machines.iter().find_map(|m| m.throttled()) {
+        report.wide_figure("Throttled", &throttled, "");
+    }
+    let losing = results.losing();
     report.wide_figure(
-        "Ours and the best rival",
-        "Minimum of the samples; each pair is drawn to the longer of the two, so the shorter bar wins. Ties are within 10 %.",
-        &chart::pairs(&suite.records),
+        &format!("{} losing rows", losing.len()),
+        "Slower than the best rival by more than a tie of 10 %, the worst first.",
+        &chart::ratios(&losing),
     );
+    for family in results.families() {
+        let own = results.records.iter().filter(|r| r.key.family() == family);
+        let own: Vec<_> = own.collect();
+        report.wide_figure(
+            title(family),
+            &format!(
+                "{}. Bars: our time over the best rival's; left of the line we are faster.",
+                Tally::of(own.iter().copied())
+            ),
+            &chart::ratios(&own),
+        );
+    }
     report.wide_figure(
         "Every contestant",
-        "Minimum and, in brackets, median. Ratio: ours over the best rival, below 1 is faster. Limit: bytes over the copy \
-         rate, or operations over the peak, both of this run.",
-        &table(&suite.records),
+        "Minimum and, in brackets, median. Of the limit: the time the bytes or the arithmetic need at the rates measured in \
+         this run, over ours.",
+        &table(&results.records),
     );
     report
 }
 
 fn table(records: &[Record]) -> String {
     let mut html = String::from(
-        "<table><tr><th>workload<th>ours<th>ratio<th>of medians<th>verdict<th>limit<th>others</tr>",
+        "<table><tr><th>workload<th>threads<th>ours<th>ratio<th>of medians<th>of the limit<th>others</tr>",
     );
     let number = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.2}"));
     for record in records {
@@ -128,21 +120,21 @@ fn table(records: &[Record]) -> String {
             let _ = write!(
                 others,
                 "{whose}{} {} ({})<br>",
-                escape(timing.name),
+                escape(&timing.name),
                 duration(timing.minimum),
                 duration(timing.median)
             );
         }
         let _ = write!(
             html,
-            "<tr{style}><td>{}<td>{} ({})<td>{}<td>{}<td>{}<td>{}<td>{others}</tr>",
-            escape(&record.name),
+            "<tr{style}><td>{}<td>{}<td>{} ({})<td>{}<td>{}<td>{}<td>{others}</tr>",
+            escape(&record.key.to_string()),
+            record.threads,
             duration(record.ours().minimum),
             duration(record.ours().median),
             number(record.ratio()),
             number(record.median_ratio()),
-            record.verdict().map_or("", Verdict::name),
-            record.limit.map_or("-".to_owned(), duration),
+            number(record.share_of_limit()),
         );
     }
     html.push_str("</table>");

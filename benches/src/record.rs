@@ -1,10 +1,39 @@
 //! What one workload gave: times, ratios and a verdict, and how they are written.
 
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
 /// Ratios within this of 1 are ties: repeated runs differ by as much.
 const TIE: f64 = 0.10;
 
+/// Which workload: `ew.add.out 1e7 f32`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Key {
+    /// Family and operation, `ew.add.out`.
+    pub(crate) workload: String,
+    /// `1e7` or `4096x1024`.
+    pub(crate) size: String,
+    /// `f32` or `f64`.
+    pub(crate) dtype: String,
+}
+
+impl Key {
+    /// The part before the first point.
+    pub(crate) fn family(&self) -> &str {
+        self.workload.split('.').next().unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.workload, self.size, self.dtype)
+    }
+}
+
 /// What an entry is in the comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Role {
     /// What is measured.
     Ours,
@@ -33,6 +62,12 @@ impl Samples {
         }
     }
 
+    /// The least of both kinds; infinity when there is none.
+    pub(crate) fn least(&self) -> f64 {
+        let all = self.calm.iter().chain(&self.disturbed);
+        all.copied().fold(f64::INFINITY, f64::min)
+    }
+
     /// How many there are of both kinds.
     pub(crate) fn count(&self) -> usize {
         self.calm.len() + self.disturbed.len()
@@ -40,9 +75,9 @@ impl Samples {
 }
 
 /// Nanoseconds per operation of one entry.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Timing {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) role: Role,
     pub(crate) minimum: f64,
     pub(crate) median: f64,
@@ -57,18 +92,18 @@ const ENOUGH: usize = 3;
 
 impl Timing {
     /// Sums up samples, of which there is at least one.
-    pub(crate) fn new(name: &'static str, role: Role, samples: Samples) -> Timing {
+    pub(crate) fn new(name: &str, role: Role, samples: &Samples) -> Timing {
         let Samples {
             calm: mut used,
             mut disturbed,
-        } = samples;
+        } = samples.clone();
         let count = disturbed.len();
         if used.len() < ENOUGH {
             used.append(&mut disturbed);
         }
         used.sort_by(f64::total_cmp);
         Timing {
-            name,
+            name: name.to_owned(),
             role,
             minimum: used[0],
             median: used[used.len() / 2],
@@ -98,22 +133,21 @@ impl Verdict {
 }
 
 /// The result of one workload.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Record {
-    pub(crate) name: String,
-    pub(crate) timings: Vec<Timing>,
+    #[serde(flatten)]
+    pub(crate) key: Key,
+    pub(crate) threads: usize,
     /// The least nanoseconds the hardware allows, where known.
     pub(crate) limit: Option<f64>,
+    /// The first is ours.
+    pub(crate) timings: Vec<Timing>,
 }
 
 impl Record {
-    /// A result without a limit.
-    pub(crate) fn new(name: String, timings: Vec<Timing>) -> Record {
-        Record {
-            name,
-            timings,
-            limit: None,
-        }
+    /// The workload with its thread count.
+    pub(crate) fn name(&self) -> String {
+        format!("{} ({}t)", self.key, self.threads)
     }
 
     /// Our time: the first entry's.
@@ -132,7 +166,12 @@ impl Record {
         Some(self.ours().minimum / self.best_rival()?.minimum)
     }
 
-    /// The same of medians.
+    /// The limit divided by our time: 1 is all that the hardware allows.
+    pub(crate) fn share_of_limit(&self) -> Option<f64> {
+        Some(self.limit? / self.ours().minimum)
+    }
+
+    /// Our median divided by the best rival's.
     pub(crate) fn median_ratio(&self) -> Option<f64> {
         Some(self.ours().median / self.best_rival()?.median)
     }
@@ -165,7 +204,7 @@ pub(crate) fn duration(nanoseconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Record, Role, Samples, Timing, Verdict, duration};
+    use super::{Key, Record, Role, Samples, Timing, Verdict, duration};
 
     #[test]
     fn durations_have_three_digits() {
@@ -186,19 +225,27 @@ mod tests {
         let timing = |name, role, calm: &[f64]| {
             let calm = calm.to_vec();
             let disturbed = vec![0.1];
-            Timing::new(name, role, Samples { calm, disturbed })
+            Timing::new(name, role, &Samples { calm, disturbed })
         };
-        let record = Record::new(
-            "add".to_owned(),
-            vec![
+        let record = Record {
+            key: Key {
+                workload: "ew.add".to_owned(),
+                size: "1e3".to_owned(),
+                dtype: "f32".to_owned(),
+            },
+            threads: 1,
+            limit: None,
+            timings: vec![
                 timing("ours", Role::Ours, &[3.0, 2.0, 4.0]),
                 timing("another way", Role::Variant, &[0.5; 3]),
                 timing("slow", Role::Rival, &[9.0; 3]),
                 timing("quick", Role::Rival, &[1.0; 3]),
             ],
-        );
+        };
         assert_eq!(record.ratio(), Some(2.0));
         assert_eq!(record.median_ratio(), Some(3.0));
         assert_eq!(record.verdict(), Some(Verdict::Slower));
+        assert_eq!(record.name(), "ew.add 1e3 f32 (1t)");
+        assert_eq!(record.key.family(), "ew");
     }
 }

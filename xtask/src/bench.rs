@@ -1,10 +1,9 @@
 //! `cargo xtask bench`: runs the package in benches/ with its rivals. Measuring and reporting live there.
 
-use std::ffi::OsString;
-
 use crate::command::{Outcome, cargo};
+use crate::flags::Bench;
 
-pub(crate) fn run(quick: bool, filter: Option<&str>, more: &[OsString]) -> Outcome {
+pub(crate) fn run(flags: &Bench) -> Outcome {
     let mut call = cargo(&[
         "run",
         "--release",
@@ -14,11 +13,25 @@ pub(crate) fn run(quick: bool, filter: Option<&str>, more: &[OsString]) -> Outco
         "rivals",
         "--",
     ]);
-    if quick {
-        call = call.args(["--quick"]);
+    let switches = [
+        ("--quick", flags.quick),
+        ("--check", flags.check),
+        ("--bars", flags.bars),
+        ("--docs", flags.docs),
+        ("--scaling", flags.scaling),
+    ];
+    for (name, _) in switches.into_iter().filter(|(_, on)| *on) {
+        call = call.args([name]);
     }
-    if let Some(filter) = filter {
-        call = call.args(["--filter", filter]);
+    let values = [
+        ("--filter", &flags.filter),
+        ("--threads", &flags.threads),
+        ("--peers", &flags.peers),
+    ];
+    for (name, value) in values {
+        if let Some(value) = value {
+            call = call.args([name, value]);
+        }
     }
-    call.args(more).run()
+    call.args(&flags.args).run()
 }

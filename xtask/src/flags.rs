@@ -19,15 +19,38 @@ xflags::xflags! {
             repeated args: OsString
         }
 
-        /// Our kernels beside rival libraries in one run: a table with ratios, a JSON and an HTML file.
+        /// Our kernels beside rival libraries in one run: a table with ratios, a JSON and an HTML file. Everything after `bench` goes
+        /// to the program in benches/; `--help` after a `--` lists what it understands.
         cmd bench {
-            /// Fewer repetitions and smaller sizes, under two minutes.
+            /// Fewer repetitions and smaller sizes, a few minutes.
             optional --quick
             /// Only the workloads whose name contains this text.
             optional --filter filter: String
+            /// `1`, `all`, `both` or a number.
+            optional --threads threads: String
+            /// `python` adds NumPy, PyTorch, JAX and numexpr.
+            optional --peers peers: String
+            /// Fail when a ratio misses its bar in benches/bars.csv.
+            optional --check
+            /// Write the measured ratios into benches/bars.csv.
+            optional --bars
+            /// Write the table into docs/performance.md.
+            optional --docs
+            /// Cost against size for each family, drawn into docs/scaling.
+            optional --scaling
             /// Passed on to the program.
             repeated args: OsString
         }
+
+        /// Compiles lodestride-kernels from scratch and compares compile time and code size with xtask/size.csv and the budget.
+        cmd size {
+            /// Record what was measured.
+            optional --record
+        }
+
+        /// Looks into the compiled kernels: every loop over floats must use vectors on AVX2 and AVX-512, or be listed with the reason in
+        /// xtask/asm-exceptions.csv.
+        cmd asm {}
 
         /// What CI runs: format, clippy, tests, docs, tidy, every crate alone, feature sets, loom, demo; one summary table.
         cmd ci {

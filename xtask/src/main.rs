@@ -6,6 +6,7 @@
     reason = "a command-line tool talks to its user on stdout"
 )]
 
+mod asm;
 mod bench;
 mod ci;
 mod command;
@@ -15,8 +16,10 @@ mod dependencies;
 mod doctor;
 mod flags;
 mod loom;
+mod measure;
 mod readme;
 mod sanitize;
+mod size;
 mod test;
 mod tidy;
 
@@ -39,7 +42,9 @@ fn run(command: &XtaskCmd) -> Outcome {
     match command {
         XtaskCmd::Test(flags) => test::run(flags.quick),
         XtaskCmd::Demo(flags) => demo::run(&flags.args),
-        XtaskCmd::Bench(flags) => bench::run(flags.quick, flags.filter.as_deref(), &flags.args),
+        XtaskCmd::Bench(flags) => bench::run(flags),
+        XtaskCmd::Size(flags) => size::run(flags.record),
+        XtaskCmd::Asm(_) => asm::run(),
         XtaskCmd::Ci(flags) => ci::run(flags.only.as_deref()),
         XtaskCmd::Tidy(_) => tidy::run(),
         XtaskCmd::Doctor(flags) => doctor::run(flags.features.as_deref()),

@@ -1,121 +1,196 @@
-//! `(a - b)^2 / c` as one pass over memory: our compiled graph and our register program, against a hand-fused `Zip` and
-//! against libraries that make an array of every step.
+//! Several operations as one pass over memory: our register program into a given output, and our compiled graph and
+//! expressions into a new one, against hand-fused loops and against libraries that make an array of every step.
 
 use std::cell::RefCell;
 
-use lodestride::array::kernels::{BinaryOp, Input, ProgramBuilder, UnaryOp};
-use lodestride::array::{DType, NdArray};
-use lodestride::graph::{GraphError, compile, fvector};
+use lodestride::array::NdArray;
+use lodestride::array::kernels::{BinaryOp, Input, KernelError, Program, ProgramBuilder, UnaryOp};
+use lodestride::graph::{Function, GraphError, Variable, compile, tensor};
 use ndarray::{Array1, Zip};
 
-use crate::answers::{of_candle, of_ndarray, of_ours, tensor, uniform};
+use crate::answers::{Data, Real, of_candle, of_ndarray, of_ours, size};
 use crate::contest::{Contest, Failure, Limit};
 use crate::suite::Suite;
-use crate::workloads::count_name;
-
-/// Bytes per element: three are read, one is written.
-const MOVED: usize = 16;
 
 pub(crate) fn run(suite: &mut Suite) -> Result<(), Failure> {
+    of_type::<f32>(suite)?;
+    of_type::<f64>(suite)
+}
+
+fn of_type<T: Real>(suite: &mut Suite) -> Result<(), Failure> {
     for count in [1_000, 100_000, 10_000_000] {
-        graph(suite, count)?;
-        program(suite, count)?;
+        for chain in [Chain::Fma, Chain::Three, Chain::Ten] {
+            match chain {
+                Chain::Fma => both::<T>(suite, count, chain, |x, y, z| x.mul_add(y, z))?,
+                Chain::Three => both::<T>(suite, count, chain, |x, y, z| (x - y) * (x - y) / z)?,
+                Chain::Ten => ten::<T>(suite, count)?,
+            }
+        }
     }
     Ok(())
 }
 
-fn contest<'a>(name: &str, count: usize) -> Contest<'a> {
-    let contest = Contest::new(name, 1e-6);
-    if count >= 10_000_000 {
-        contest.limit(Limit::Bytes(count * MOVED))
-    } else {
-        contest
+/// `tanh(exp(-x^2) + log(y + 1.5)) * x - y / 2`.
+pub(crate) fn ten<T: Real>(suite: &mut Suite, count: usize) -> Result<(), Failure> {
+    let (shift, half) = (T::of(1.5), T::of(0.5));
+    both::<T>(suite, count, Chain::Ten, move |x, y, _| {
+        ((-(x * x)).exp() + (y + shift).ln()).tanh() * x - y * half
+    })
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Chain {
+    /// `x y + z`
+    Fma,
+    /// `(x - y)^2 / z`
+    Three,
+    /// Ten operations, four of them transcendental.
+    Ten,
+}
+
+impl Chain {
+    fn name(self) -> &'static str {
+        match self {
+            Chain::Fma => "ew.fma",
+            Chain::Three => "ew.chain3",
+            Chain::Ten => "ew.chain10",
+        }
+    }
+
+    /// Arrays that are read or written.
+    fn arrays(self) -> usize {
+        if self == Chain::Ten { 3 } else { 4 }
+    }
+
+    fn program<T: Real>(self) -> Result<Program, KernelError> {
+        let mut b = ProgramBuilder::new(self.name());
+        let (x, y) = (b.load(T::OURS), b.load(T::OURS));
+        let result = match self {
+            Chain::Fma => {
+                let z = b.load(T::OURS);
+                let product = b.binary(BinaryOp::Mul, x, y)?;
+                b.binary(BinaryOp::Add, product, z)?
+            }
+            Chain::Three => {
+                let z = b.load(T::OURS);
+                let difference = b.binary(BinaryOp::Sub, x, y)?;
+                let square = b.unary(UnaryOp::Square, difference)?;
+                b.binary(BinaryOp::Div, square, z)?
+            }
+            Chain::Ten => {
+                let shift = b.constant(1.5.into(), T::OURS)?;
+                let half = b.constant(0.5.into(), T::OURS)?;
+                let square = b.unary(UnaryOp::Square, x)?;
+                let negated = b.unary(UnaryOp::Neg, square)?;
+                let bell = b.unary(UnaryOp::Exp, negated)?;
+                let shifted = b.binary(BinaryOp::Add, y, shift)?;
+                let logarithm = b.unary(UnaryOp::Log, shifted)?;
+                let sum = b.binary(BinaryOp::Add, bell, logarithm)?;
+                let bounded = b.unary(UnaryOp::Tanh, sum)?;
+                let product = b.binary(BinaryOp::Mul, bounded, x)?;
+                let lowered = b.binary(BinaryOp::Mul, y, half)?;
+                b.binary(BinaryOp::Sub, product, lowered)?
+            }
+        };
+        b.store(result);
+        Ok(b.finish())
+    }
+
+    fn graph<T: Real>(self) -> Result<Function, GraphError> {
+        let [x, y, z] = ["x", "y", "z"].map(|name| tensor(name, T::OURS, [None]));
+        match self {
+            Chain::Fma => compile(&[&x, &y, &z], &[&(&x * &y + &z)]),
+            Chain::Three => {
+                let difference: Variable = &x - &y;
+                compile(&[&x, &y, &z], &[&(&difference * &difference / &z)])
+            }
+            Chain::Ten => {
+                let bell = (-(&x * &x)).exp()?;
+                let sum = bell + (&y + 1.5).log()?;
+                compile(&[&x, &y], &[&(sum.tanh()? * &x - &y * 0.5)])
+            }
+        }
+    }
+
+    fn candle(
+        self,
+        [x, y, z]: &[candle_core::Tensor; 3],
+    ) -> candle_core::Result<candle_core::Tensor> {
+        match self {
+            Chain::Fma => (x * y)? + z,
+            Chain::Three => (x - y)?.sqr()? / z,
+            Chain::Ten => {
+                let sum = (x.sqr()?.neg()?.exp()? + (y + 1.5)?.log()?)?;
+                (sum.tanh()? * x)? - (y * 0.5)?
+            }
+        }
     }
 }
 
-fn data(count: usize) -> [Vec<f32>; 3] {
-    [1, 2, 3].map(|stream| uniform(count, stream, 0.5, 1.5))
-}
-
-fn graph(suite: &mut Suite, count: usize) -> Result<(), Failure> {
-    let name = format!("(a-b)^2/c {}, graph", count_name(count));
-    if !suite.wants(&name) {
-        return Ok(());
-    }
-    let (a, b, c) = (fvector("a"), fvector("b"), fvector("c"));
-    let difference = &a - &b;
-    let value = &difference * &difference / &c;
-    let function = compile(&[&a, &b, &c], &[&value])?;
-    let [x, y, z] = data(count);
-    let ours = [x.clone(), y.clone(), z.clone()].map(|v| NdArray::from_vec(v, [count]));
-    let [a, b, c] = ours;
-    let (a, b, c) = (a?, b?, c?);
-    let [p, q, r] = [x.clone(), y.clone(), z.clone()].map(Array1::from_vec);
-    let (e, f, g) = (tensor(x, count)?, tensor(y, count)?, tensor(z, count)?);
-    let mut contest = contest(&name, count);
-    contest.ours(
-        || {
-            let result = function.call([&a, &b, &c])?.remove(0);
-            Ok::<_, GraphError>(result.into_array())
-        },
-        of_ours,
-    )?;
-    contest.variant("op by op", || a.sub(&b)?.square()?.div(&c), of_ours)?;
-    contest.sure_rival(
-        "ndarray Zip",
-        || {
-            let all = Zip::from(&p).and(&q).and(&r);
-            all.map_collect(|&x, &y, &z| (x - y) * (x - y) / z)
-        },
-        of_ndarray,
-    )?;
-    contest.sure_rival(
-        "ndarray ops",
-        || (&p - &q).mapv_into(|d| d * d) / &r,
-        of_ndarray,
-    )?;
-    contest.rival("candle", || (&e - &f)?.sqr()?.div(&g), of_candle)?;
-    suite.run(contest)
-}
-
-fn program(suite: &mut Suite, count: usize) -> Result<(), Failure> {
-    let name = format!("(a-b)^2/c {}, given output", count_name(count));
-    if !suite.wants(&name) {
-        return Ok(());
-    }
-    let mut builder = ProgramBuilder::new("relative square");
-    let [a, b, c] = [(); 3].map(|()| builder.load(DType::F32));
-    let difference = builder.binary(BinaryOp::Sub, a, b)?;
-    let square = builder.unary(UnaryOp::Square, difference)?;
-    let value = builder.binary(BinaryOp::Div, square, c)?;
-    builder.store(value);
-    let program = builder.finish();
-    let [x, y, z] = data(count);
-    let [p, q, r] = [x.clone(), y.clone(), z.clone()].map(Array1::from_vec);
-    let a = NdArray::from_vec(x, [count])?;
-    let b = NdArray::from_vec(y, [count])?;
-    let c = NdArray::from_vec(z, [count])?;
-    let out = NdArray::zeros([count])?;
-    let their_out = RefCell::new(Array1::<f32>::zeros(count));
-    let mut contest = contest(&name, count);
-    contest.ours(
-        || {
-            let inputs = [&a, &b, &c].map(|array| Input::Array(array.operand()));
-            program.run(&inputs, &[out.operand()])
-        },
-        |()| of_ours(out.clone()),
-    )?;
-    contest.sure_rival(
-        "ndarray Zip",
-        || {
+fn both<T: Real>(
+    suite: &mut Suite,
+    count: usize,
+    chain: Chain,
+    // Generic, so that the rival's loop is compiled with it.
+    scalar: impl Fn(T, T, T) -> T + Copy + Sync + Send,
+) -> Result<(), Failure> {
+    let tolerance = 8.0 * T::CLOSE;
+    let inputs = if chain == Chain::Ten { 2 } else { 3 };
+    let limit = Limit::Copied(chain.arrays() * count * size_of::<T>());
+    let data = [1, 2, 3].map(|stream| Data::<T>::new(&[count], stream, 0.5, 1.5));
+    let workload = chain.name();
+    if let Some(key) = suite.wants(workload, &size(&[count]), T::NAME) {
+        let [p, q, r] = data.each_ref().map(Data::line);
+        let arrays = [data[0].ours()?, data[1].ours()?, data[2].ours()?];
+        let out = NdArray::zeros_of(T::OURS, [count])?;
+        let program = chain.program::<T>()?;
+        let their_out = RefCell::new(Array1::<T>::zeros(count));
+        let answer = |()| of_ndarray(their_out.borrow().clone());
+        let mut contest = Contest::new(key, tolerance).limit(limit);
+        contest.ours(
+            || {
+                let all = arrays.each_ref().map(|array| Input::Array(array.operand()));
+                program.run(&all[..inputs], &[out.operand()])
+            },
+            |()| of_ours(out.clone()),
+        )?;
+        let zip = || {
             let mut out = their_out.borrow_mut();
-            Zip::from(&mut *out)
-                .and(&p)
-                .and(&q)
-                .and(&r)
-                .for_each(|w, &x, &y, &z| *w = (x - y) * (x - y) / z);
-        },
-        |()| of_ndarray(their_out.borrow().clone()),
-    )?;
-    suite.run(contest)
+            let all = Zip::from(&mut *out).and(&p).and(&q).and(&r);
+            all.for_each(|w, &x, &y, &z| *w = scalar(x, y, z));
+        };
+        contest.sure_rival("ndarray", zip, answer)?;
+        if suite.machine.threads > 1 {
+            let zip = || {
+                let mut out = their_out.borrow_mut();
+                let all = Zip::from(&mut *out).and(&p).and(&q).and(&r);
+                all.par_for_each(|w, &x, &y, &z| *w = scalar(x, y, z));
+            };
+            contest.sure_rival("ndarray rayon", zip, answer)?;
+        }
+        suite.run(contest)?;
+    }
+    let workload = format!("{}.graph", chain.name());
+    if let Some(key) = suite.wants(&workload, &size(&[count]), T::NAME) {
+        let [p, q, r] = data.each_ref().map(Data::line);
+        let arrays = [data[0].ours()?, data[1].ours()?, data[2].ours()?];
+        let tensors = [data[0].candle()?, data[1].candle()?, data[2].candle()?];
+        let function = chain.graph::<T>()?;
+        let mut contest = Contest::new(key, tolerance).limit(limit);
+        contest.ours(
+            || {
+                let result = function.call(arrays[..inputs].iter())?.remove(0);
+                Ok::<_, GraphError>(result.into_array())
+            },
+            of_ours,
+        )?;
+        let zip = || {
+            let all = Zip::from(&p).and(&q).and(&r);
+            all.map_collect(|&x, &y, &z| scalar(x, y, z))
+        };
+        contest.sure_rival("ndarray", zip, of_ndarray)?;
+        contest.rival("candle", || chain.candle(&tensors), of_candle)?;
+        suite.run(contest)?;
+    }
+    Ok(())
 }

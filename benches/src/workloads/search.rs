@@ -1,0 +1,87 @@
+//! Rows by their numbers, elements by a mask, and running sums.
+
+use std::cell::RefCell;
+
+use candle_core::{Device, Tensor};
+use lodestride::array::NdArray;
+use ndarray::{Array1, Axis};
+
+use crate::answers::{Data, Real, of_candle, of_ndarray, of_ours, positions, size};
+use crate::contest::{Contest, Failure, Limit};
+use crate::suite::Suite;
+
+pub(crate) fn run(suite: &mut Suite) -> Result<(), Failure> {
+    of_type::<f32>(suite)?;
+    of_type::<f64>(suite)
+}
+
+fn of_type<T: Real>(suite: &mut Suite) -> Result<(), Failure> {
+    gather::<T>(suite)?;
+    mask::<T>(suite)?;
+    cumsum::<T>(suite)
+}
+
+fn gather<T: Real>(suite: &mut Suite) -> Result<(), Failure> {
+    let Some(key) = suite.wants("ly.gather", "1e5 of 50000x128", T::NAME) else {
+        return Ok(());
+    };
+    let x = Data::<T>::new(&[50_000, 128], 1, 0.1, 1.0);
+    let ids = positions(100_000, 2, 50_000);
+    let (a, b, c) = (x.ours()?, x.matrix()?, x.candle()?);
+    let ours = NdArray::from_vec(ids.clone(), [ids.len()])?;
+    let theirs: Vec<usize> = ids.iter().map(|&id| id as usize).collect();
+    let candle = Tensor::from_vec(ids, theirs.len(), &Device::Cpu)?;
+    let limit = Limit::Copied(2 * size_of::<T>() * 128 * theirs.len());
+    let mut contest = Contest::new(key, 0.0).limit(limit);
+    contest.ours(|| a.take(&ours, 0), of_ours)?;
+    contest.sure_rival("ndarray", || b.select(Axis(0), &theirs), of_ndarray)?;
+    contest.rival("candle", || c.index_select(&candle, 0), of_candle)?;
+    suite.run(contest)
+}
+
+fn mask<T: Real>(suite: &mut Suite) -> Result<(), Failure> {
+    let count = suite.size(10_000_000, 1_000_000);
+    let Some(key) = suite.wants("ly.mask", &size(&[count]), T::NAME) else {
+        return Ok(());
+    };
+    let x = Data::<T>::new(&[count], 1, 0.1, 1.0);
+    let keep: Vec<bool> = positions(count, 2, 2).iter().map(|&p| p == 1).collect();
+    let (a, b) = (x.ours()?, x.line());
+    let ours = NdArray::from_vec(keep.clone(), [count])?;
+    let bytes = size_of::<T>() * count + count + size_of::<T>() * count / 2;
+    let mut contest = Contest::new(key, 0.0).limit(Limit::Copied(bytes));
+    contest.ours(|| a.select_where(&ours), of_ours)?;
+    contest.sure_rival(
+        "iterators",
+        || {
+            let kept = b.iter().zip(&keep).filter(|&(_, &keep)| keep);
+            kept.map(|(&value, _)| value).collect::<Array1<T>>()
+        },
+        of_ndarray,
+    )?;
+    suite.run(contest)
+}
+
+fn cumsum<T: Real>(suite: &mut Suite) -> Result<(), Failure> {
+    let count = suite.size(10_000_000, 1_000_000);
+    let Some(key) = suite.wants("ly.cumsum", &size(&[count]), T::NAME) else {
+        return Ok(());
+    };
+    let x = Data::<T>::new(&[count], 1, 0.1, 1.0);
+    let (a, b) = (x.ours()?, RefCell::new(x.line()));
+    // One sum after the other in `f32` drifts.
+    let tolerance = if size_of::<T>() == 4 { 2e-2 } else { 1e-9 };
+    let limit = Limit::Copied(2 * size_of::<T>() * count);
+    let mut contest = Contest::new(key, tolerance).limit(limit);
+    contest.ours(|| a.cumsum(0), of_ours)?;
+    contest.sure_rival(
+        "ndarray",
+        || {
+            let mut sums = b.borrow().clone();
+            sums.accumulate_axis_inplace(Axis(0), |&sum, value| *value += sum);
+            sums
+        },
+        of_ndarray,
+    )?;
+    suite.run(contest)
+}

@@ -52,6 +52,13 @@ xflags::xflags! {
         /// xtask/asm-exceptions.csv.
         cmd asm {}
 
+        /// Machine instructions of the small-array paths, counted by valgrind, against xtask/instructions.csv; fails where one
+        /// grew by more than 3 %.
+        cmd instructions {
+            /// Record the counts as the new ceilings.
+            optional --record
+        }
+
         /// What CI runs: format, clippy, tests, docs, tidy, every crate alone, feature sets, loom, demo; one summary table.
         cmd ci {
             /// Only the steps whose name contains this text.

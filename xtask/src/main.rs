@@ -15,6 +15,7 @@ mod demo;
 mod dependencies;
 mod doctor;
 mod flags;
+mod instructions;
 mod loom;
 mod measure;
 mod readme;
@@ -49,6 +50,7 @@ fn run(command: &XtaskCmd) -> Outcome {
         XtaskCmd::Tidy(_) => tidy::run(),
         XtaskCmd::Doctor(flags) => doctor::run(flags.features.as_deref()),
         XtaskCmd::Sanitize(flags) => sanitize::run(flags.only.as_deref()),
+        XtaskCmd::Instructions(flags) => instructions::run(flags.record),
         XtaskCmd::Loom(_) => loom::run(),
         XtaskCmd::Data(flags) => data::run(&flags.from),
     }

@@ -62,6 +62,7 @@ impl NdArray {
     }
 
     /// An array that owns its whole buffer; the layout must be contiguous over it.
+    #[inline]
     pub(crate) fn whole(buffer: Buffer, layout: Layout, dtype: DType) -> Self {
         debug_assert!(layout.fits(buffer.len() / dtype.size()));
         Self {
@@ -81,6 +82,7 @@ impl NdArray {
     }
 
     /// A view of this array's elements; the layout must come from this array's by one of the shape operations.
+    #[inline]
     pub(crate) fn with_layout(&self, layout: Layout) -> Self {
         debug_assert!(layout.fits(self.buffer.len() / self.dtype.size()));
         Self {
@@ -93,23 +95,27 @@ impl NdArray {
 
     /// Element type.
     #[doc(alias = "dataType")]
+    #[inline]
     pub fn dtype(&self) -> DType {
         self.dtype
     }
 
     /// Size of every axis.
+    #[inline]
     pub fn shape(&self) -> &Shape {
         self.layout.shape()
     }
 
     /// Distance in elements between neighbours along every axis; negative along a flipped axis.
     #[doc(alias = "stride")]
+    #[inline]
     pub fn strides(&self) -> &Strides {
         self.layout.strides()
     }
 
     /// Number of axes. A scalar has 0, a vector 1, a matrix 2.
     #[doc(alias = "ndim")]
+    #[inline]
     pub fn rank(&self) -> usize {
         self.layout.rank()
     }
@@ -117,11 +123,13 @@ impl NdArray {
     /// Number of elements: the product of the shape.
     #[doc(alias = "length")]
     #[doc(alias = "size")]
+    #[inline]
     pub fn len(&self) -> usize {
         self.layout.elements()
     }
 
     /// Whether there is no element at all, because some axis has size 0.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -157,28 +165,33 @@ impl NdArray {
     /// Memory order: [`Order::C`] when the elements lie without gaps and the last axis is the fastest, [`Order::F`] when
     /// the first is, `None` when they are strided.
     #[doc(alias = "ordering")]
+    #[inline]
     pub fn order(&self) -> Option<Order> {
         self.layout.order()
     }
 
     /// Where the elements are in the buffer: shape, strides and offset.
+    #[inline]
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
     /// The memory the array is a handle to.
     #[doc(alias = "data")]
+    #[inline]
     pub fn buffer(&self) -> &Buffer {
         &self.buffer
     }
 
     /// The array as the kernels take it.
+    #[inline]
     pub fn operand(&self) -> Operand<'_> {
         Operand::new(&self.buffer, &self.layout, self.dtype)
             .expect("the layout was checked against the buffer on construction")
     }
 
     /// Whether this handle was made from another array: by indexing, transposing or reshaping.
+    #[inline]
     pub fn is_view(&self) -> bool {
         self.view
     }

@@ -3,7 +3,7 @@
 //! The public methods (`arithmetic`, `compare`, `math`) are one line each on top of these.
 
 use lodestride_buffer::{DType, Scalar};
-use lodestride_kernels::{self as kernels, BinaryOp, Input, Operand, UnaryOp};
+use lodestride_kernels::{self as kernels, BinaryOp, Input, KernelError, Operand, UnaryOp};
 use lodestride_shape::{Layout, Order, Shape, broadcast_shapes};
 
 use crate::NdArray;
@@ -11,6 +11,7 @@ use crate::arg::Arg;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, OrFail, Result};
 
 /// The dtype two operands are computed in: NumPy's promotion, in which plain numbers are weak.
+#[inline]
 pub(crate) fn promoted(lhs: DType, rhs: &Arg<'_>) -> DType {
     match rhs {
         Arg::Array(rhs) => lhs.promote(rhs.dtype()),
@@ -20,6 +21,7 @@ pub(crate) fn promoted(lhs: DType, rhs: &Arg<'_>) -> DType {
 
 /// Whether results of one dtype may be stored in an array of another without losing more than precision: NumPy's
 /// "same kind" rule, bool < unsigned < signed < float.
+#[inline]
 fn may_store(from: DType, to: DType) -> bool {
     let kind = |dtype: DType| match dtype {
         DType::Bool => 0,
@@ -30,6 +32,7 @@ fn may_store(from: DType, to: DType) -> bool {
     kind(from) <= kind(to)
 }
 
+#[inline]
 #[track_caller]
 fn result_dtype(op: &'static str, input: DType, result: Option<DType>) -> Result<DType> {
     match result {
@@ -46,9 +49,9 @@ impl NdArray {
     pub(crate) fn unary(&self, op: UnaryOp) -> Result<NdArray> {
         let dtype = result_dtype(op.name(), self.dtype(), op.result_dtype(self.dtype()))?;
         let order = self.order().unwrap_or(Order::C);
-        let out = NdArray::recycled_ordered(op.name(), dtype, self.shape().clone(), order)?;
-        kernels::unary(op, self.operand().into(), out.operand()).or_fail(op.name())?;
-        Ok(out)
+        NdArray::filled_by(op.name(), self.layout().packed(order), dtype, |out| {
+            kernels::unary(op, self.operand().into(), out)
+        })
     }
 
     #[track_caller]
@@ -72,10 +75,11 @@ impl NdArray {
         let dtype = result_dtype(op.name(), input, op.result_dtype(input))?;
         match rhs {
             Arg::Array(rhs) if rhs.shape() != self.shape() => {
-                let shape = self.broadcast_with(op.name(), rhs)?;
-                let out = NdArray::recycled_ordered(op.name(), dtype, shape, Order::C)?;
-                self.run_broadcast(op, rhs, &out)?;
-                Ok(out)
+                let layout = self.broadcast_layout(op.name(), rhs)?;
+                let shape = layout.shape().clone();
+                NdArray::filled_by(op.name(), layout, dtype, |out| {
+                    self.run_broadcast(op, rhs, &shape, out)
+                })
             }
             Arg::Array(rhs) => {
                 let order = if self.order() == rhs.order() {
@@ -89,6 +93,7 @@ impl NdArray {
         }
     }
 
+    #[inline]
     #[track_caller]
     fn binary_same_shape(
         &self,
@@ -97,10 +102,10 @@ impl NdArray {
         dtype: DType,
         order: Option<Order>,
     ) -> Result<NdArray> {
-        let order = order.unwrap_or(Order::C);
-        let out = NdArray::recycled_ordered(op.name(), dtype, self.shape().clone(), order)?;
-        kernels::binary(op, self.operand().into(), rhs, out.operand()).or_fail(op.name())?;
-        Ok(out)
+        let layout = self.layout().packed(order.unwrap_or(Order::C));
+        NdArray::filled_by(op.name(), layout, dtype, |out| {
+            kernels::binary(op, self.operand().into(), rhs, out)
+        })
     }
 
     #[track_caller]
@@ -114,27 +119,18 @@ impl NdArray {
         self.expect_storable(name, result_dtype(name, input, op.result_dtype(input))?)?;
         match rhs {
             Arg::Array(rhs) if rhs.shape() != self.shape() => {
-                let rhs = rhs.broadcast_into(name, self)?;
-                kernels::binary(
-                    op,
-                    self.operand().into(),
-                    rhs.operand().into(),
-                    self.operand(),
-                )
-                .or_fail(name)?;
+                let layout = rhs.stretched(name, self)?;
+                let y = rhs.operand_as(&layout);
+                kernels::binary(op, self.operand().into(), y.into(), self.operand())
+                    .or_fail(name)?;
             }
             Arg::Array(rhs) => {
-                kernels::binary(
-                    op,
-                    self.operand().into(),
-                    rhs.operand().into(),
-                    self.operand(),
-                )
-                .or_fail(name)?;
+                let x = self.operand();
+                kernels::binary(op, x.into(), rhs.operand().into(), x).or_fail(name)?;
             }
             Arg::Scalar(rhs) => {
-                kernels::binary(op, self.operand().into(), rhs.into(), self.operand())
-                    .or_fail(name)?;
+                let x = self.operand();
+                kernels::binary(op, x.into(), rhs.into(), x).or_fail(name)?;
             }
         }
         Ok(self)
@@ -154,7 +150,8 @@ impl NdArray {
             Arg::Array(rhs) if rhs.shape() != self.shape() => {
                 let shape = self.broadcast_with(name, rhs)?;
                 out.expect_output(name, &shape, dtype)?;
-                self.run_broadcast(op, rhs, out)
+                self.run_broadcast(op, rhs, &shape, out.operand())
+                    .or_fail(name)
             }
             Arg::Array(rhs) => {
                 out.expect_output(name, self.shape(), dtype)?;
@@ -174,15 +171,33 @@ impl NdArray {
     }
 
     /// The op with both sides stretched to the output's shape, which they are known to reach.
+    fn run_broadcast(
+        &self,
+        op: BinaryOp,
+        rhs: &NdArray,
+        shape: &Shape,
+        out: Operand<'_>,
+    ) -> kernels::Result<()> {
+        let (mut x, mut y) = (None, None);
+        let x = stretched_to(shape, self.layout(), &mut x)?;
+        let y = stretched_to(shape, rhs.layout(), &mut y)?;
+        kernels::binary(op, self.operand_as(x).into(), rhs.operand_as(y).into(), out)
+    }
+
+    /// The layout of a result that this array and another broadcast to.
     #[track_caller]
-    fn run_broadcast(&self, op: BinaryOp, rhs: &NdArray, out: &NdArray) -> Result<()> {
-        let lhs = self.layout().broadcast_to(out.shape()).or_fail(op.name())?;
-        let stretched = rhs.layout().broadcast_to(out.shape()).or_fail(op.name())?;
-        let (x, y) = (self.operand_as(&lhs), rhs.operand_as(&stretched));
-        kernels::binary(op, x.into(), y.into(), out.operand()).or_fail(op.name())
+    fn broadcast_layout(&self, op: &'static str, rhs: &NdArray) -> Result<Layout> {
+        if rhs.shape().broadcasts_to(self.shape()) {
+            Ok(self.layout().packed(Order::C))
+        } else if self.shape().broadcasts_to(rhs.shape()) {
+            Ok(rhs.layout().packed(Order::C))
+        } else {
+            Layout::contiguous(self.broadcast_with(op, rhs)?, Order::C).or_fail(op)
+        }
     }
 
     /// The operand of this array's elements under a layout made from its own.
+    #[inline]
     pub(crate) fn operand_as<'a>(&'a self, layout: &'a Layout) -> Operand<'a> {
         Operand::new(self.buffer(), layout, self.dtype())
             .expect("a layout made from a checked one stays within the buffer")
@@ -203,8 +218,14 @@ impl NdArray {
     /// This array stretched to the shape of one that is changed in place.
     #[track_caller]
     pub(crate) fn broadcast_into(&self, op: &'static str, target: &NdArray) -> Result<NdArray> {
+        Ok(self.with_layout(self.stretched(op, target)?))
+    }
+
+    /// The layout of [`broadcast_into`](Self::broadcast_into).
+    #[track_caller]
+    fn stretched(&self, op: &'static str, target: &NdArray) -> Result<Layout> {
         match self.layout().broadcast_to(target.shape()) {
-            Ok(layout) => Ok(self.with_layout(layout)),
+            Ok(layout) => Ok(layout),
             Err(_) => {
                 let (target, rhs) = (ArraySummary::of(target), ArraySummary::of(self));
                 Err(ArrayError::new(ArrayErrorKind::InPlaceShape {
@@ -217,6 +238,7 @@ impl NdArray {
     }
 
     /// Checks that results of a dtype may be written over this array's elements.
+    #[inline]
     #[track_caller]
     pub(crate) fn expect_storable(&self, op: &'static str, result: DType) -> Result<()> {
         if !may_store(result, self.dtype()) {
@@ -231,6 +253,7 @@ impl NdArray {
     }
 
     /// Checks that this array can take a result of the given shape and dtype.
+    #[inline]
     #[track_caller]
     pub(crate) fn expect_output(
         &self,
@@ -368,12 +391,7 @@ impl NdArray {
             .dtype()
             .promote_scalar(low.kind())
             .promote_scalar(high.kind());
-        let out = NdArray::recycled_ordered(
-            "clip",
-            dtype,
-            self.shape().clone(),
-            self.order().unwrap_or(Order::C),
-        )?;
+        let out = self.recycled_like("clip", dtype, self.order().unwrap_or(Order::C))?;
         kernels::clip(self.operand().into(), low, high, out.operand()).or_fail("clip")?;
         Ok(out)
     }
@@ -393,6 +411,24 @@ impl NdArray {
         )?;
         kernels::clip(self.operand().into(), low, high, self.operand()).or_fail("clipi")?;
         Ok(self)
+    }
+}
+
+/// A layout stretched to a shape it reaches, kept in `place` where it is not the same.
+fn stretched_to<'l>(
+    shape: &Shape,
+    layout: &'l Layout,
+    place: &'l mut Option<Layout>,
+) -> kernels::Result<&'l Layout> {
+    if layout.shape() == shape {
+        return Ok(layout);
+    }
+    match layout.broadcast_to(shape) {
+        Ok(stretched) => Ok(place.insert(stretched)),
+        Err(source) => Err(KernelError::Shape {
+            op: "broadcast",
+            source,
+        }),
     }
 }
 

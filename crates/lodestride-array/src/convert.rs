@@ -65,7 +65,7 @@ impl NdArray {
 
     #[track_caller]
     fn converted(&self, op: &'static str, dtype: DType, order: Order) -> Result<NdArray> {
-        let copy = NdArray::recycled_ordered(op, dtype, self.shape().clone(), order)?;
+        let copy = self.recycled_like(op, dtype, order)?;
         kernels::copy(self.operand().into(), copy.operand()).or_fail(op)?;
         Ok(copy)
     }

@@ -3,7 +3,8 @@
 //! Memory comes from the thread's current workspace when one is open, else from the heap, where `from_vec` keeps a large
 //! vector's own memory.
 
-use lodestride_buffer::{Buffer, DType, Element, HostType, Scalar, with_dtype};
+use lodestride_buffer::{AllocError, Buffer, DType, Element, HostType, Scalar, with_dtype};
+use lodestride_kernels::{self as kernels, Operand};
 use lodestride_shape::{Layout, Order, Shape};
 
 use crate::NdArray;
@@ -34,16 +35,9 @@ impl NdArray {
     /// [`ArrayErrorKind::Allocation`] when memory runs out.
     #[track_caller]
     pub fn zeros_of(dtype: DType, shape: impl Into<Shape>) -> Result<Self> {
-        let (shape, layout) = contiguous("zeros", shape.into(), Order::C)?;
-        match Buffer::zeroed(layout.elements().saturating_mul(dtype.size())) {
-            Ok(buffer) => Ok(Self::whole(buffer, layout, dtype)),
-            Err(source) => Err(ArrayError::new(ArrayErrorKind::Allocation {
-                op: "zeros",
-                shape,
-                dtype,
-                source,
-            })),
-        }
+        let layout = Layout::contiguous(shape, Order::C).or_fail("zeros")?;
+        let buffer = Buffer::zeroed(layout.elements().saturating_mul(dtype.size()));
+        Self::over("zeros", buffer, layout, dtype)
     }
 
     /// An array of ones of the default dtype.
@@ -137,15 +131,61 @@ impl NdArray {
         shape: Shape,
         order: Order,
     ) -> Result<Self> {
-        let (shape, layout) = contiguous(op, shape, order)?;
-        match Buffer::recycled(layout.elements().saturating_mul(dtype.size())) {
+        Self::recycled_layout(op, dtype, Layout::contiguous(shape, order).or_fail(op)?)
+    }
+
+    /// An array for a result of this array's shape.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn recycled_like(
+        &self,
+        op: &'static str,
+        dtype: DType,
+        order: Order,
+    ) -> Result<Self> {
+        Self::recycled_layout(op, dtype, self.layout().packed(order))
+    }
+
+    /// An array over memory of its own; the layout is gap-free from element 0 on.
+    #[inline]
+    #[track_caller]
+    fn recycled_layout(op: &'static str, dtype: DType, layout: Layout) -> Result<Self> {
+        let buffer = Buffer::recycled(layout.elements().saturating_mul(dtype.size()));
+        Self::over(op, buffer, layout, dtype)
+    }
+
+    /// A new array whose elements a kernel writes, all of them; the layout is gap-free from element 0 on. The array is put
+    /// together behind the kernel's call, so that it is moved once.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn filled_by(
+        op: &'static str,
+        layout: Layout,
+        dtype: DType,
+        kernel: impl FnOnce(Operand<'_>) -> kernels::Result<()>,
+    ) -> Result<Self> {
+        let buffer = match Buffer::recycled(layout.elements().saturating_mul(dtype.size())) {
+            Ok(buffer) => buffer,
+            Err(source) => return Err(no_memory(op, &layout, dtype, source)),
+        };
+        Operand::new(&buffer, &layout, dtype)
+            .and_then(kernel)
+            .or_fail(op)?;
+        Ok(Self::whole(buffer, layout, dtype))
+    }
+
+    /// An array over memory that was just asked for, or the error where there is none.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn over(
+        op: &'static str,
+        buffer: std::result::Result<Buffer, AllocError>,
+        layout: Layout,
+        dtype: DType,
+    ) -> Result<Self> {
+        match buffer {
             Ok(buffer) => Ok(Self::whole(buffer, layout, dtype)),
-            Err(source) => Err(ArrayError::new(ArrayErrorKind::Allocation {
-                op,
-                shape,
-                dtype,
-                source,
-            })),
+            Err(source) => Err(no_memory(op, &layout, dtype, source)),
         }
     }
 
@@ -203,9 +243,9 @@ impl NdArray {
         shape: impl Into<Shape>,
         order: Order,
     ) -> Result<Self> {
-        let (shape, layout) = contiguous("from_vec", shape.into(), order)?;
+        let layout = Layout::contiguous(shape, order).or_fail("from_vec")?;
         if layout.elements() != values.len() {
-            let values = values.len();
+            let (shape, values) = (layout.shape().clone(), values.len());
             return Err(ArrayError::new(ArrayErrorKind::Length {
                 op: "from_vec",
                 shape,
@@ -214,15 +254,7 @@ impl NdArray {
         }
         let values: Vec<T::Element> = values.into_iter().map(T::into_element).collect();
         let dtype = T::Element::DTYPE;
-        match Buffer::from_vec(values) {
-            Ok(buffer) => Ok(Self::whole(buffer, layout, dtype)),
-            Err(source) => Err(ArrayError::new(ArrayErrorKind::Allocation {
-                op: "from_vec",
-                shape,
-                dtype,
-                source,
-            })),
-        }
+        Self::over("from_vec", Buffer::from_vec(values), layout, dtype)
     }
 
     /// A rank-0 array of one number, with the number's own dtype.
@@ -416,9 +448,13 @@ impl NdArray {
     }
 }
 
-/// The contiguous layout of a shape, and the shape for the error message.
+#[cold]
 #[track_caller]
-fn contiguous(op: &'static str, shape: Shape, order: Order) -> Result<(Shape, Layout)> {
-    let layout = Layout::contiguous(shape.clone(), order).or_fail(op)?;
-    Ok((shape, layout))
+fn no_memory(op: &'static str, layout: &Layout, dtype: DType, source: AllocError) -> ArrayError {
+    ArrayError::new(ArrayErrorKind::Allocation {
+        op,
+        shape: layout.shape().clone(),
+        dtype,
+        source,
+    })
 }

@@ -206,7 +206,7 @@ impl NdArray {
     fn scan(&self, op: ScanOp, axis: isize) -> Result<NdArray> {
         let axis = normalize_axis(axis, self.rank()).in_op(op.name(), self)?;
         let dtype = op.result_dtype(self.dtype());
-        let out = NdArray::recycled_ordered(op.name(), dtype, self.shape().clone(), Order::C)?;
+        let out = self.recycled_like(op.name(), dtype, Order::C)?;
         kernels::scan(op, self.operand(), axis, out.operand()).or_fail(op.name())?;
         Ok(out)
     }

@@ -5,10 +5,10 @@
 
 use lodestride_buffer::{AllocError, Buffer, Workspace, current_workspace, parent_workspace};
 use lodestride_kernels as kernels;
-use lodestride_shape::{Layout, Order};
+use lodestride_shape::Order;
 
 use crate::NdArray;
-use crate::error::{ArrayError, ArrayErrorKind, InOp, OrFail, Result};
+use crate::error::{InOp, OrFail, Result};
 
 impl NdArray {
     /// Whether the elements live in a workspace and not on the heap.
@@ -118,20 +118,9 @@ impl NdArray {
         allocate: impl FnOnce(usize) -> std::result::Result<Buffer, AllocError>,
     ) -> Result<NdArray> {
         let order = self.order().unwrap_or(Order::C);
-        let layout = Layout::contiguous(self.shape().clone(), order).or_fail(op)?;
-        let buffer = match allocate(self.len().saturating_mul(self.dtype().size())) {
-            Ok(buffer) => buffer,
-            Err(source) => {
-                let (shape, dtype) = (self.shape().clone(), self.dtype());
-                return Err(ArrayError::new(ArrayErrorKind::Allocation {
-                    op,
-                    shape,
-                    dtype,
-                    source,
-                }));
-            }
-        };
-        let copy = NdArray::whole(buffer, layout, self.dtype());
+        let layout = self.layout().packed(order);
+        let buffer = allocate(self.len().saturating_mul(self.dtype().size()));
+        let copy = NdArray::over(op, buffer, layout, self.dtype())?;
         kernels::copy(self.operand().into(), copy.operand()).or_fail(op)?;
         Ok(copy)
     }

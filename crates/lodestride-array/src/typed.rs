@@ -69,6 +69,7 @@ impl NdArray {
         })
     }
 
+    #[inline]
     #[track_caller]
     pub(crate) fn expect_dtype<T: Element>(&self, op: &'static str) -> Result<()> {
         if T::DTYPE == self.dtype() {
@@ -82,6 +83,7 @@ impl NdArray {
         }))
     }
 
+    #[inline]
     #[track_caller]
     pub(crate) fn expect_writable(&self, op: &'static str) -> Result<()> {
         if !self.layout().is_self_overlapping() {

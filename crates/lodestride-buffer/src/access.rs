@@ -85,6 +85,13 @@ impl Access {
         self.word.fetch_sub(WRITER, Ordering::Release) == WATCHED | WRITER
     }
 
+    /// Ends the writer of memory that nobody ever watches. While a writer is alive no request changes the word, so no
+    /// read-modify-write is needed.
+    #[inline]
+    pub(crate) fn release_unwatched_write(&self) {
+        self.word.store(0, Ordering::Release);
+    }
+
     /// True if a guard is alive; after `false`, everything the guards did has happened before.
     #[inline]
     pub(crate) fn is_held(&self) -> bool {
@@ -123,6 +130,9 @@ mod tests {
         assert_eq!(access.acquire_read(), Err(Holder::Writer));
         assert!(access.is_held());
         assert!(!access.release_write());
+        assert!(!access.is_held());
+        assert_eq!(access.acquire_write(), Ok(()));
+        access.release_unwatched_write();
         assert!(!access.is_held());
     }
 

@@ -480,7 +480,11 @@ impl WriteGuard<'_> {
 impl Drop for WriteGuard<'_> {
     #[inline]
     fn drop(&mut self) {
-        if self.buffer.header().access.release_write() {
+        let access = &self.buffer.header().access;
+        // Only an arena watches, and only its own arrays.
+        if self.buffer.arena().is_none() {
+            access.release_unwatched_write();
+        } else if access.release_write() {
             self.buffer.last_guard_ended();
         }
     }

@@ -228,6 +228,7 @@ enum Family {
 }
 
 impl DType {
+    #[inline]
     const fn family(self) -> Family {
         match self {
             DType::Bool => Family::Bool,
@@ -238,21 +239,25 @@ impl DType {
     }
 
     /// True for f16, bf16, f32 and f64.
+    #[inline]
     pub const fn is_float(self) -> bool {
         matches!(self.family(), Family::Float)
     }
 
     /// True for the eight integer dtypes; bool is not one of them.
+    #[inline]
     pub const fn is_integer(self) -> bool {
         matches!(self.family(), Family::Signed | Family::Unsigned)
     }
 
     /// True for dtypes with negative values: signed integers and floats.
+    #[inline]
     pub const fn is_signed(self) -> bool {
         matches!(self.family(), Family::Signed | Family::Float)
     }
 
     /// The weak kind of this dtype's values.
+    #[inline]
     pub const fn kind(self) -> ScalarKind {
         match self.family() {
             Family::Bool => ScalarKind::Bool,
@@ -272,15 +277,21 @@ impl DType {
     /// assert_eq!(U64.promote(I8), F64);
     /// assert_eq!(F16.promote(BF16), F32);
     /// ```
+    #[inline]
     pub const fn promote(self, other: DType) -> DType {
+        if self as u8 == other as u8 {
+            return self;
+        }
+        self.promote_another(other)
+    }
+
+    /// [`DType::promote`] of two different dtypes.
+    const fn promote_another(self, other: DType) -> DType {
         let (a, b) = if self.rank() <= other.rank() {
             (self, other)
         } else {
             (other, self)
         };
-        if a as u8 == b as u8 {
-            return a;
-        }
         match (a.family(), b.family()) {
             (Family::Bool, _) => b,
             (Family::Float, Family::Float) if b.size() == 2 => DType::F32,
@@ -322,6 +333,7 @@ impl DType {
     /// assert_eq!(DType::I32.promote_scalar(ScalarKind::Float), DType::F64);
     /// assert_eq!(DType::Bool.promote_scalar(ScalarKind::Int), DType::I64);
     /// ```
+    #[inline]
     pub const fn promote_scalar(self, kind: ScalarKind) -> DType {
         match (self.kind(), kind) {
             (ScalarKind::Bool, ScalarKind::Int) => DType::I64,

@@ -293,4 +293,34 @@ mod loom_models {
             assert!(own || others, "one of two is granted");
         });
     }
+
+    /// Heap memory: no epoch, no watcher, and a writer that ends with a plain store.
+    #[test]
+    #[expect(unsafe_code, reason = "loom's cell hands out pointers")]
+    fn unwatched_guards_exclude_each_other() {
+        fn write(model: &Model) {
+            if pin_write(&model.access, None).is_ok() {
+                // SAFETY: this is what the model checks: nobody else touches the bytes while the pin is held.
+                model.bytes.with_mut(|bytes| unsafe { *bytes += 1 });
+                model.access.release_unwatched_write();
+            }
+        }
+        loom::model(|| {
+            let model = Model::new();
+            let (writer, reader) = (Arc::clone(&model), Arc::clone(&model));
+            let writer = thread::spawn(move || write(&writer));
+            let reader = thread::spawn(move || {
+                if pin_read(&reader.access, None).is_ok() {
+                    // SAFETY: likewise, and nobody writes.
+                    let seen = reader.bytes.with(|bytes| unsafe { *bytes });
+                    assert!((1..=3).contains(&seen));
+                    assert!(!reader.access.release_read());
+                }
+            });
+            write(&model);
+            writer.join().unwrap();
+            reader.join().unwrap();
+            assert!(!model.access.is_held(), "every guard has ended");
+        });
+    }
 }

@@ -39,6 +39,7 @@ pub enum Scalar {
 
 impl Scalar {
     /// The kind that takes part in promotion.
+    #[inline]
     pub const fn kind(self) -> ScalarKind {
         match self {
             Scalar::Bool(_) => ScalarKind::Bool,

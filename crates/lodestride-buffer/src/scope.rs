@@ -4,6 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::panic::Location;
+use std::sync::atomic::Ordering;
 
 use crate::arena::Ground;
 use crate::buffer::Buffer;
@@ -138,10 +139,11 @@ impl Session {
     fn close(mut self, location: &'static Location<'static>) {
         let arena = self.workspace.arena();
         self.ground.close(arena, location);
-        let size = self.ground.size();
-        let stats = self.workspace.stats();
+        let (size, figures) = (self.ground.size(), arena.figures());
+        let max_cycle = figures.max_cycle.load(Ordering::Relaxed);
+        let cycles = figures.cycles.load(Ordering::Relaxed);
         let config = self.workspace.config();
-        let next_size = config.size_after_close(size, stats.max_cycle, stats.cycles);
+        let next_size = config.size_after_close(size, max_cycle, cycles);
         // Without memory for a larger block the workspace goes on with what it has, and spills.
         let _spills_on = self.ground.resize(arena, next_size);
         self.workspace.return_ground(self.ground);
@@ -217,6 +219,15 @@ pub(crate) fn enter(
     workspace: &Workspace,
     location: &'static Location<'static>,
 ) -> Result<WorkspaceGuard, WorkspaceError> {
+    let serial = enter_scope(workspace, location)?;
+    Ok(WorkspaceGuard::new(workspace, serial, location))
+}
+
+/// [`enter`] without a guard: the serial number that [`leave`] wants.
+fn enter_scope(
+    workspace: &Workspace,
+    location: &'static Location<'static>,
+) -> Result<u64, WorkspaceError> {
     let again = STACK.with_borrow_mut(|stack| {
         let index = stack.position(workspace)?;
         Some(stack.push(Kind::Again {
@@ -225,11 +236,34 @@ pub(crate) fn enter(
             name: workspace.name().clone(),
         }))
     });
-    let serial = match again {
-        Some(serial) => serial,
-        None => open(workspace, location)?,
-    };
-    Ok(WorkspaceGuard::new(workspace, serial, location))
+    match again {
+        Some(serial) => Ok(serial),
+        None => open(workspace, location),
+    }
+}
+
+/// Runs a function with the workspace open, and closes it, also on panic. A [`WorkspaceGuard`] that never leaves this
+/// function, and so needs no handle of its own.
+pub(crate) fn run<R>(
+    workspace: &Workspace,
+    body: impl FnOnce(&Workspace) -> R,
+    location: &'static Location<'static>,
+) -> Result<R, WorkspaceError> {
+    struct Unwinding {
+        serial: u64,
+        location: &'static Location<'static>,
+    }
+    impl Drop for Unwinding {
+        fn drop(&mut self) {
+            leave(self.serial, self.location);
+        }
+    }
+    let serial = enter_scope(workspace, location)?;
+    let unwinding = Unwinding { serial, location };
+    let result = body(workspace);
+    std::mem::forget(unwinding);
+    left_well(workspace, leave(serial, location))?;
+    Ok(result)
 }
 
 fn open(
@@ -392,25 +426,23 @@ impl WorkspaceGuard {
     /// [`WorkspaceError::AlreadyClosed`] if this scope was closed that way.
     #[track_caller]
     pub fn close(self) -> Result<(), WorkspaceError> {
-        self.close_at(Location::caller())
+        // The drop that follows finds the scope left and does nothing.
+        left_well(&self.workspace, leave(self.serial, Location::caller()))
     }
+}
 
-    /// The drop that follows finds the scope left and does nothing.
-    pub(crate) fn close_at(
-        self,
-        location: &'static Location<'static>,
-    ) -> Result<(), WorkspaceError> {
-        let workspace = || self.workspace.name().clone();
-        match leave(self.serial, location) {
-            Left::InOrder => Ok(()),
-            Left::OutOfOrder { inner } => Err(WorkspaceError::OutOfOrder {
-                workspace: workspace(),
-                inner,
-            }),
-            Left::Before => Err(WorkspaceError::AlreadyClosed {
-                workspace: workspace(),
-            }),
-        }
+/// The error of a scope that was not left in its turn.
+fn left_well(workspace: &Workspace, left: Left) -> Result<(), WorkspaceError> {
+    let workspace = || workspace.name().clone();
+    match left {
+        Left::InOrder => Ok(()),
+        Left::OutOfOrder { inner } => Err(WorkspaceError::OutOfOrder {
+            workspace: workspace(),
+            inner,
+        }),
+        Left::Before => Err(WorkspaceError::AlreadyClosed {
+            workspace: workspace(),
+        }),
     }
 }
 

@@ -162,10 +162,7 @@ impl Workspace {
     /// [`WorkspaceError::AlreadyClosed`] if guards were mixed up inside.
     #[track_caller]
     pub fn scope<R>(&self, body: impl FnOnce(&Workspace) -> R) -> Result<R, WorkspaceError> {
-        let guard = self.enter()?;
-        let result = body(self);
-        guard.close_at(Location::caller())?;
-        Ok(result)
+        scope::run(self, body, Location::caller())
     }
 
     /// Opens the workspace on this thread until the guard is closed or dropped: allocations go into it meanwhile.

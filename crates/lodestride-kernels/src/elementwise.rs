@@ -6,10 +6,12 @@ use crate::dense::{dense_binary, dense_scalar, dense_unary};
 use crate::driver;
 use crate::error::{KernelError, Result};
 use crate::isa::Level;
+use crate::known::Loops;
 use crate::op::{self, BinaryOp, UnaryOp};
 use crate::operand::{Input, Operand};
 use crate::plan::{Action, Load, Plan, Source, Step};
-use crate::table::{self, UnaryKernel};
+use crate::small::{Term, small};
+use crate::table::{self, BinaryKernel, UnaryKernel};
 use crate::transfer;
 use lodestride_buffer::{Argument, Bool, DType, Element, Scalar, bf16, f16};
 use lodestride_shape::Shape;
@@ -41,22 +43,27 @@ pub fn unary(op: UnaryOp, x: Input<'_>, out: Operand<'_>) -> Result<()> {
     let name = op.name();
     let dtype = input_dtype(&x);
     let unsupported = KernelError::UnsupportedDType { op: name, dtype };
-    let Some(compute) = op.compute_dtype(dtype) else {
-        return Err(unsupported);
-    };
-    let Some(kernel) = op::unary_kernel(op, compute, Level::current()) else {
+    let Some(&Loops {
+        compute,
+        ref kernel,
+    }) = op::unary_loops(op, dtype, Level::current())
+    else {
         return Err(unsupported);
     };
     if let Input::Array(x) = &x
         && x.dtype() == compute
         && out.dtype() == kernel.out
-        && dense_unary(name, &kernel, x, &out)?
+        && dense_unary(name, kernel, x, &out)?
     {
+        return Ok(());
+    }
+    let terms = [term(Argument::X, &x, compute)];
+    if small(name, kernel.map, terms, kernel.out, &out)? {
         return Ok(());
     }
     let mut sketch = Sketch::new(name, &out)?;
     let x = sketch.load(Argument::X, &x, compute)?;
-    let result = sketch.step(Action::Unary(kernel, x), kernel.out);
+    let result = sketch.step(Action::Unary(*kernel, x), kernel.out);
     sketch.finish(result, &out, kernel.heavy)
 }
 
@@ -82,44 +89,23 @@ pub fn unary(op: UnaryOp, x: Input<'_>, out: Operand<'_>) -> Result<()> {
 /// As [`unary`], and [`KernelError::ScalarOutOfRange`] where an integer scalar does not fit the array's integer dtype.
 pub fn binary(op: BinaryOp, x: Input<'_>, y: Input<'_>, out: Operand<'_>) -> Result<()> {
     let name = op.name();
-    let promoted = promoted_dtype(op, &x, &y);
-    let unsupported = KernelError::UnsupportedDType {
-        op: name,
-        dtype: promoted,
-    };
-    let Some(compute) = op.compute_dtype(promoted) else {
-        return Err(unsupported);
-    };
+    let dtype = promoted_dtype(op, &x, &y);
     let level = Level::current();
-    let Some(kernel) = op::binary_kernel(op, compute, level) else {
-        return Err(unsupported);
+    let Some(&Loops {
+        compute,
+        ref kernel,
+    }) = op::binary_loops(op, dtype, level)
+    else {
+        return Err(KernelError::UnsupportedDType { op: name, dtype });
     };
-    if let (Input::Array(x), Input::Array(y)) = (&x, &y)
-        && x.dtype() == compute
-        && y.dtype() == compute
-        && out.dtype() == kernel.out
-        && dense_binary(name, &kernel, x, y, &out)?
-    {
+    if dense(name, kernel, compute, [&x, &y], &out)? {
         return Ok(());
     }
-    let beside_scalar = match (&x, &y) {
-        (Input::Array(x), Input::Scalar(y)) => Some((x, *y, false)),
-        (Input::Scalar(x), Input::Array(y)) => Some((y, *x, true)),
-        _ => None,
-    };
-    if let Some((array, scalar, left)) = beside_scalar
-        && array.dtype() == compute
-        && out.dtype() == kernel.out
-        && scalar_fits(scalar, compute)
-        && dense_scalar(
-            name,
-            &kernel,
-            array,
-            scalar_word(scalar, compute),
-            left,
-            &out,
-        )?
-    {
+    let terms = [
+        term(Argument::X, &x, compute),
+        term(Argument::Y, &y, compute),
+    ];
+    if small(name, kernel.zip, terms, kernel.out, &out)? {
         return Ok(());
     }
     // Only the left operand has an in-place form: where the right one is overwritten, the reversed operation runs.
@@ -137,8 +123,45 @@ pub fn binary(op: BinaryOp, x: Input<'_>, y: Input<'_>, out: Operand<'_>) -> Res
     let mut sketch = Sketch::new(name, &out)?;
     let x = sketch.load(Argument::X, &x, compute)?;
     let y = sketch.load(Argument::Y, &y, compute)?;
-    let result = sketch.step(Action::Binary(kernel, x, y), kernel.out);
+    let result = sketch.step(Action::Binary(*kernel, x, y), kernel.out);
     sketch.finish(result, &out, kernel.heavy)
+}
+
+/// The fast paths of [`binary`]: dense arrays, or one beside a number. False where nothing was done.
+#[inline]
+fn dense(
+    op: &'static str,
+    kernel: &BinaryKernel,
+    compute: DType,
+    inputs: [&Input<'_>; 2],
+    out: &Operand<'_>,
+) -> Result<bool> {
+    let fits = |x: &Operand<'_>| x.dtype() == compute;
+    if out.dtype() != kernel.out {
+        return Ok(false);
+    }
+    let (array, scalar, left) = match inputs {
+        [Input::Array(x), Input::Array(y)] if fits(x) && fits(y) => {
+            return dense_binary(op, kernel, x, y, out);
+        }
+        [Input::Array(x), Input::Scalar(y)] => (x, *y, false),
+        [Input::Scalar(x), Input::Array(y)] => (y, *x, true),
+        _ => return Ok(false),
+    };
+    if !fits(array) || !scalar_fits(scalar, compute) {
+        return Ok(false);
+    }
+    let word = scalar_word(scalar, compute);
+    dense_scalar(op, kernel, array, word, left, out)
+}
+
+/// A source of a small operation.
+fn term<'t, 'a>(argument: Argument, input: &'t Input<'a>, dtype: DType) -> Term<'t, 'a> {
+    Term {
+        argument,
+        input,
+        dtype,
+    }
 }
 
 /// Writes `a` to `out` where `condition` is true (not zero), `b` elsewhere; both converted to `out`'s dtype by way of
@@ -151,11 +174,19 @@ pub fn binary(op: BinaryOp, x: Input<'_>, y: Input<'_>, out: Operand<'_>) -> Res
 pub fn select(condition: Input<'_>, a: Input<'_>, b: Input<'_>, out: Operand<'_>) -> Result<()> {
     let name = "select";
     let dtype = promote_inputs(&a, &b);
+    let kernel = table::select_kernel(dtype.size(), Level::current());
+    let terms = [
+        term(Argument::X, &condition, DType::Bool),
+        term(Argument::Y, &a, dtype),
+        term(Argument::Input(2), &b, dtype),
+    ];
+    if small(name, kernel, terms, dtype, &out)? {
+        return Ok(());
+    }
     let mut sketch = Sketch::new(name, &out)?;
     let condition = sketch.load(Argument::X, &condition, DType::Bool)?;
     let a = sketch.load(Argument::Y, &a, dtype)?;
     let b = sketch.load(Argument::Input(2), &b, dtype)?;
-    let kernel = table::select_kernel(dtype.size(), Level::current());
     let result = sketch.step(Action::Ternary(kernel, condition, a, b), dtype);
     sketch.finish(result, &out, false)
 }
@@ -215,6 +246,20 @@ pub fn copy(x: Input<'_>, out: Operand<'_>) -> Result<()> {
             return Ok(());
         }
     }
+    let own = match &x {
+        Input::Array(x) => x.dtype(),
+        Input::Scalar(_) => out.dtype(),
+    };
+    let kernel = table::cast_kernel(own, out.dtype(), Level::current());
+    if small(
+        name,
+        kernel,
+        [term(Argument::X, &x, own)],
+        out.dtype(),
+        &out,
+    )? {
+        return Ok(());
+    }
     let mut sketch = Sketch::new(name, &out)?;
     let result = match &x {
         Input::Array(operand) if operand.dtype() != out.dtype() => {
@@ -227,6 +272,7 @@ pub fn copy(x: Input<'_>, out: Operand<'_>) -> Result<()> {
 }
 
 /// The dtype of an operand on its own.
+#[inline]
 fn input_dtype(input: &Input<'_>) -> DType {
     match input {
         Input::Array(operand) => operand.dtype(),
@@ -238,6 +284,7 @@ fn input_dtype(input: &Input<'_>) -> DType {
 }
 
 /// The dtype two operands meet in; a scalar is weak beside an array.
+#[inline]
 fn promote_inputs(x: &Input<'_>, y: &Input<'_>) -> DType {
     match (x, y) {
         (Input::Array(x), Input::Scalar(y)) => x.dtype().promote_scalar(y.kind()),
@@ -247,6 +294,7 @@ fn promote_inputs(x: &Input<'_>, y: &Input<'_>) -> DType {
 }
 
 /// [`promote_inputs`], but a comparison with a scalar out of the array's range widens: the answer is known and no error.
+#[inline]
 fn promoted_dtype(op: BinaryOp, x: &Input<'_>, y: &Input<'_>) -> DType {
     let dtype = promote_inputs(x, y);
     let fits = |input: &Input<'_>| match input {
@@ -261,6 +309,7 @@ fn promoted_dtype(op: BinaryOp, x: &Input<'_>, y: &Input<'_>) -> DType {
 }
 
 /// Whether an integer scalar is in the range of an integer dtype; anything else is rounded, which is no error.
+#[inline]
 pub(crate) fn scalar_fits(scalar: Scalar, dtype: DType) -> bool {
     let value = match scalar {
         Scalar::Int(value) => i128::from(value),
@@ -280,6 +329,7 @@ pub(crate) fn scalar_fits(scalar: Scalar, dtype: DType) -> bool {
 }
 
 /// The bytes of a scalar as an element of `dtype`, from the start of a word.
+#[inline]
 pub(crate) fn scalar_word(scalar: Scalar, dtype: DType) -> u64 {
     fn place<const N: usize>(bytes: [u8; N]) -> u64 {
         let mut word = [0; 8];

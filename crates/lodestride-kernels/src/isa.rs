@@ -145,6 +145,7 @@ impl Level {
         Level { isa }
     }
 
+    #[inline]
     pub(crate) fn isa(self) -> Isa {
         self.isa
     }

@@ -19,6 +19,7 @@ mod gemm_walk;
 mod inner;
 mod instruction;
 mod isa;
+mod known;
 mod matmul_mixed;
 mod matrix;
 mod nest_form;
@@ -36,8 +37,10 @@ mod reduce_moments;
 mod reduce_plan;
 mod reduce_walk;
 mod row_copy;
+mod rules;
 mod scalar;
 mod segment_rows;
+mod small;
 #[cfg(target_arch = "x86_64")]
 mod sort_avx512;
 mod sort_key;

@@ -5,6 +5,8 @@
 //! loops it gets (a module of `table.rs`), the class of dtypes it computes in, what it returns, and the element function.
 
 use crate::isa::{Arch, Level};
+use crate::known::{Known, Loops};
+use crate::rules::{Class, Returns};
 use crate::scalar::activation::{Activation, Rectify};
 use crate::scalar::arith::{Number, Quotient, Ring};
 use crate::scalar::bitwise::{Bits, Shift};
@@ -21,58 +23,6 @@ use crate::scalar::{Binary, Unary};
 use crate::table::{self, BinaryKernel, UnaryKernel};
 use lodestride_buffer::{Bool, DType};
 use std::fmt;
-
-/// The dtypes an operation computes in; the others are converted or refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
-    /// All of them.
-    Any,
-    /// All but `bool`.
-    Number,
-    /// f32 and f64; integers and `bool` are computed in f64.
-    Float,
-    /// Integers and `bool`.
-    Bits,
-    /// Integers.
-    Integer,
-}
-
-impl Class {
-    /// The dtype in which operands of `dtype` are computed; `None` where the class has no meaning for them.
-    fn compute(self, dtype: DType) -> Option<DType> {
-        let wide = match dtype {
-            DType::F16 | DType::BF16 => DType::F32,
-            other => other,
-        };
-        match self {
-            Class::Any => Some(wide),
-            Class::Number => (wide != DType::Bool).then_some(wide),
-            Class::Float => Some(if wide.is_float() { wide } else { DType::F64 }),
-            Class::Bits => (!wide.is_float()).then_some(wide),
-            Class::Integer => (!wide.is_float() && wide != DType::Bool).then_some(wide),
-        }
-    }
-}
-
-/// What an operation returns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Returns {
-    /// The dtype of the operands (f64 where integers were computed in f64).
-    Same,
-    /// `bool`.
-    Truth,
-}
-
-impl Returns {
-    fn dtype(self, class: Class, dtype: DType) -> Option<DType> {
-        let compute = class.compute(dtype)?;
-        match self {
-            Returns::Truth => Some(DType::Bool),
-            Returns::Same if dtype.is_float() => Some(dtype),
-            Returns::Same => Some(compute),
-        }
-    }
-}
 
 /// The loops of an operation type, by its weight and class.
 macro_rules! table_entry {
@@ -120,6 +70,7 @@ macro_rules! op_enum {
             pub const ALL: &[$Enum] = &[$( $Enum::$Op, )*];
 
             /// The operation's name, as in error messages and file formats.
+            #[inline]
             pub const fn name(self) -> &'static str {
                 match self { $( $Enum::$Op => $name, )* }
             }
@@ -146,9 +97,27 @@ macro_rules! op_enum {
 
             /// The dtype of the result for operands of (promoted) dtype `input`; `None` where the operation is not
             /// defined for it.
+            #[inline]
             pub fn result_dtype(self, input: DType) -> Option<DType> {
-                let (class, returns) = self.rules();
-                returns.dtype(class, input)
+                static RESULTS: [[Option<DType>; DType::ALL.len()]; $Enum::ALL.len()] =
+                    $Enum::result_dtypes();
+                RESULTS[self as usize][input as usize]
+            }
+
+            /// [`Self::result_dtype`] of every operation and dtype.
+            const fn result_dtypes() -> [[Option<DType>; DType::ALL.len()]; $Enum::ALL.len()] {
+                let mut results = [[None; DType::ALL.len()]; $Enum::ALL.len()];
+                let mut op = 0;
+                while op < results.len() {
+                    let (class, returns) = $Enum::ALL[op].rules();
+                    let mut dtype = 0;
+                    while dtype < DType::ALL.len() {
+                        results[op][dtype] = returns.dtype(class, DType::ALL[dtype]);
+                        dtype += 1;
+                    }
+                    op += 1;
+                }
+                results
             }
         }
 
@@ -206,6 +175,18 @@ macro_rules! unary_ops {
                 $( UnaryOp::$Op => table_entry!(unary $weight $class unary_op::$Op, dtype, level), )*
             }
         }
+
+        /// What an operation does with operands of (promoted) `dtype`, worked out once per process; `None` where it is not
+        /// defined for them.
+        #[inline]
+        pub(crate) fn unary_loops(op: UnaryOp, dtype: DType, level: Level) -> Option<&'static Loops<UnaryKernel>> {
+            static KNOWN: Known<UnaryKernel, { UnaryOp::ALL.len() }> = Known::new();
+            KNOWN.loops(op as usize, dtype, level, || {
+                let compute = op.compute_dtype(dtype)?;
+                let kernel = unary_kernel(op, compute, level)?;
+                Some(Loops { compute, kernel })
+            })
+        }
     };
 }
 
@@ -240,6 +221,18 @@ macro_rules! binary_ops {
             match op {
                 $( BinaryOp::$Op => table_entry!(binary $weight $class binary_op::$Op, dtype, level), )*
             }
+        }
+
+        /// What an operation does with operands of (promoted) `dtype`, worked out once per process; `None` where it is not
+        /// defined for them.
+        #[inline]
+        pub(crate) fn binary_loops(op: BinaryOp, dtype: DType, level: Level) -> Option<&'static Loops<BinaryKernel>> {
+            static KNOWN: Known<BinaryKernel, { BinaryOp::ALL.len() }> = Known::new();
+            KNOWN.loops(op as usize, dtype, level, || {
+                let compute = op.compute_dtype(dtype)?;
+                let kernel = binary_kernel(op, compute, level)?;
+                Some(Loops { compute, kernel })
+            })
         }
     };
 }

@@ -25,9 +25,10 @@ impl<'a> Operand<'a> {
     /// [`KernelError::Shape`] where the layout reaches beyond the buffer.
     #[inline]
     pub fn new(buffer: &'a Buffer, layout: &'a Layout, dtype: DType) -> Result<Operand<'a>> {
-        layout
-            .check_fits(buffer.len() / dtype.size())
-            .map_err(KernelError::shape("operand"))?;
+        // Sizes are powers of two, and a shift is not a division, which would be the slowest step of a small call.
+        if !layout.fits(buffer.len() >> dtype.size().trailing_zeros()) {
+            return Err(Operand::beyond(buffer, layout, dtype));
+        }
         Ok(Operand {
             buffer,
             layout,
@@ -35,27 +36,43 @@ impl<'a> Operand<'a> {
         })
     }
 
+    #[cold]
+    fn beyond(buffer: &Buffer, layout: &Layout, dtype: DType) -> KernelError {
+        match layout.check_fits(buffer.len() / dtype.size()) {
+            Err(source) => KernelError::Shape {
+                op: "operand",
+                source,
+            },
+            Ok(()) => unreachable!("called for a layout that does not fit"),
+        }
+    }
+
     /// The buffer.
+    #[inline]
     pub fn buffer(&self) -> &'a Buffer {
         self.buffer
     }
 
     /// Where the elements are.
+    #[inline]
     pub fn layout(&self) -> &'a Layout {
         self.layout
     }
 
     /// What the elements are.
+    #[inline]
     pub fn dtype(&self) -> DType {
         self.dtype
     }
 
     /// The shape.
+    #[inline]
     pub fn shape(&self) -> &'a Shape {
         self.layout.shape()
     }
 
     /// The number of elements.
+    #[inline]
     pub fn elements(&self) -> usize {
         self.layout.elements()
     }
@@ -151,12 +168,14 @@ impl<'a> Input<'a> {
 }
 
 impl<'a> From<Operand<'a>> for Input<'a> {
+    #[inline]
     fn from(operand: Operand<'a>) -> Self {
         Input::Array(operand)
     }
 }
 
 impl From<Scalar> for Input<'_> {
+    #[inline]
     fn from(scalar: Scalar) -> Self {
         Input::Scalar(scalar)
     }

@@ -59,8 +59,12 @@ pub fn keep(axes: impl Into<Axes>) -> Axes {
 /// assert_eq!(normalize_axis(-1, 3), Ok(2));
 /// assert!(normalize_axis(3, 3).is_err());
 /// ```
+#[inline]
 pub fn normalize_axis(axis: isize, rank: usize) -> Result<usize, ShapeError> {
-    wrap(axis, rank).ok_or(ShapeError::AxisOutOfRange { axis, rank })
+    match wrap(axis, rank) {
+        Some(axis) => Ok(axis),
+        None => Err(ShapeError::AxisOutOfRange { axis, rank }),
+    }
 }
 
 /// Checks the position of an axis that is to be inserted: `0..=rank`, or negative, where -1 puts it last.
@@ -72,6 +76,7 @@ pub fn normalize_new_axis(axis: isize, rank: usize) -> Result<usize, ShapeError>
 }
 
 /// Counts a negative number from `size`; `None` outside `-size..size`.
+#[inline]
 pub(crate) fn wrap(number: isize, size: usize) -> Option<usize> {
     let front = if number < 0 {
         size.checked_sub(number.unsigned_abs())?

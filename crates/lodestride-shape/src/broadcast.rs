@@ -44,6 +44,26 @@ pub fn broadcast_many(shapes: &[&Shape]) -> Result<Shape, ShapeError> {
     Ok(common)
 }
 
+impl Shape {
+    /// Tells whether an array of this shape broadcasts to the other shape, which is then their common one.
+    ///
+    /// ```
+    /// use lodestride_shape::Shape;
+    ///
+    /// assert!(Shape::from([3, 1]).broadcasts_to(&Shape::from([2, 3, 4])));
+    /// assert!(!Shape::from([3, 4]).broadcasts_to(&Shape::from([3, 1])));
+    /// ```
+    #[must_use]
+    #[inline]
+    pub fn broadcasts_to(&self, shape: &Shape) -> bool {
+        let (have, want) = (self.as_slice(), shape.as_slice());
+        let Some(lead) = want.len().checked_sub(have.len()) else {
+            return false;
+        };
+        (have.iter().zip(&want[lead..])).all(|(have, want)| have == want || *have == 1)
+    }
+}
+
 impl Layout {
     /// Stretches axes of size 1 and adds leading axes, without moving anything: stretched axes get stride 0.
     ///
@@ -60,17 +80,19 @@ impl Layout {
     /// # Ok::<(), lodestride_shape::ShapeError>(())
     /// ```
     pub fn broadcast_to(&self, shape: &Shape) -> Result<Layout, ShapeError> {
-        let fail = || ShapeError::BroadcastTo {
-            shapes: ShapePair::boxed(self.shape(), shape),
-        };
-        let lead = shape.rank().checked_sub(self.rank()).ok_or_else(fail)?;
+        if !self.shape().broadcasts_to(shape) {
+            return Err(ShapeError::BroadcastTo {
+                shapes: ShapePair::boxed(self.shape(), shape),
+            });
+        }
         shape.checked_elements()?;
         let mut strides = Strides::filled(0, shape.rank());
-        for axis in 0..self.rank() {
-            match (self.shape()[axis], shape[lead + axis]) {
-                (have, want) if have == want => strides[lead + axis] = self.strides()[axis],
-                (1, _) => {}
-                _ => return Err(fail()),
+        let lead = shape.rank() - self.rank();
+        let (sizes, steps) = (self.shape().as_slice(), self.strides().as_slice());
+        let axes = shape[lead..].iter().zip(sizes).zip(steps);
+        for (stride, ((want, have), &step)) in strides[lead..].iter_mut().zip(axes) {
+            if have == want {
+                *stride = step;
             }
         }
         Ok(Layout::derived(

@@ -287,11 +287,9 @@ impl Builder<'_> {
             }
             Index::Point(index) => {
                 let size = self.source.shape()[axis];
-                let i = crate::axes::wrap(index, size).ok_or(ShapeError::IndexOutOfRange {
-                    index,
-                    axis,
-                    size,
-                })?;
+                let Some(i) = crate::axes::wrap(index, size) else {
+                    return Err(ShapeError::IndexOutOfRange { index, axis, size });
+                };
                 self.advance(i, axis);
                 self.axis += 1;
             }
@@ -386,14 +384,17 @@ impl Layout {
     ///
     /// # Errors
     /// [`ShapeError::AxisOutOfRange`], [`ShapeError::IndexOutOfRange`].
+    #[inline]
     pub fn slice(&self, i: isize, axis: isize) -> Result<Layout, ShapeError> {
         let axis = crate::normalize_axis(axis, self.rank())?;
         let size = self.shape()[axis];
-        let position = crate::axes::wrap(i, size).ok_or(ShapeError::IndexOutOfRange {
-            index: i,
-            axis,
-            size,
-        })?;
+        let Some(position) = crate::axes::wrap(i, size) else {
+            return Err(ShapeError::IndexOutOfRange {
+                index: i,
+                axis,
+                size,
+            });
+        };
         let (mut shape, mut strides) = (self.shape().clone(), self.strides().clone());
         shape.remove(axis);
         let distance = strides.remove(axis).wrapping_mul(position.cast_signed());

@@ -20,13 +20,100 @@ use crate::{Order, Shape, ShapeError, Strides};
 /// assert_eq!(column.bounds(), Some((1, 9)));
 /// # Ok::<(), lodestride_shape::ShapeError>(())
 /// ```
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone)]
 pub struct Layout {
     // Invariants: the product of the non-zero sizes fits isize; if there are elements, every index
     // `offset + sum(i * stride)` lies in 0..=isize::MAX; if there are none, the offset is 0.
     shape: Shape,
     strides: Strides,
     offset: usize,
+    // What every operation asks of its operands follows from the parts above and is worked out once, in `Facts`.
+    facts: Facts,
+}
+
+/// What follows from shape, strides and offset, so that equal layouts have equal facts but for `packed`.
+#[derive(Clone, Copy, Debug)]
+struct Facts {
+    elements: usize,
+    /// One more than the highest element index reached; 0 without elements.
+    end: usize,
+    /// Gap-free in C order, and in F order.
+    dense: [bool; 2],
+    /// Known to be the gap-free layout of this order at offset 0, strides of axes of size 1 included.
+    packed: Option<Order>,
+}
+
+impl Facts {
+    /// The facts of a layout that keeps the invariants.
+    #[inline]
+    fn of(shape: &[usize], strides: &[isize], offset: usize) -> Facts {
+        let (mut elements, mut highest) = (1usize, offset);
+        // An axis is in F step if its stride is the product of the sizes before it; in C step if the axis before it, those
+        // of size 1 left out, has its size times its stride.
+        let (mut c, mut f) = (true, true);
+        let (mut outer, mut innermost) = (None, 1isize);
+        for (&size, &stride) in shape.iter().zip(strides) {
+            let span = stride.wrapping_mul(size.cast_signed());
+            if size != 1 {
+                f &= stride == elements.cast_signed();
+                c &= outer.unwrap_or(span) == span;
+                outer = Some(stride);
+                innermost = stride;
+            }
+            elements = elements.wrapping_mul(size);
+            if stride > 0 {
+                highest = highest.wrapping_add(span.wrapping_sub(stride).cast_unsigned());
+            }
+        }
+        if elements == 0 {
+            return Facts::EMPTY;
+        }
+        Facts {
+            elements,
+            end: highest.wrapping_add(1),
+            dense: [c & (innermost == 1), f],
+            packed: None,
+        }
+    }
+
+    /// The facts of the gap-free layout of a shape, whose elements were counted, at offset 0.
+    #[inline]
+    fn packed(shape: &[usize], elements: usize, order: Order) -> Facts {
+        if elements == 0 {
+            return Facts::EMPTY;
+        }
+        // With one long axis the orders are the same.
+        let long = shape.iter().filter(|&&size| size != 1).count();
+        let both = long < 2;
+        Facts {
+            elements,
+            end: elements,
+            dense: [both | (order == Order::C), both | (order == Order::F)],
+            packed: Some(order),
+        }
+    }
+
+    const EMPTY: Facts = Facts {
+        elements: 0,
+        end: 0,
+        dense: [true; 2],
+        packed: None,
+    };
+}
+
+impl PartialEq for Layout {
+    #[inline]
+    fn eq(&self, other: &Layout) -> bool {
+        self.offset == other.offset && self.shape == other.shape && self.strides == other.strides
+    }
+}
+
+impl Eq for Layout {}
+
+impl std::hash::Hash for Layout {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        (&self.shape, &self.strides, self.offset).hash(state);
+    }
 }
 
 impl Layout {
@@ -36,22 +123,34 @@ impl Layout {
     /// [`ShapeError::TooLarge`] if the shape has more than `isize::MAX` elements.
     pub fn contiguous(shape: impl Into<Shape>, order: Order) -> Result<Layout, ShapeError> {
         let shape = shape.into();
-        let strides = shape.contiguous_strides(order)?;
-        Ok(Layout {
-            shape,
-            strides,
+        let elements = shape.checked_elements()?;
+        Ok(Layout::gap_free(shape, elements, order))
+    }
+
+    /// Makes the gap-free layout of the same shape that starts at element 0: what a result of this shape needs.
+    #[must_use]
+    #[inline]
+    pub fn packed(&self, order: Order) -> Layout {
+        if self.facts.packed == Some(order) {
+            return self.clone();
+        }
+        Layout::gap_free(self.shape.clone(), self.elements(), order)
+    }
+
+    /// [`Layout::contiguous`] of a shape whose elements were counted.
+    fn gap_free(shape: Shape, elements: usize, order: Order) -> Layout {
+        Layout {
+            strides: shape.packed_strides(order),
             offset: 0,
-        })
+            facts: Facts::packed(&shape, elements, order),
+            shape,
+        }
     }
 
     /// Makes the layout of a scalar at element 0.
     #[must_use]
     pub fn scalar() -> Layout {
-        Layout {
-            shape: Shape::scalar(),
-            strides: Strides::default(),
-            offset: 0,
-        }
+        Layout::from_parts(Shape::scalar(), Strides::default(), 0)
     }
 
     /// Makes a layout from its parts; `offset` is the element index of logical `[0, 0, ..]`, strides may be negative or 0.
@@ -88,25 +187,29 @@ impl Layout {
         if lowest < 0 {
             return Err(ShapeError::NegativeReach { lowest, offset });
         }
-        Ok(Layout {
-            shape,
-            strides,
-            offset,
-        })
+        Ok(Layout::from_parts(shape, strides, offset))
     }
 
-    /// Makes a layout whose parts come from a checked one; only the offset of an empty result is normalised.
-    pub(crate) fn derived(shape: Shape, strides: Strides, offset: isize) -> Layout {
-        let offset = if shape.has_no_elements() {
-            0
-        } else {
-            offset.unsigned_abs()
-        };
+    /// Puts a layout together whose parts keep the invariants.
+    #[inline]
+    fn from_parts(shape: Shape, strides: Strides, offset: usize) -> Layout {
+        let facts = Facts::of(&shape, &strides, offset);
         Layout {
             shape,
             strides,
             offset,
+            facts,
         }
+    }
+
+    /// Makes a layout whose parts come from a checked one; only the offset of an empty result is normalised.
+    #[inline]
+    pub(crate) fn derived(shape: Shape, strides: Strides, offset: isize) -> Layout {
+        let mut layout = Layout::from_parts(shape, strides, offset.unsigned_abs());
+        if layout.is_empty() {
+            layout.offset = 0;
+        }
+        layout
     }
 
     /// Takes the shape and the strides out.
@@ -144,14 +247,16 @@ impl Layout {
 
     /// Counts the logical elements; a broadcast axis counts in full.
     #[must_use]
+    #[inline]
     pub fn elements(&self) -> usize {
-        self.shape.elements()
+        self.facts.elements
     }
 
     /// Tells whether some axis has size 0.
     #[must_use]
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        self.shape.has_no_elements()
+        self.facts.elements == 0
     }
 
     /// Gives the size of one axis, which may count from the end.
@@ -166,32 +271,20 @@ impl Layout {
     ///
     /// The offset does not matter either. Arrays with at most one element are contiguous in both orders.
     #[must_use]
+    #[inline]
     pub fn is_contiguous(&self, order: Order) -> bool {
-        if self.is_empty() {
-            return true;
-        }
-        let mut step = 1isize;
-        let mut in_step = |axis: usize| {
-            let size = self.shape[axis];
-            if size == 1 {
-                return true;
-            }
-            let fits = self.strides[axis] == step;
-            step = step.wrapping_mul(size.cast_signed());
-            fits
-        };
-        match order {
-            Order::C => (0..self.rank()).rev().all(&mut in_step),
-            Order::F => (0..self.rank()).all(&mut in_step),
-        }
+        self.facts.dense[usize::from(order == Order::F)]
     }
 
     /// Gives the order in which the elements lie gap-free, C if both fit; `None` for strided views.
     #[must_use]
+    #[inline]
     pub fn order(&self) -> Option<Order> {
-        [Order::C, Order::F]
-            .into_iter()
-            .find(|&order| self.is_contiguous(order))
+        match self.facts.dense {
+            [true, _] => Some(Order::C),
+            [false, true] => Some(Order::F),
+            [false, false] => None,
+        }
     }
 
     /// Gives the lowest and the highest element index reached; `None` without elements.
@@ -206,22 +299,24 @@ impl Layout {
 
     /// Tells whether a buffer of `buffer_elements` elements holds everything the layout reaches.
     #[must_use]
+    #[inline]
     pub fn fits(&self, buffer_elements: usize) -> bool {
-        self.bounds()
-            .is_none_or(|(_, highest)| highest < buffer_elements)
+        self.facts.end <= buffer_elements
     }
 
     /// Checks that the layout stays inside a buffer of `available` elements.
     ///
     /// # Errors
     /// [`ShapeError::OutOfBuffer`].
+    #[inline]
     pub fn check_fits(&self, available: usize) -> Result<(), ShapeError> {
-        match self.bounds() {
-            Some((_, highest)) if highest >= available => {
-                Err(ShapeError::OutOfBuffer { highest, available })
-            }
-            _ => Ok(()),
+        if self.fits(available) {
+            return Ok(());
         }
+        Err(ShapeError::OutOfBuffer {
+            highest: self.facts.end - 1,
+            available,
+        })
     }
 
     /// Gives the element index of a position; negative numbers count from the end of their axis.

@@ -46,7 +46,7 @@
 //!   negative step the walk begins at the first bound. A point outside its axis is an error.
 //! * Rank 0 (one element) and axes of size 0 (no elements) are ordinary everywhere.
 //! * A layout is checked once, when it is made: element counts and every index it reaches fit `isize`. Views of it cannot
-//!   leave its bounds, so they cost O(rank) and never allocate up to rank 6.
+//!   leave its bounds, so they cost O(rank) and never allocate up to rank 4.
 //! * Arguments of any size are safe: what is too large is [`ShapeError::TooLarge`], never an overflow.
 #![forbid(unsafe_code)]
 
@@ -57,6 +57,7 @@ mod error;
 mod index;
 mod iter;
 mod layout;
+mod list;
 mod message;
 mod nest;
 mod order;
@@ -74,8 +75,9 @@ pub use error::{ReshapeRequest, ShapeError, ShapeOperation, ShapePair};
 pub use index::{Index, Span, all, interval, interval_step, new_axis, point};
 pub use iter::{NdIndexIterator, Offsets, Position};
 pub use layout::Layout;
+pub use list::INLINE_RANK;
 pub use nest::{LoopNest, Run, Runs};
 pub use order::Order;
 pub use overlap::{Overlap, overlap};
-pub use shape::{INLINE_RANK, Shape};
+pub use shape::Shape;
 pub use strides::Strides;

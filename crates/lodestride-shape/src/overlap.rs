@@ -1,6 +1,6 @@
 //! Whether two layouts of one buffer touch the same bytes, and whether one layout touches an element twice.
 
-use crate::{Layout, Order, ShapeError};
+use crate::{Layout, ShapeError};
 
 /// How two views of one buffer relate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -128,10 +128,13 @@ impl Layout {
     ///
     /// `false` is a proof. The answer is exact for up to two interleaving axes; beyond that it may err towards `true`.
     #[must_use]
+    #[inline]
     pub fn is_self_overlapping(&self) -> bool {
-        if self.is_contiguous(Order::C) {
-            return false;
-        }
+        self.order().is_none() && self.repeats_elements()
+    }
+
+    /// [`Layout::is_self_overlapping`] of a layout that is not gap-free.
+    fn repeats_elements(&self) -> bool {
         if self.has_broadcast_axis() {
             return true;
         }
@@ -167,6 +170,7 @@ impl Layout {
     ///
     /// # Errors
     /// [`ShapeError::SelfOverlapping`].
+    #[inline]
     pub fn check_writable(&self) -> Result<(), ShapeError> {
         if self.is_self_overlapping() {
             return Err(ShapeError::SelfOverlapping {
@@ -181,7 +185,7 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Shape, s};
+    use crate::{Order, Shape, s};
 
     #[test]
     #[expect(clippy::too_many_lines, reason = "one table of cases")]

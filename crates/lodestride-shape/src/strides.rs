@@ -3,13 +3,12 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-use smallvec::SmallVec;
-
-use crate::shape::{INLINE_RANK, write_list};
+use crate::list::List;
+use crate::shape::write_list;
 
 /// The distance in elements between neighbours along each axis; negative for reversed axes, 0 for broadcast ones.
 ///
-/// Dereferences to `[isize]`; inline up to rank 6.
+/// Dereferences to `[isize]`; inline up to rank 4.
 ///
 /// ```
 /// use lodestride_shape::{Order, Shape, Strides};
@@ -19,30 +18,33 @@ use crate::shape::{INLINE_RANK, write_list};
 /// assert_eq!(shape.contiguous_strides(Order::F)?, Strides::from([1, 3]));
 /// # Ok::<(), lodestride_shape::ShapeError>(())
 /// ```
-#[derive(PartialEq, Eq, Hash, Default)]
-pub struct Strides(SmallVec<[isize; INLINE_RANK]>);
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+pub struct Strides(List<isize>);
 
 impl Strides {
     /// Copies a slice of strides.
     #[must_use]
+    #[inline]
     pub fn from_slice(strides: &[isize]) -> Strides {
-        Strides(SmallVec::from_slice(strides))
+        Strides(List::from_slice(strides))
     }
 
     /// Makes `rank` equal strides.
     #[must_use]
+    #[inline]
     pub fn filled(stride: isize, rank: usize) -> Strides {
-        Strides(SmallVec::from_elem(stride, rank))
+        Strides(List::filled(stride, rank))
     }
 
     /// Views the strides as a slice.
     #[must_use]
     #[inline]
     pub fn as_slice(&self) -> &[isize] {
-        &self.0
+        self.0.as_slice()
     }
 
     /// Appends the stride of an axis behind the last one.
+    #[inline]
     pub fn push(&mut self, stride: isize) {
         self.0.push(stride);
     }
@@ -51,6 +53,7 @@ impl Strides {
     ///
     /// # Panics
     /// If `axis` is greater than the rank.
+    #[inline]
     pub fn insert(&mut self, axis: usize, stride: isize) {
         self.0.insert(axis, stride);
     }
@@ -59,14 +62,9 @@ impl Strides {
     ///
     /// # Panics
     /// If there is no such axis.
+    #[inline]
     pub fn remove(&mut self, axis: usize) -> isize {
         self.0.remove(axis)
-    }
-}
-
-impl Clone for Strides {
-    fn clone(&self) -> Strides {
-        Strides::from_slice(&self.0)
     }
 }
 
@@ -74,54 +72,58 @@ impl Deref for Strides {
     type Target = [isize];
     #[inline]
     fn deref(&self) -> &[isize] {
-        &self.0
+        self.0.as_slice()
     }
 }
 
 impl DerefMut for Strides {
     #[inline]
     fn deref_mut(&mut self) -> &mut [isize] {
-        &mut self.0
+        self.0.as_mut_slice()
     }
 }
 
 impl AsRef<[isize]> for Strides {
     fn as_ref(&self) -> &[isize] {
-        &self.0
+        self.0.as_slice()
     }
 }
 
 impl fmt::Display for Strides {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_list(f, &self.0)
+        write_list(f, self)
     }
 }
 
 impl fmt::Debug for Strides {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_list(f, &self.0)
+        write_list(f, self)
     }
 }
 
 impl<const N: usize> From<[isize; N]> for Strides {
+    #[inline]
     fn from(strides: [isize; N]) -> Strides {
         Strides::from_slice(&strides)
     }
 }
 
 impl From<&[isize]> for Strides {
+    #[inline]
     fn from(strides: &[isize]) -> Strides {
         Strides::from_slice(strides)
     }
 }
 
 impl From<Vec<isize>> for Strides {
+    #[inline]
     fn from(strides: Vec<isize>) -> Strides {
         Strides::from_slice(&strides)
     }
 }
 
 impl FromIterator<isize> for Strides {
+    #[inline]
     fn from_iter<I: IntoIterator<Item = isize>>(strides: I) -> Strides {
         Strides(strides.into_iter().collect())
     }
@@ -130,8 +132,9 @@ impl FromIterator<isize> for Strides {
 impl<'a> IntoIterator for &'a Strides {
     type Item = &'a isize;
     type IntoIter = std::slice::Iter<'a, isize>;
+    #[inline]
     fn into_iter(self) -> Self::IntoIter {
-        self.0.iter()
+        self.as_slice().iter()
     }
 }
 

@@ -1,0 +1,250 @@
+//! [`List`]: the short list of numbers that shapes and strides are made of.
+
+use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
+
+/// Lists up to this length, and so shapes up to this rank, need no heap memory.
+///
+/// With 4, an array handle is 128 bytes: the largest value that compilers move in registers, without a call.
+pub const INLINE_RANK: usize = 4;
+
+/// Up to [`INLINE_RANK`] numbers in place, more on the heap.
+///
+/// Copying and comparing inline lists are moves of a fixed size, not calls with a length: layouts are made for every
+/// view and every result.
+#[derive(Debug)]
+pub(crate) enum List<T> {
+    /// Invariant: `len <= INLINE_RANK`, and the items from `len` on are 0.
+    Inline {
+        len: u8,
+        items: [T; INLINE_RANK],
+    },
+    Heap(Vec<T>),
+}
+
+impl<T: Copy + Default> List<T> {
+    #[inline]
+    pub(crate) fn from_slice(numbers: &[T]) -> List<T> {
+        if numbers.len() > INLINE_RANK {
+            return List::Heap(numbers.to_vec());
+        }
+        let mut items = [T::default(); INLINE_RANK];
+        for (item, &number) in items.iter_mut().zip(numbers) {
+            *item = number;
+        }
+        List::Inline {
+            len: numbers.len() as u8,
+            items,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn filled(number: T, len: usize) -> List<T> {
+        if len > INLINE_RANK {
+            return List::Heap(vec![number; len]);
+        }
+        let mut items = [T::default(); INLINE_RANK];
+        for item in items.iter_mut().take(len) {
+            *item = number;
+        }
+        List::Inline {
+            len: len as u8,
+            items,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn as_slice(&self) -> &[T] {
+        match self {
+            // The minimum is a proof for the compiler, so that it leaves the check of the bounds out.
+            List::Inline { len, items } => &items[..usize::from(*len).min(INLINE_RANK)],
+            List::Heap(items) => items,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [T] {
+        match self {
+            List::Inline { len, items } => &mut items[..usize::from(*len).min(INLINE_RANK)],
+            List::Heap(items) => items,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, number: T) {
+        if let List::Inline { len, items } = self
+            && let Some(item) = items.get_mut(usize::from(*len))
+        {
+            *item = number;
+            *len += 1;
+        } else {
+            self.on_heap().push(number);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn insert(&mut self, place: usize, number: T) {
+        match self {
+            List::Inline { len, items }
+                if usize::from(*len) < INLINE_RANK && place <= usize::from(*len) =>
+            {
+                items.copy_within(place..INLINE_RANK - 1, place + 1);
+                items[place] = number;
+                *len += 1;
+            }
+            _ => self.on_heap().insert(place, number),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn remove(&mut self, place: usize) -> T {
+        match self {
+            List::Inline { len, items } if place < usize::from(*len) => {
+                let number = items[place];
+                *items = without(items, place);
+                *len -= 1;
+                number
+            }
+            _ => self.on_heap().remove(place),
+        }
+    }
+
+    /// The list as a vector, which can grow, and whose methods panic where a place does not exist.
+    #[cold]
+    fn on_heap(&mut self) -> &mut Vec<T> {
+        if let List::Inline { .. } = self {
+            *self = List::Heap(self.as_slice().to_vec());
+        }
+        match self {
+            List::Heap(items) => items,
+            List::Inline { .. } => unreachable!("moved to the heap above"),
+        }
+    }
+}
+
+/// The items with those behind `place` moved up by one and a 0 at the end.
+#[inline]
+fn without<T: Copy + Default>(items: &[T; INLINE_RANK], place: usize) -> [T; INLINE_RANK] {
+    let mut rest = [T::default(); INLINE_RANK];
+    for next in 1..INLINE_RANK {
+        rest[next - 1] = items[if next > place { next } else { next - 1 }];
+    }
+    rest
+}
+
+impl<T: Copy> Clone for List<T> {
+    #[inline]
+    fn clone(&self) -> List<T> {
+        match self {
+            List::Inline { len, items } => List::Inline {
+                len: *len,
+                items: *items,
+            },
+            List::Heap(items) => List::Heap(items.clone()),
+        }
+    }
+}
+
+impl<T: Copy + Default> Default for List<T> {
+    #[inline]
+    fn default() -> List<T> {
+        List::Inline {
+            len: 0,
+            items: [T::default(); INLINE_RANK],
+        }
+    }
+}
+
+impl<T: Copy + Default + PartialEq> PartialEq for List<T> {
+    #[inline]
+    fn eq(&self, other: &List<T>) -> bool {
+        match (self, other) {
+            (
+                List::Inline { len, items },
+                List::Inline {
+                    len: other_len,
+                    items: others,
+                },
+            ) => {
+                // All of them, without a branch for each and without a call.
+                let same = items
+                    .iter()
+                    .zip(others)
+                    .fold(true, |same, (a, b)| same & (a == b));
+                same & (len == other_len)
+            }
+            _ => self.as_slice() == other.as_slice(),
+        }
+    }
+}
+
+impl<T: Copy + Default + Eq> Eq for List<T> {}
+
+impl<T: Copy + Default + Ord> PartialOrd for List<T> {
+    fn partial_cmp(&self, other: &List<T>) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T: Copy + Default + Ord> Ord for List<T> {
+    fn cmp(&self, other: &List<T>) -> Ordering {
+        self.as_slice().cmp(other.as_slice())
+    }
+}
+
+impl<T: Copy + Default + Hash> Hash for List<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_slice().hash(state);
+    }
+}
+
+impl<T: Copy + Default> FromIterator<T> for List<T> {
+    #[inline]
+    fn from_iter<I: IntoIterator<Item = T>>(numbers: I) -> List<T> {
+        let mut list = List::default();
+        numbers.into_iter().for_each(|number| list.push(number));
+        list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A list does what a vector does, on both sides of the inline length.
+    #[test]
+    fn every_change_is_that_of_a_vector() {
+        for len in 0..8usize {
+            let numbers: Vec<usize> = (1..=len).collect();
+            let list = List::from_slice(&numbers);
+            assert_eq!(list.as_slice(), numbers);
+            assert_eq!(numbers.iter().copied().collect::<List<_>>(), list);
+            for place in 0..=len {
+                let (mut longer, mut wanted) = (list.clone(), numbers.clone());
+                longer.insert(place, 77);
+                wanted.insert(place, 77);
+                assert_eq!(longer.as_slice(), wanted, "insert at {place} of {len}");
+                assert_eq!(longer.remove(place), 77);
+                assert_eq!(longer, list, "removed again, {place} of {len}");
+                assert_eq!(list, longer);
+            }
+            for place in 0..len {
+                let (mut shorter, mut wanted) = (list.clone(), numbers.clone());
+                assert_eq!(shorter.remove(place), wanted.remove(place));
+                assert_eq!(shorter.as_slice(), wanted, "remove {place} of {len}");
+                assert_eq!(shorter, List::from_slice(&wanted), "the rest is zeros");
+                shorter.push(place);
+                wanted.push(place);
+                assert_eq!(shorter.as_slice(), wanted);
+            }
+            assert_eq!(List::filled(4usize, len).as_slice(), vec![4; len]);
+        }
+        assert!(List::from_slice(&[1, 2]) < List::from_slice(&[1, 2, 0]));
+    }
+
+    #[test]
+    #[should_panic(expected = "insertion index")]
+    fn a_place_beyond_the_end_is_refused() {
+        List::from_slice(&[1usize, 2]).insert(3, 0);
+    }
+}

@@ -216,17 +216,26 @@ impl NdArray {
     /// The view at one position along an axis that exists.
     #[track_caller]
     fn point(&self, op: &'static str, index: isize, axis: usize) -> Result<NdArray> {
-        let size = self.shape()[axis] as isize;
-        if index < -size || index >= size {
-            let array = ArraySummary::of(self);
-            return Err(ArrayError::new(ArrayErrorKind::IndexRange {
-                op,
-                axis,
-                index,
-                array,
-            }));
+        let size = self.shape()[axis];
+        let position = if index < 0 {
+            index.wrapping_add_unsigned(size)
+        } else {
+            index
+        };
+        match usize::try_from(position) {
+            Ok(position) if position < size => {
+                Ok(self.with_layout(self.layout().at(position, axis)))
+            }
+            _ => {
+                let array = ArraySummary::of(self);
+                Err(ArrayError::new(ArrayErrorKind::IndexRange {
+                    op,
+                    axis,
+                    index,
+                    array,
+                }))
+            }
         }
-        Ok(self.with_layout(self.layout().slice(index, axis as isize).in_op(op, self)?))
     }
 
     /// Assigns to one row of a matrix.

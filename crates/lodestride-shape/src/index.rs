@@ -395,14 +395,31 @@ impl Layout {
                 size,
             });
         };
-        let (mut shape, mut strides) = (self.shape().clone(), self.strides().clone());
-        shape.remove(axis);
-        let distance = strides.remove(axis).wrapping_mul(position.cast_signed());
-        Ok(Layout::derived(
-            shape,
-            strides,
+        Ok(self.at(position, axis))
+    }
+
+    /// [`Layout::slice`] of a position and an axis that were checked.
+    ///
+    /// # Panics
+    /// If there is no such position.
+    ///
+    /// ```
+    /// use lodestride_shape::{Layout, Order};
+    ///
+    /// let row = Layout::contiguous([3, 4], Order::C)?.at(1, 0);
+    /// assert_eq!((row.shape().as_slice(), row.offset()), ([4].as_slice(), 4));
+    /// # Ok::<(), lodestride_shape::ShapeError>(())
+    /// ```
+    #[must_use]
+    #[inline]
+    pub fn at(&self, position: usize, axis: usize) -> Layout {
+        assert!(position < self.shape()[axis], "a position outside its axis");
+        let distance = self.strides()[axis].wrapping_mul(position.cast_signed());
+        Layout::derived(
+            self.shape().without(axis),
+            self.strides().without(axis),
             self.offset().cast_signed().wrapping_add(distance),
-        ))
+        )
     }
 
     /// Takes the positions `range` of one axis, which stays; the bounds must lie in the axis.

@@ -205,11 +205,17 @@ impl Layout {
     /// Makes a layout whose parts come from a checked one; only the offset of an empty result is normalised.
     #[inline]
     pub(crate) fn derived(shape: Shape, strides: Strides, offset: isize) -> Layout {
-        let mut layout = Layout::from_parts(shape, strides, offset.unsigned_abs());
-        if layout.is_empty() {
-            layout.offset = 0;
+        let facts = Facts::of(&shape, &strides, offset.unsigned_abs());
+        Layout {
+            shape,
+            strides,
+            offset: if facts.elements == 0 {
+                0
+            } else {
+                offset.unsigned_abs()
+            },
+            facts,
         }
-        layout
     }
 
     /// Takes the shape and the strides out.

@@ -98,15 +98,36 @@ impl<T: Copy + Default> List<T> {
 
     #[inline]
     pub(crate) fn remove(&mut self, place: usize) -> T {
-        match self {
-            List::Inline { len, items } if place < usize::from(*len) => {
-                let number = items[place];
-                *items = without(items, place);
-                *len -= 1;
-                number
-            }
-            _ => self.on_heap().remove(place),
+        let number = self.as_slice()[place];
+        *self = self.without(place);
+        number
+    }
+
+    /// The list without the number at a place, which exists.
+    #[inline]
+    pub(crate) fn without(&self, place: usize) -> List<T> {
+        let List::Inline { len, items } = self else {
+            return self.without_on_heap(place);
+        };
+        let zero = T::default();
+        let [a, b, c, d] = *items;
+        let rest = match place {
+            0 => [b, c, d, zero],
+            1 => [a, c, d, zero],
+            2 => [a, b, d, zero],
+            _ => [a, b, c, zero],
+        };
+        List::Inline {
+            len: len.saturating_sub(1),
+            items: rest,
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn without_on_heap(&self, place: usize) -> List<T> {
+        let (front, back) = self.as_slice().split_at(place);
+        List::from_slice(&[front, &back[1..]].concat())
     }
 
     /// The list as a vector, which can grow, and whose methods panic where a place does not exist.
@@ -120,16 +141,6 @@ impl<T: Copy + Default> List<T> {
             List::Inline { .. } => unreachable!("moved to the heap above"),
         }
     }
-}
-
-/// The items with those behind `place` moved up by one and a 0 at the end.
-#[inline]
-fn without<T: Copy + Default>(items: &[T; INLINE_RANK], place: usize) -> [T; INLINE_RANK] {
-    let mut rest = [T::default(); INLINE_RANK];
-    for next in 1..INLINE_RANK {
-        rest[next - 1] = items[if next > place { next } else { next - 1 }];
-    }
-    rest
 }
 
 impl<T: Copy> Clone for List<T> {

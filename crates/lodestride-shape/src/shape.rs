@@ -90,6 +90,12 @@ impl Shape {
         self.contains(&0)
     }
 
+    /// Leaves out axis `axis`, which exists.
+    #[inline]
+    pub(crate) fn without(&self, axis: usize) -> Shape {
+        Shape(self.0.without(axis))
+    }
+
     /// Views the sizes as a slice.
     #[must_use]
     #[inline]

@@ -36,6 +36,12 @@ impl Strides {
         Strides(List::filled(stride, rank))
     }
 
+    /// Leaves out axis `axis`, which exists.
+    #[inline]
+    pub(crate) fn without(&self, axis: usize) -> Strides {
+        Strides(self.0.without(axis))
+    }
+
     /// Views the strides as a slice.
     #[must_use]
     #[inline]

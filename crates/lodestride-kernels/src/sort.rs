@@ -14,7 +14,7 @@ use crate::sort_key::{Coding, Key};
 use crate::sort_lines::{Block, Blocks, Lines, Scratch, fill_lines};
 use crate::sort_order::order;
 use crate::sort_radix::sort_above;
-use crate::sort_select::{first, order_around, partition_at};
+use crate::sort_select::{SHORT, first, order_around, partition_at};
 
 /// In which direction to sort, and whether equal values keep their order.
 ///
@@ -261,7 +261,7 @@ pub fn partition(x: Operand<'_>, axis: usize, kth: &[usize], out: Operand<'_>) -
 
 /// Whether sorting a line is no slower than a partition of it.
 fn sorts_instead<K: Key>(len: usize, kth: &[usize]) -> bool {
-    len <= 256 || K::BITS == 8 || kth.len() > 8
+    len <= SHORT || K::BITS == 8 || kth.len() > 8
 }
 
 /// Places in ascending order, each once.

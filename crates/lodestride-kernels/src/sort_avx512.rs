@@ -26,6 +26,7 @@ macro_rules! sorter {
     (
         $module:ident, $key:ty, $signed:ty, $lanes:literal, $mask:ty, zip $low:expr, $high:expr;
         $set1:ident $less:ident $min:ident $max:ident $mask_max:ident $permute:ident $zip:ident $compress:ident
+        $mask_load:ident $mask_store:ident
     ) => {
         pub(crate) mod $module {
             use super::*;
@@ -50,6 +51,34 @@ macro_rules! sorter {
                 let lanes = &mut keys[at..at + LANES];
                 // SAFETY: `lanes` has exactly the 64 bytes that are written; no alignment is needed.
                 unsafe { _mm512_storeu_si512(lanes.as_mut_ptr().cast(), vector) }
+            }
+
+            /// The lanes of a vector at `at` that are inside `len` keys.
+            fn inside(len: usize, at: usize) -> $mask {
+                match len.saturating_sub(at) {
+                    rest if rest < LANES => (1 << rest) - 1,
+                    _ => <$mask>::MAX,
+                }
+            }
+
+            /// The vector at `at`, with the largest key in the lanes beyond the end.
+            #[inline]
+            #[target_feature(enable = "avx512f")]
+            fn load_inside(keys: &[$key], at: usize) -> __m512i {
+                let lanes = &keys[at.min(keys.len())..];
+                let filler = $set1(<$key>::MAX as $signed);
+                // SAFETY: lanes outside the mask are not read, those inside are keys of `lanes`.
+                unsafe { $mask_load(filler, inside(keys.len(), at), lanes.as_ptr().cast()) }
+            }
+
+            /// Writes the lanes of the vector at `at` that are inside.
+            #[inline]
+            #[target_feature(enable = "avx512f")]
+            fn store_inside(keys: &mut [$key], at: usize, vector: __m512i) {
+                let len = keys.len();
+                let lanes = &mut keys[at.min(len)..];
+                // SAFETY: lanes outside the mask are not written, those inside are keys of `lanes`.
+                unsafe { $mask_store(lanes.as_mut_ptr().cast(), inside(len, at), vector) }
             }
 
             /// Sorts keys ascending where the process uses AVX-512; `scratch` is as long as `keys`.
@@ -159,11 +188,9 @@ macro_rules! sorter {
             /// Sorts up to `R` rows of keys.
             #[target_feature(enable = "avx512f")]
             fn sort_matrix<const R: usize>(keys: &mut [$key]) {
-                let mut room = [<$key>::MAX; SHORT];
-                room[..keys.len()].copy_from_slice(keys);
                 let mut rows = [_mm512_setzero_si512(); R];
                 for (index, row) in rows.iter_mut().enumerate() {
-                    *row = load(&room, index * LANES);
+                    *row = load_inside(keys, index * LANES);
                 }
                 rows = sort_columns(rows);
                 rows = merge::<R, 1>(rows);
@@ -178,10 +205,8 @@ macro_rules! sorter {
                     rest /= 2;
                 }
                 for (index, row) in rows.into_iter().enumerate() {
-                    store(&mut room, index * LANES, row);
+                    store_inside(keys, index * LANES, row);
                 }
-                let len = keys.len();
-                keys.copy_from_slice(&room[..len]);
             }
 
             /// Sorts every column: networks of the fewest known comparisons (Knuth, volume 3; Green, 1969).
@@ -318,6 +343,7 @@ sorter!(
     [8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31];
     _mm512_set1_epi32 _mm512_cmplt_epu32_mask _mm512_min_epu32 _mm512_max_epu32 _mm512_mask_max_epu32
     _mm512_permutexvar_epi32 _mm512_permutex2var_epi32 _mm512_maskz_compress_epi32
+    _mm512_mask_loadu_epi32 _mm512_mask_storeu_epi32
 );
 sorter!(
     wide, u64, i64, 8, u8,
@@ -325,4 +351,5 @@ sorter!(
     [4, 12, 5, 13, 6, 14, 7, 15];
     _mm512_set1_epi64 _mm512_cmplt_epu64_mask _mm512_min_epu64 _mm512_max_epu64 _mm512_mask_max_epu64
     _mm512_permutexvar_epi64 _mm512_permutex2var_epi64 _mm512_maskz_compress_epi64
+    _mm512_mask_loadu_epi64 _mm512_mask_storeu_epi64
 );

@@ -11,7 +11,7 @@ use crate::row_copy::with_unit;
 use crate::sort_key::{Coding, Key};
 use crate::sort_lines::{Block, Blocks, Lines, Scratch};
 use crate::sort_radix::sort_above;
-use crate::sort_select::nth_and_next;
+use crate::sort_select::{SHORT, nth_and_next};
 
 /// Which value a quantile between two elements has, and where the elements stand.
 ///
@@ -183,7 +183,7 @@ impl Wanted<'_> {
         let scratch = Scratch::new::<K>(self.op, self.len)?;
         let mut scratch = scratch.open(self.op)?;
         let scratch = scratch.slice::<K>();
-        let sorted = self.qs.len() >= MANY || self.len <= 256 || K::BITS == 8;
+        let sorted = self.qs.len() >= MANY || self.len <= SHORT || K::BITS == 8;
         let lines = block.keys.chunks_exact_mut(self.len);
         for (keys, values) in lines.zip(block.beside.chunks_exact_mut(self.qs.len())) {
             coding.rank(keys);

@@ -9,7 +9,7 @@ use crate::threads;
 
 /// Sorts keys ascending by their bits from `low` on, where keys that agree in those already ascend by the others; on the calling thread and up to `parts - 1` others.
 pub(crate) fn sort_above<K: Key>(keys: &mut [K], scratch: &mut [K], low: u32, parts: usize) {
-    if keys.len() < 2 {
+    if keys.len() < 2 || (keys.len() <= FEW && K::sort_vectors(keys, scratch)) {
         return;
     }
     if let Some(descends) = monotone(keys) {

@@ -2,8 +2,8 @@
 
 use crate::sort_key::Key;
 
-/// Up to this many keys the standard library's selection is used.
-const FEW: usize = 1 << 12;
+/// Up to this many keys sorting is no slower than selecting, which then is left to the standard library.
+pub(crate) const SHORT: usize = 1 << 12;
 
 /// Keys looked at to bracket the k-th.
 const SAMPLE: usize = 1 << 10;
@@ -13,7 +13,7 @@ const MARGIN: usize = 96;
 
 /// The `k`-th smallest key; `scratch` is as long as `keys`.
 pub(crate) fn nth<K: Key>(keys: &[K], k: usize, scratch: &mut [K]) -> K {
-    if keys.len() > FEW {
+    if keys.len() > SHORT {
         let (low, high) = bracket(keys, k);
         let found = gather(keys, low, high, scratch);
         if let Some(k) = k.checked_sub(found.below).filter(|&k| k < found.inside) {

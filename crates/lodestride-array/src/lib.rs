@@ -70,6 +70,8 @@
 //! | `Transforms.tanh(a, true)`, `Transforms.tanh(a, false)` | `a.tanh()?`, `a.tanhi()?` |
 //! | `a.sumNumber()`, `a.sum(0)` (a `[1, n]` row) | `a.sum_number()?`, `a.sum(0)?` (`[n]`) or `a.sum(keep(0))?` (`[1, n]`) |
 //! | `a.std(0)` | `a.std(0)?`: over n - 1, as in ND4J; `std_ddof(0, 0)` as in NumPy |
+//! | `Nd4j.sort(a, 1, true)`, `Nd4j.sortWithIndices(a, 1, false)`, `Nd4j.sortRows(a, 0, true)` | `a.sorti(1)?`, `a.sorti_with_indices(1, Sorting::descending())?`, `a.sort_rows(0, Sorting::ascending())?` |
+//! | `a.medianNumber()`, `a.percentileNumber(q)` | `a.median_number()?`, `a.percentile_with(q, .., QuantileMethod::Weibull)?` |
 //! | `IMax`, `IMin`, `IAMax` | `argmax(axis)?`, `argmin(axis)?`, `arg_abs_max(axis)?` |
 //! | `BooleanIndexing.replaceWhere(a, v, cond)`, `chooseFrom`, `firstIndex` | `a.replace_where(&a.less(0)?, v)?`, `a.select_where(&mask)?`, `mask.first_index()?` |
 //! | `a.mmul(b)`, `a.transpose()`, `a.dup()`, `a.assign(b)` | `a.mmul(&b)?`, `a.transpose()`, `a.dup()?`, `a.assign(&b)?` |

@@ -168,3 +168,27 @@ fn filter<K: Key>(keys: &[K], k: usize, chosen: &mut Vec<(K, u64)>) {
     chosen.sort_unstable();
     chosen.truncate(k);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_statistics_are_those_of_the_sorted_keys() {
+        for len in [1usize, 2, 50, SHORT, SHORT + 1, 30_000] {
+            for distinct in [1, 2, 5, 1000, u64::MAX] {
+                let keys: Vec<u64> = (0..len as u64)
+                    .map(|i| (i ^ 0x9e37).wrapping_mul(0x9e37_79b9_7f4a_7c15) % distinct)
+                    .collect();
+                let mut sorted = keys.clone();
+                sorted.sort_unstable();
+                let mut scratch = vec![0; len];
+                for k in [0, len / 3, len / 2, len - 1] {
+                    let next = sorted[(k + 1).min(len - 1)];
+                    let found = nth_and_next(&keys, k, &mut scratch);
+                    assert_eq!(found, (sorted[k], next), "{k} of {len}, {distinct}");
+                }
+            }
+        }
+    }
+}

@@ -162,6 +162,7 @@ fn quantiles_over_axes_keep_them_when_asked() {
             .unwrap()
             .is_nan()
     );
+    assert_eq!(NdArray::from([1.0f32, 4.0]).median_number().unwrap(), 2.5);
     let big = NdArray::from([f64::MAX, -f64::MAX, f64::INFINITY, f64::INFINITY]);
     assert_eq!(big.median(0).unwrap().item::<f64>().unwrap(), f64::INFINITY);
     assert_eq!(

@@ -1,5 +1,6 @@
 //! Medians, quantiles and percentiles over axes.
 
+use lodestride_buffer::DType;
 use lodestride_kernels::ReduceOp;
 use lodestride_kernels::sort_quantile::{self as kernels, NanRule, QuantileMethod};
 use lodestride_shape::{Axes, Order};
@@ -47,7 +48,7 @@ impl NdArray {
     #[doc(alias = "medianNumber")]
     #[track_caller]
     pub fn median_number(&self) -> Result<f64> {
-        self.median(..)?.item::<f64>()
+        self.median(..)?.cast(DType::F64)?.item::<f64>()
     }
 
     /// The value below which a share `q` (0 to 1) of the elements over the given axes lies, on the line between the two
@@ -138,7 +139,7 @@ impl NdArray {
     /// ```
     /// use lodestride_array::{NdArray, QuantileMethod};
     ///
-    /// let a = NdArray::arange(1, 10, 1)?;
+    /// let a = NdArray::from([1.0f64, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
     /// assert_eq!(a.percentile_with(75.0, .., QuantileMethod::Weibull)?.item::<f64>()?, 7.5);
     /// assert_eq!(a.percentile(75.0, ..)?.item::<f64>()?, 7.0);
     /// # Ok::<(), lodestride_array::ArrayError>(())

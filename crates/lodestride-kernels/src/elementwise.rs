@@ -12,7 +12,7 @@ use crate::operand::{Input, Operand};
 use crate::plan::{Action, Load, Plan, Source, Step};
 use crate::small::{Term, small};
 use crate::table::{self, BinaryKernel, UnaryKernel};
-use crate::transfer;
+use crate::transfer::transfer;
 use lodestride_buffer::{Argument, Bool, DType, Element, Scalar, bf16, f16};
 use lodestride_shape::Shape;
 use smallvec::SmallVec;
@@ -232,8 +232,8 @@ pub fn clip(x: Input<'_>, low: Scalar, high: Scalar, out: Operand<'_>) -> Result
 pub fn copy(x: Input<'_>, out: Operand<'_>) -> Result<()> {
     let name = "assign";
     if let Input::Array(x) = &x {
-        if x.dtype() == out.dtype() && transfer::dense(name, x, &out)? {
-            return Ok(());
+        if x.dtype() == out.dtype() {
+            return transfer(name, x, &out);
         }
         let level = Level::current();
         let kernel = UnaryKernel {

@@ -1,26 +1,28 @@
-//! Moving whole rows by index: take, scatter, compress by a mask, positions of non-zeros.
+//! Moving whole rows by index: take and scatter.
 //!
 //! Every index is checked before the first element is written.
 
 use lodestride_buffer::{Argument, ReadGuard, WriteGuard};
 use lodestride_shape::Shape;
+use std::ops::Range;
 
 use crate::door;
 use crate::error::KernelError;
 use crate::numeric::{Compute, ComputeKind};
 use crate::operand::Operand;
-use crate::row_copy::{Pairs, copy_block, join, pairs, with_unit};
+use crate::row_copy::{Pair, Pairs, copy_block, join, pairs, with_unit};
 use crate::strided::{Dims, Source, collapse, count, dims_of, load_written, offset_at, store};
+use crate::take_rows::Rows;
 
 /// Indices resolved at a time.
 const TILE: usize = 256;
 
 /// The elements of an index array in logical C order, wrapped and checked.
-struct Indices<'a> {
+pub(crate) struct Indices<'a> {
     dims: Dims,
     start: isize,
     source: &'a Source<'a, i64>,
-    count: usize,
+    pub(crate) count: usize,
     /// The axis that is indexed, and its size.
     axis: usize,
     size: usize,
@@ -50,9 +52,12 @@ impl Indices<'_> {
             let tile = &mut tile[..TILE.min(self.count - first)];
             self.raw(first, tile);
             let size = self.size as i64;
-            let bad = tile
-                .iter()
-                .position(|&index| index < -size || index >= size);
+            let wrong = |index: i64| (index < -size) | (index >= size);
+            // One answer for the whole tile, for the compiler to vectorise; the place is looked for only if there is one.
+            if !tile.iter().fold(false, |any, &index| any | wrong(index)) {
+                continue;
+            }
+            let bad = tile.iter().position(|&index| wrong(index));
             if let Some(at) = bad {
                 return Err(KernelError::IndexOutOfRange {
                     op,
@@ -68,32 +73,38 @@ impl Indices<'_> {
 
     /// Calls `job(position, index)` for every index, wrapped to `0..size`.
     fn each(&self, mut job: impl FnMut(usize, usize)) {
-        let mut tile = [0; TILE];
-        for first in (0..self.count).step_by(TILE) {
-            let tile = &mut tile[..TILE.min(self.count - first)];
-            self.raw(first, tile);
+        self.each_tile(0..self.count, |first, tile| {
             for (at, &index) in tile.iter().enumerate() {
-                let wrapped = if index < 0 {
-                    index + self.size as i64
-                } else {
-                    index
-                };
-                job(first + at, wrapped as usize);
+                job(first + at, index);
             }
+        });
+    }
+
+    /// Calls `job(position, indices)` for stretches of positions, the indices wrapped to `0..size`.
+    pub(crate) fn each_tile(&self, range: Range<usize>, mut job: impl FnMut(usize, &[usize])) {
+        let (mut raw, mut wrapped) = ([0; TILE], [0; TILE]);
+        for first in range.clone().step_by(TILE) {
+            let len = TILE.min(range.end - first);
+            self.raw(first, &mut raw[..len]);
+            let size = self.size as i64;
+            for (to, &index) in wrapped.iter_mut().zip(&raw[..len]) {
+                *to = (index + if index < 0 { size } else { 0 }) as usize;
+            }
+            job(first, &wrapped[..len]);
         }
     }
 }
 
 /// The pieces of an indexed copy: axes before the indexed one, the index axes, axes after it.
-struct Plan {
+pub(crate) struct Plan {
     /// Axes before: steps in the whole array and in the gathered one.
-    before: Pairs,
-    after: Pairs,
+    pub(crate) before: Pairs,
+    pub(crate) after: Pairs,
     /// Step of the indexed axis in the whole array.
-    step: isize,
+    pub(crate) step: isize,
     /// Index axes of the gathered array.
     indexed: Dims,
-    whole: isize,
+    pub(crate) whole: isize,
     gathered: isize,
 }
 
@@ -135,7 +146,7 @@ impl Plan {
     }
 }
 
-fn dim(size: usize, stride: isize) -> crate::strided::Dim {
+pub(crate) fn dim(size: usize, stride: isize) -> crate::strided::Dim {
     crate::strided::Dim { size, stride }
 }
 
@@ -184,6 +195,10 @@ pub fn take(
         |indices| {
             indices.check(OP)?;
             if out.layout().is_empty() {
+                return Ok(());
+            }
+            if let Some(rows) = Rows::new(&plan, x, indices, out) {
+                rows.take(&x_guard, &mut out_guard);
                 return Ok(());
             }
             with_unit!(x.dtype(), U => {
@@ -278,6 +293,20 @@ fn scatter(
             if source.layout().is_empty() {
                 return Ok(());
             }
+            if mode == Scatter::Set && source.dtype() == out.dtype() {
+                let after: Pairs = (plan.after.iter())
+                    .map(|p| Pair {
+                        x: p.out,
+                        out: p.x,
+                        ..*p
+                    })
+                    .collect();
+                with_unit!(out.dtype(), U => {
+                    let (data, all) = (source_guard.slice::<U>(), guard.slice_mut::<U>());
+                    plan.each(indices, |to, from| copy_block(data, from, all, to, &after));
+                });
+                return Ok(());
+            }
             let work = Scattering {
                 mode,
                 plan: &plan,
@@ -310,7 +339,7 @@ impl Scattering<'_> {
         let (inner, outer) = match after.split_last() {
             Some((inner, outer)) => (*inner, outer),
             None => (
-                crate::row_copy::Pair {
+                Pair {
                     size: 1,
                     x: 1,
                     out: 1,
@@ -322,10 +351,21 @@ impl Scattering<'_> {
         let gathered: Dims = outer.iter().map(|p| dim(p.size, p.out)).collect();
         let (mut new, mut old) = ([C::ZERO; TILE], [C::ZERO; TILE]);
         let source = Source::<C>::new(source, self.source.dtype());
+        let dense = (inner.x, inner.out) == (1, 1) && self.out.dtype() == C::DTYPE;
+        let native = source
+            .native()
+            .filter(|_| dense && self.mode == Scatter::Add);
         self.plan.each(self.indices, |to, from| {
             for run in 0..count(&whole) {
                 let to = to + offset_at(&whole, run);
                 let from = from + offset_at(&gathered, run);
+                if let Some(source) = native {
+                    let to = &mut out.slice_mut::<C>()[to as usize..][..inner.size];
+                    for (to, &new) in to.iter_mut().zip(&source[from as usize..]) {
+                        *to = to.add(new);
+                    }
+                    continue;
+                }
                 for first in (0..inner.size).step_by(TILE) {
                     let len = TILE.min(inner.size - first);
                     let (new, old) = (&mut new[..len], &mut old[..len]);
@@ -342,122 +382,4 @@ impl Scattering<'_> {
             }
         });
     }
-}
-
-/// How many elements of `x` are not zero: the length that [`compress`] and [`nonzero`] need.
-///
-/// # Errors
-/// [`KernelError`] when the buffer cannot be accessed.
-pub fn count_nonzero(x: Operand<'_>) -> Result<usize, KernelError> {
-    let guard = door::read("count_nonzero", Argument::X, x, None)?;
-    let mut found = 0;
-    each_nonzero(&guard, x, |_| found += 1);
-    Ok(found)
-}
-
-/// Calls `job` with the logical C-order position of every element that is not zero.
-fn each_nonzero(guard: &ReadGuard<'_>, x: Operand<'_>, mut job: impl FnMut(usize)) {
-    let layout = x.layout();
-    let mut dims = collapse(dims_of(layout.shape(), layout.strides()));
-    if layout.is_empty() {
-        return;
-    }
-    let inner = dims.pop().unwrap_or(dim(1, 1));
-    let source = Source::<f64>::new(guard, x.dtype());
-    let mut tile = [0.0; TILE];
-    for run in 0..count(&dims) {
-        let start = layout.offset() as isize + offset_at(&dims, run);
-        for first in (0..inner.size).step_by(TILE) {
-            let tile = &mut tile[..TILE.min(inner.size - first)];
-            source.load(start + first as isize * inner.stride, inner.stride, tile);
-            for (at, &value) in tile.iter().enumerate() {
-                if value != 0.0 {
-                    job(run * inner.size + first + at);
-                }
-            }
-        }
-    }
-}
-
-/// Copies the slices of `x` along `axis` whose `mask` entry is not zero, in order.
-///
-/// `mask` has one axis, as long as that of `x`; the size of `out` along `axis` is the number of its true entries
-/// ([`count_nonzero`]).
-///
-/// # Errors
-/// [`KernelError`] when the axis is out of range, a shape does not fit, or a buffer cannot be accessed. Nothing is written
-/// then.
-pub fn compress(
-    x: Operand<'_>,
-    axis: usize,
-    mask: Operand<'_>,
-    out: Operand<'_>,
-) -> Result<(), KernelError> {
-    const OP: &str = "compress";
-    door::check_axis(OP, axis, x.layout().rank())?;
-    mask.check_shape(
-        OP,
-        Argument::Y,
-        &Shape::from_slice(&x.layout().shape()[axis..=axis]),
-    )?;
-    let chosen = count_nonzero(mask)?;
-    let wanted = gathered_shape(x.layout().shape(), axis, &[chosen]);
-    door::check_output(OP, out, &wanted)?;
-    let converted = door::converted(OP, x, out.dtype())?;
-    let x = door::stand_in(converted.as_ref(), x)?;
-    let copies = [
-        door::private_copy(OP, Argument::X, x, &[out])?,
-        door::private_copy(OP, Argument::Y, mask, &[out])?,
-    ];
-    let x_guard = door::read(OP, Argument::X, x, copies[0].as_ref())?;
-    let mask_guard = door::read(OP, Argument::Y, mask, copies[1].as_ref())?;
-    let mut out_guard = door::write(OP, Argument::Z, out)?;
-    let (x_layout, out_layout) = (x.layout(), out.layout());
-    let mut axes = pairs(out_layout.shape(), x_layout.strides(), out_layout.strides());
-    let along = axes.remove(axis);
-    let axes = join(axes);
-    if out_layout.is_empty() {
-        return Ok(());
-    }
-    with_unit!(x.dtype(), U => {
-        let (data, out) = (x_guard.slice::<U>(), out_guard.slice_mut::<U>());
-        let mut to = out_layout.offset() as isize;
-        each_nonzero(&mask_guard, mask, |row| {
-            let from = x_layout.offset() as isize + row as isize * along.x;
-            copy_block(data, from, out, to, &axes);
-            to += along.out;
-        });
-    });
-    Ok(())
-}
-
-/// Writes the positions of the elements of `x` that are not zero: row `i` of `out` is the index of the `i`-th of them in
-/// C order.
-///
-/// `out` is `[count, rank]` of any integer dtype, with `count` from [`count_nonzero`].
-///
-/// # Errors
-/// [`KernelError`] when `out` has another shape or is not of an integer dtype, or a buffer cannot be accessed. Nothing is
-/// written then.
-pub fn nonzero(x: Operand<'_>, out: Operand<'_>) -> Result<(), KernelError> {
-    const OP: &str = "nonzero";
-    let shape = x.layout().shape();
-    let found = count_nonzero(x)?;
-    door::check_output(OP, out, &Shape::from_slice(&[found, shape.len()]))?;
-    door::check_integer(OP, out)?;
-    let copy = door::private_copy(OP, Argument::X, x, &[out])?;
-    let guard = door::read(OP, Argument::X, x, copy.as_ref())?;
-    let mut out_guard = door::write(OP, Argument::Z, out)?;
-    let strides = out.layout().strides();
-    let mut row = out.layout().offset() as isize;
-    let mut index: smallvec::SmallVec<[i64; 8]> = smallvec::smallvec![0; shape.len()];
-    each_nonzero(&guard, x, |mut position| {
-        for (value, &size) in index.iter_mut().zip(shape.iter()).rev() {
-            *value = (position % size) as i64;
-            position /= size;
-        }
-        crate::strided::store(&mut out_guard, out.dtype(), row, strides[1], &index);
-        row += strides[0];
-    });
-    Ok(())
 }

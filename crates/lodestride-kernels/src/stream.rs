@@ -1,8 +1,9 @@
-//! Moving bytes past the caches: stores of whole cache lines that do not read the destination first, and when they
-//! pay. Everything larger than the last-level cache is written this way, by whichever operation.
+//! Moving bytes past the caches: stores of whole cache lines that do not read the destination first, prefetches, and
+//! when they pay; short copies without a call. Everything larger than the last-level cache is written this way, by
+//! whichever operation.
 #![expect(
     unsafe_code,
-    reason = "non-temporal stores are intrinsics over raw pointers"
+    reason = "non-temporal stores and prefetches are intrinsics over raw pointers"
 )]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -68,6 +69,19 @@ fn described_cache() -> Option<usize> {
     None
 }
 
+/// Asks for the cache line of an address ahead of its use. Any address will do; nothing is read.
+#[inline(always)]
+pub(crate) fn prefetch(address: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch is a hint: it accesses nothing and faults on no address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
 /// Makes streamed stores visible before everything this thread writes later. Every function that streamed ends with it.
 #[inline]
 pub(crate) fn fence() {
@@ -79,6 +93,14 @@ pub(crate) fn fence() {
 }
 
 /// Copies bytes, whole lines of the destination past the caches. The caller ends with [`fence`].
+#[inline]
+pub(crate) fn copy(dst: &mut [u8], src: &[u8]) {
+    assert_eq!(dst.len(), src.len(), "a copy has one length");
+    // SAFETY: two slices of that length, one of them borrowed mutably, so they are apart.
+    unsafe { copy_raw(dst.as_mut_ptr(), src.as_ptr(), dst.len()) };
+}
+
+/// [`copy`] through pointers.
 ///
 /// # Safety
 /// `dst` is valid for `bytes` writes, `src` for as many reads, and they do not overlap.
@@ -87,6 +109,10 @@ pub(crate) unsafe fn copy_raw(dst: *mut u8, src: *const u8, bytes: usize) {
     let head = dst.align_offset(LINE).min(bytes);
     let lines = (bytes - head) / LINE;
     let done = head + lines * LINE;
+    if done < bytes {
+        // A store to a line that has to be read first would hold up all that follow.
+        prefetch(dst.wrapping_add(done));
+    }
     if head > 0 {
         // SAFETY: inside both by the caller's contract, since `head <= bytes`.
         unsafe { std::ptr::copy_nonoverlapping(src, dst, head) };
@@ -106,6 +132,58 @@ pub(crate) unsafe fn copy_raw(dst: *mut u8, src: *const u8, bytes: usize) {
             );
         }
     }
+}
+
+/// Copies a few bytes without a call: in pieces of sixteen, the last of which may overlap the one before.
+///
+/// # Safety
+/// As [`copy_raw`].
+#[inline(always)]
+pub(crate) unsafe fn copy_short(dst: *mut u8, src: *const u8, bytes: usize) {
+    // SAFETY: in each branch the pieces lie inside the given bytes.
+    match bytes {
+        0 => {}
+        // SAFETY: as said above the match.
+        1 => unsafe { copy_piece::<u8>(dst, src, 0) },
+        // SAFETY: as said above the match.
+        2..4 => unsafe { copy_ends::<u16>(dst, src, bytes) },
+        // SAFETY: as said above the match.
+        4..8 => unsafe { copy_ends::<u32>(dst, src, bytes) },
+        // SAFETY: as said above the match.
+        8..16 => unsafe { copy_ends::<u64>(dst, src, bytes) },
+        _ => {
+            for at in (0..bytes - 16).step_by(16) {
+                // SAFETY: `at + 16 <= bytes`.
+                unsafe { copy_piece::<u128>(dst, src, at) };
+            }
+            // SAFETY: the last sixteen bytes.
+            unsafe { copy_piece::<u128>(dst, src, bytes - 16) };
+        }
+    }
+}
+
+/// Copies the first and the last `T` of `bytes` bytes, which are at least one and at most two of them.
+///
+/// # Safety
+/// As [`copy_raw`].
+#[inline(always)]
+unsafe fn copy_ends<T: Copy>(dst: *mut u8, src: *const u8, bytes: usize) {
+    // SAFETY: the first piece lies inside the bytes.
+    unsafe { copy_piece::<T>(dst, src, 0) };
+    // SAFETY: so does the last.
+    unsafe { copy_piece::<T>(dst, src, bytes - size_of::<T>()) };
+}
+
+/// Copies one `T` of any alignment.
+///
+/// # Safety
+/// The `T` at byte `at` is inside both.
+#[inline(always)]
+unsafe fn copy_piece<T: Copy>(dst: *mut u8, src: *const u8, at: usize) {
+    // SAFETY: the caller's contract; no alignment is asked for.
+    let piece = unsafe { src.wrapping_add(at).cast::<T>().read_unaligned() };
+    // SAFETY: as above.
+    unsafe { dst.wrapping_add(at).cast::<T>().write_unaligned(piece) };
 }
 
 /// Copies one line past the caches. The caller ends with [`fence`].
@@ -139,13 +217,23 @@ mod tests {
     #[test]
     fn every_alignment_and_length_is_copied_and_nothing_else() {
         let src: Vec<u8> = (0..600u32).map(|i| (i % 251) as u8).collect();
-        for to in [0, 1, 7, 16, 63] {
+        for (to, short) in [0, 1, 7, 16, 63]
+            .map(|to| (to, true))
+            .into_iter()
+            .chain([0, 1, 7, 16, 63].map(|to| (to, false)))
+        {
             for from in [0, 3, 64] {
                 for len in [0, 1, 15, 63, 64, 65, 127, 128, 200, 400] {
                     let mut dst = vec![255u8; 512];
                     let (to_here, from_here) = (&mut dst[to..to + len], &src[from..from + len]);
-                    // SAFETY: two slices of that length, one of them borrowed mutably.
-                    unsafe { copy_raw(to_here.as_mut_ptr(), from_here.as_ptr(), len) };
+                    let (to_here, from_here) = (to_here.as_mut_ptr(), from_here.as_ptr());
+                    if short {
+                        // SAFETY: two slices of that length, one of them borrowed mutably.
+                        unsafe { copy_short(to_here, from_here, len) };
+                    } else {
+                        // SAFETY: as above.
+                        unsafe { copy_raw(to_here, from_here, len) };
+                    }
                     fence();
                     for (at, &byte) in dst.iter().enumerate() {
                         let wanted = match at.checked_sub(to) {

@@ -1,23 +1,77 @@
-//! Moving elements between two layouts of one dtype: values are never looked at, so one loop per element size serves all.
+//! Copying an array of one dtype between any two layouts: values are never looked at, so element sizes are all that counts.
+//!
+//! What lies densely in the same order is moved as bytes. Otherwise axes are merged, and then either source and destination
+//! are contiguous along the same axis, and runs are moved (`runs.rs`), or along different ones, and the two axes are
+//! transposed (`transpose.rs`); the rest are loops around that. Destinations the caches cannot hold are written past them.
 #![expect(
     unsafe_code,
     reason = "bytes of strided and overlapping views are moved through raw pointers"
 )]
 
-use crate::error::Result;
-use crate::operand::Operand;
+use crate::error::{KernelError, Result};
+use crate::operand::{Open, Operand};
+use crate::runs::Plane;
 use crate::stream;
 use crate::threads;
-use lodestride_buffer::Argument;
-use lodestride_shape::Order;
+use crate::transpose::Sheet;
+use lodestride_buffer::{Argument, Buffer};
+use lodestride_shape::{Layout, LoopNest, Order, Overlap, overlap};
+use smallvec::SmallVec;
 use std::ops::Range;
+
+/// Axes with fewer positions than this are not worth a transpose.
+const THIN: usize = 4;
+
+/// Copies `x` to `out`, both of one dtype, as if `x` had been copied aside first.
+///
+/// # Errors
+/// [`KernelError::Shape`] where positions of `out` share an element, [`KernelError::ShapeMismatch`],
+/// [`KernelError::Access`], [`KernelError::Alloc`]. Nothing is written then.
+pub(crate) fn transfer(op: &'static str, x: &Operand<'_>, out: &Operand<'_>) -> Result<()> {
+    if dense(op, x, out)? {
+        return Ok(());
+    }
+    out.check_writable(op)?;
+    x.check_shape(op, Argument::X, out.shape())?;
+    let size = out.dtype().size();
+    if x.buffer().same_block(out.buffer()) {
+        match overlap(out.layout(), size, x.layout(), size) {
+            Overlap::Disjoint => {}
+            Overlap::Identical => return out.write(op, Argument::Z).map(drop),
+            Overlap::Partial => return by_way_of_a_copy(op, x, out),
+        }
+    }
+    let open = Open::new(op, &[(Argument::Z, *out)], &[(Argument::X, *x)])?;
+    let start = |start: *mut u8, layout: &Layout| start.wrapping_add(layout.offset() * size);
+    let strides = [out.layout().strides(), x.layout().strides()];
+    let mut job = Transfer::new(
+        out.shape(),
+        strides.map(|strides| strides.as_slice()),
+        start(open.outputs[0], out.layout()),
+        start(open.inputs[0].cast_mut(), x.layout()),
+        size,
+    );
+    job.gaps = !x.buffer().same_block(out.buffer());
+    // SAFETY: the operands' layouts lie inside their buffers, which `open` keeps open; `out` has no element twice, and
+    // shares none with `x`.
+    unsafe { job.run() };
+    Ok(())
+}
+
+/// [`transfer`] where `x` and `out` share elements at different positions.
+#[cold]
+fn by_way_of_a_copy(op: &'static str, x: &Operand<'_>, out: &Operand<'_>) -> Result<()> {
+    let layout = Layout::contiguous(x.shape().clone(), Order::C).map_err(KernelError::shape(op))?;
+    let bytes = x.elements() * x.dtype().size();
+    let copy = Buffer::detached_recycled(bytes).map_err(KernelError::alloc(op))?;
+    let copy = Operand::new(&copy, &layout, x.dtype())?;
+    transfer(op, x, &copy)?;
+    transfer(op, &copy, out)
+}
 
 /// Copies `x` to `out` where both lie densely in the same order, as `memmove` would. Gives false, having done nothing,
 /// where they do not.
-///
-/// # Errors
-/// [`KernelError::Access`](crate::KernelError::Access).
-pub(crate) fn dense(op: &'static str, x: &Operand<'_>, out: &Operand<'_>) -> Result<bool> {
+fn dense(op: &'static str, x: &Operand<'_>, out: &Operand<'_>) -> Result<bool> {
     let (from, to) = (x.layout(), out.layout());
     let alike = |order| from.is_contiguous(order) && to.is_contiguous(order);
     if from.shape() != to.shape() || !(alike(Order::C) || alike(Order::F)) {
@@ -28,9 +82,8 @@ pub(crate) fn dense(op: &'static str, x: &Operand<'_>, out: &Operand<'_>) -> Res
     let mut writer = out.write(op, Argument::Z)?;
     let dst = writer.as_mut_ptr().wrapping_add(to.offset() * size);
     if x.buffer().same_block(out.buffer()) {
-        let src = dst.wrapping_offset(
-            (from.offset().cast_signed() - to.offset().cast_signed()) * size.cast_signed(),
-        );
+        let distance = from.offset().cast_signed() - to.offset().cast_signed();
+        let src = dst.wrapping_offset(distance * size.cast_signed());
         // SAFETY: both lie in the block the guard keeps open for writing; they may overlap.
         unsafe { std::ptr::copy(src, dst, bytes) };
         return Ok(true);
@@ -74,4 +127,204 @@ impl Dense {
             unsafe { std::ptr::copy_nonoverlapping(src, dst, range.len()) };
         }
     }
+}
+
+/// One axis of a transfer: its size, and the steps of destination and source in elements.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Axis {
+    pub(crate) size: usize,
+    pub(crate) out: isize,
+    pub(crate) x: isize,
+}
+
+/// A copy from pointer to pointer, axes merged and ordered.
+#[derive(Clone, Debug)]
+pub(crate) struct Transfer {
+    /// Outermost first; the last two are the loop's own.
+    axes: SmallVec<[Axis; 6]>,
+    out: *mut u8,
+    x: *const u8,
+    size: usize,
+    /// Whether the last two axes are transposed, rather than the last one copied in runs.
+    transposed: bool,
+    stream: bool,
+    /// Whether what lies between elements of the source may be read: nobody writes there.
+    gaps: bool,
+}
+
+// SAFETY: the pointers stand for memory that guards held by the caller keep open; a transfer is moved to another thread only
+// as one of several parts with disjoint destinations.
+unsafe impl Send for Transfer {}
+
+impl Transfer {
+    /// A copy of elements of `size` bytes whose first ones are at `out` and `x`, with the steps of both in that order.
+    pub(crate) fn new(
+        shape: &[usize],
+        strides: [&[isize]; 2],
+        out: *mut u8,
+        x: *const u8,
+        size: usize,
+    ) -> Transfer {
+        let nest = LoopNest::new(shape, &strides);
+        let start = |operand: usize| nest.start()[operand] * size.cast_signed();
+        let mut axes: SmallVec<[Axis; 6]> = (0..nest.sizes().len())
+            .map(|axis| Axis {
+                size: nest.sizes()[axis],
+                out: nest.axis_strides(axis)[0],
+                x: nest.axis_strides(axis)[1],
+            })
+            .collect();
+        if let [axis] = axes[..] {
+            axes.insert(0, Axis { size: 1, ..axis });
+        }
+        let transposed = order_axes(&mut axes);
+        // A transpose strews its writes, which caches bear less well than one stream of them.
+        let moved = 2 * nest.elements() * size;
+        let stream = stream::pays(if transposed { 4 * moved } else { moved });
+        Transfer {
+            axes,
+            out: out.wrapping_offset(start(0)),
+            x: x.wrapping_offset(start(1)),
+            size,
+            transposed,
+            stream,
+            gaps: true,
+        }
+    }
+
+    /// Copies, on several threads where that pays.
+    ///
+    /// # Safety
+    /// Every element the axes reach lies in memory valid for reads (`x`) and writes (`out`), which nobody else touches
+    /// meanwhile; no element of `out` is reached twice, and none is one of `x`.
+    pub(crate) unsafe fn run(self) {
+        let elements: usize = self.axes.iter().map(|axis| axis.size).product();
+        let parts = threads::parts(2 * elements * self.size, false);
+        if parts == 1 {
+            // SAFETY: the caller's contract.
+            unsafe { self.walk() };
+            return;
+        }
+        let parts = self.split(parts);
+        // SAFETY: the caller's contract, of which every part has its share.
+        threads::for_each_part(parts.into_iter(), |part| unsafe { part.walk() });
+    }
+
+    /// The transfer in at most `parts` parts that write different elements.
+    fn split(self, parts: usize) -> Vec<Transfer> {
+        let enough = self.axes.iter().position(|axis| axis.size >= 4 * parts);
+        let largest = || (0..self.axes.len()).max_by_key(|&axis| self.axes[axis].size);
+        let Some(axis) = enough.or_else(largest) else {
+            return vec![self];
+        };
+        let Axis { size, out, x } = self.axes[axis];
+        // Whole lines along the axis where the destination is contiguous.
+        let grain = if out == 1 && size >= parts * stream::LINE {
+            stream::LINE
+        } else {
+            1
+        };
+        let share = size.div_ceil(parts).next_multiple_of(grain);
+        let part = |from: usize| {
+            let mut part = self.clone();
+            let at = (from * self.size).cast_signed();
+            part.axes[axis].size = share.min(size - from);
+            part.out = self.out.wrapping_offset(at * out);
+            part.x = self.x.wrapping_offset(at * x);
+            part
+        };
+        (0..size).step_by(share).map(part).collect()
+    }
+
+    /// Copies on this thread.
+    ///
+    /// # Safety
+    /// As [`Transfer::run`].
+    unsafe fn walk(&self) {
+        let (outer, inner) = self.axes.split_at(self.axes.len() - 2);
+        let [rows, run] = [inner[0], inner[1]];
+        let mut position: SmallVec<[usize; 6]> = SmallVec::from_elem(0, outer.len());
+        let (mut out, mut x) = (self.out, self.x);
+        let bytes = self.size.cast_signed();
+        loop {
+            // SAFETY: the caller's contract for the two inner axes at one position of the outer ones.
+            unsafe { self.plane(out, x, rows, run) };
+            let mut axis = outer.len();
+            loop {
+                if axis == 0 {
+                    return;
+                }
+                axis -= 1;
+                let here = outer[axis];
+                position[axis] += 1;
+                out = out.wrapping_offset(here.out * bytes);
+                x = x.wrapping_offset(here.x * bytes);
+                if position[axis] < here.size {
+                    break;
+                }
+                let back = -(here.size.cast_signed()) * bytes;
+                out = out.wrapping_offset(here.out * back);
+                x = x.wrapping_offset(here.x * back);
+                position[axis] = 0;
+            }
+        }
+    }
+
+    /// Copies the two inner axes.
+    ///
+    /// # Safety
+    /// As [`Transfer::run`].
+    #[inline]
+    unsafe fn plane(&self, out: *mut u8, x: *const u8, rows: Axis, run: Axis) {
+        if self.transposed {
+            let sheet = Sheet {
+                x,
+                out,
+                size: self.size,
+                rows: run.size,
+                columns: rows.size,
+                x_steps: [run.x, rows.x],
+                out_steps: [run.out, rows.out],
+                stream: self.stream,
+            };
+            // SAFETY: the caller's contract.
+            unsafe { sheet.run() };
+        } else {
+            let plane = Plane {
+                x,
+                out,
+                size: self.size,
+                rows,
+                run,
+                stream: self.stream,
+                gaps: self.gaps,
+            };
+            // SAFETY: the caller's contract.
+            unsafe { plane.run() };
+        }
+    }
+}
+
+/// Brings the axes that the inner loops are for to the end, and tells whether these are to be transposed.
+fn order_axes(axes: &mut SmallVec<[Axis; 6]>) -> bool {
+    let last = axes.len() - 1;
+    let run = axes[last];
+    if run.x == 0 || (run.x == 1 && run.out == 1) {
+        return false;
+    }
+    let moving = (0..last).filter(|&axis| axes[axis].x != 0 && axes[axis].size >= THIN);
+    let closest = moving.min_by_key(|&axis| axes[axis].x.unsigned_abs());
+    if let Some(axis) = closest
+        && run.size >= THIN
+        && axes[axis].x.unsigned_abs() < run.x.unsigned_abs()
+    {
+        let rows = axes.remove(axis);
+        axes.insert(last - 1, rows);
+        return true;
+    }
+    // A short inner loop, and one outside it that is longer: the other way round.
+    if run.size < axes[last - 1].size && run.size < THIN {
+        axes.swap(last - 1, last);
+    }
+    false
 }

@@ -13,6 +13,7 @@ mod scan;
 mod segment;
 #[path = "../support/mod.rs"]
 mod support;
+mod transfer;
 
 use lodestride_buffer::{DType, Scalar};
 use support::{Arrangement, Array, close};

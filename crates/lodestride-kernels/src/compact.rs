@@ -1,0 +1,237 @@
+//! Moving the elements whose flag is set to the front: the inner step of boolean selection.
+#![expect(
+    unsafe_code,
+    reason = "compressing vectors is an instruction of AVX-512; calling it is unsafe by definition"
+)]
+
+use crate::isa::{Arch, Isa, Level, Task};
+
+/// How many bytes are not zero.
+pub(crate) fn count_set(bytes: &[u8], level: Level) -> usize {
+    level.run(Counting(bytes))
+}
+
+struct Counting<'a>(&'a [u8]);
+
+impl Task for Counting<'_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<A: Arch>(self) -> usize {
+        let mut total = 0;
+        let (lines, rest) = self.0.as_chunks::<64>();
+        // A byte counts to 255.
+        for lines in lines.chunks(255) {
+            let mut counts = [0u8; 64];
+            for line in lines {
+                for (count, &byte) in counts.iter_mut().zip(line) {
+                    *count += u8::from(byte != 0);
+                }
+            }
+            total += counts
+                .iter()
+                .map(|&count| usize::from(count))
+                .sum::<usize>();
+        }
+        total + rest.iter().filter(|&&byte| byte != 0).count()
+    }
+}
+
+/// An element that is only moved.
+pub(crate) trait Unit: Copy + Send + Sync {
+    /// Compresses sixteen at a time as long as `out` has room for sixteen; gives how many elements were looked at and
+    /// how many kept.
+    #[cfg(target_arch = "x86_64")]
+    fn by_sixteens(x: &[Self], flags: &[u8], out: &mut [Self], level: Level) -> (usize, usize);
+}
+
+/// Copies the elements of `x` whose flag is not zero to the front of `out`, which has room for them; gives their number.
+/// Elements of `out` behind them keep their values or take others of `x`.
+pub(crate) fn compact<U: Unit>(x: &[U], flags: &[u8], out: &mut [U], level: Level) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    let (seen, mut kept) = if level.isa() == Isa::Avx512 {
+        U::by_sixteens(x, flags, out, level)
+    } else {
+        (0, 0)
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    let (seen, mut kept) = (0, 0);
+    for (x, flags) in x[seen..].chunks(8).zip(flags[seen..].chunks(8)) {
+        if *flags == [0; 8] {
+            continue;
+        }
+        // Without branches: every element is written, and stays if its flag moves the end on.
+        for (&x, &flag) in x.iter().zip(flags) {
+            let Some(place) = out.get_mut(kept) else {
+                return kept;
+            };
+            *place = x;
+            kept += usize::from(flag != 0);
+        }
+    }
+    kept
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    //! Sixteen elements at a time, compressed in a register and stored whole: compressing to memory is slow on some
+    //! processors.
+
+    use super::{Isa, Level, Unit};
+    use std::arch::x86_64::*;
+
+    macro_rules! unit {
+        ($T:ident, $sixteen:ident) => {
+            impl Unit for $T {
+                fn by_sixteens(
+                    x: &[$T],
+                    flags: &[u8],
+                    out: &mut [$T],
+                    level: Level,
+                ) -> (usize, usize) {
+                    assert!(level.isa() == Isa::Avx512 && x.len() == flags.len());
+                    let step = |x: &[$T; 16], mask, out: &mut [$T; 16]| {
+                        // SAFETY: the machine has AVX-512 (F, BW, DQ, VL and popcnt are part of the level).
+                        unsafe { $sixteen(x, mask, out) }
+                    };
+                    // SAFETY: as above.
+                    unsafe { loop_over(x, flags, out, step) }
+                }
+            }
+        };
+    }
+    unit!(u8, sixteen_bytes);
+    unit!(u16, sixteen_words);
+    unit!(u32, sixteen_doubles);
+    unit!(u64, sixteen_quads);
+
+    /// # Safety
+    /// As its features; `step` moves the elements of a mask among sixteen to the front of sixteen places.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
+    unsafe fn loop_over<T>(
+        x: &[T],
+        flags: &[u8],
+        out: &mut [T],
+        step: impl Fn(&[T; 16], __mmask16, &mut [T; 16]),
+    ) -> (usize, usize) {
+        let (mut seen, mut kept) = (0, 0);
+        let (x, _) = x.as_chunks::<16>();
+        let (flags, _) = flags.as_chunks::<16>();
+        for (x, flags) in x.iter().zip(flags) {
+            let Some(places) = out[kept..].first_chunk_mut() else {
+                break;
+            };
+            // SAFETY: sixteen bytes.
+            let flags = unsafe { _mm_loadu_si128(flags.as_ptr().cast()) };
+            let mask = _mm_test_epi8_mask(flags, flags);
+            step(x, mask, places);
+            seen += 16;
+            kept += mask.count_ones() as usize;
+        }
+        (seen, kept)
+    }
+
+    /// # Safety
+    /// As its features.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+    unsafe fn sixteen_bytes(x: &[u8; 16], mask: __mmask16, out: &mut [u8; 16]) {
+        // SAFETY: sixteen bytes.
+        let x = unsafe { _mm_loadu_si128(x.as_ptr().cast()) };
+        let kept = _mm512_maskz_compress_epi32(mask, _mm512_cvtepu8_epi32(x));
+        let kept = _mm512_cvtepi32_epi8(kept);
+        // SAFETY: sixteen places.
+        unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), kept) };
+    }
+
+    /// # Safety
+    /// As its features.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+    unsafe fn sixteen_words(x: &[u16; 16], mask: __mmask16, out: &mut [u16; 16]) {
+        // SAFETY: sixteen elements.
+        let x = unsafe { _mm256_loadu_si256(x.as_ptr().cast()) };
+        let kept = _mm512_maskz_compress_epi32(mask, _mm512_cvtepu16_epi32(x));
+        let kept = _mm512_cvtepi32_epi16(kept);
+        // SAFETY: sixteen places.
+        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), kept) };
+    }
+
+    /// # Safety
+    /// As its features.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    unsafe fn sixteen_doubles(x: &[u32; 16], mask: __mmask16, out: &mut [u32; 16]) {
+        // SAFETY: sixteen elements.
+        let x = unsafe { _mm512_loadu_si512(x.as_ptr().cast()) };
+        let kept = _mm512_maskz_compress_epi32(mask, x);
+        // SAFETY: sixteen places.
+        unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), kept) };
+    }
+
+    /// # Safety
+    /// As its features.
+    #[inline]
+    #[target_feature(enable = "avx512f,popcnt")]
+    unsafe fn sixteen_quads(x: &[u64; 16], mask: __mmask16, out: &mut [u64; 16]) {
+        let [low, high] = [0, 8].map(|at| {
+            // SAFETY: the eight elements from `at` on.
+            unsafe { _mm512_loadu_si512(x[at..].as_ptr().cast()) }
+        });
+        let [first, second] = [mask as u8, (mask >> 8) as u8];
+        let (low, high) = (
+            _mm512_maskz_compress_epi64(first, low),
+            _mm512_maskz_compress_epi64(second, high),
+        );
+        let end = first.count_ones() as usize;
+        // SAFETY: the first eight places.
+        unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), low) };
+        // SAFETY: eight places behind at most eight.
+        unsafe { _mm512_storeu_si512(out[end..].as_mut_ptr().cast(), high) };
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+mod plain {
+    impl super::Unit for u8 {}
+    impl super::Unit for u16 {}
+    impl super::Unit for u32 {}
+    impl super::Unit for u64 {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check<U: Unit + PartialEq + std::fmt::Debug>(value: impl Fn(usize) -> U) {
+        let level = Level::current();
+        for n in [0, 1, 15, 16, 17, 33, 64, 100, 1000, 17000] {
+            for period in [1, 2, 3, 7, 64, 100_000] {
+                let x: Vec<U> = (0..n).map(&value).collect();
+                let flags: Vec<u8> = (0..n)
+                    .map(|i| {
+                        if i % period == period / 2 {
+                            1 + (i % 255) as u8
+                        } else {
+                            0
+                        }
+                    })
+                    .collect();
+                let wanted: Vec<U> = (0..n).filter(|&i| flags[i] != 0).map(&value).collect();
+                assert_eq!(count_set(&flags, level), wanted.len(), "{n} {period}");
+                let mut out = vec![value(77); wanted.len()];
+                assert_eq!(compact(&x, &flags, &mut out, level), wanted.len());
+                assert_eq!(out, wanted, "{n} {period}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_size_and_density_is_compacted() {
+        check(|i| i as u8);
+        check(|i| i as u16);
+        check(|i| i as u32);
+        check(|i| i as u64);
+    }
+}

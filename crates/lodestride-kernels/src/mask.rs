@@ -1,0 +1,331 @@
+//! Selecting by a mask: how many elements are not zero, which they are, and the rows where a mask is true.
+//!
+//! Masks of any dtype and layout are turned into bytes, a tile at a time; bool arrays without gaps are such bytes already.
+
+use lodestride_buffer::{Argument, DType, Element, ReadGuard, WriteGuard};
+use lodestride_shape::Shape;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+use crate::compact::{self, count_set};
+use crate::door;
+use crate::error::KernelError;
+use crate::isa::{Arch, Level, Task};
+use crate::operand::Operand;
+use crate::row_copy::{copy_block, join, pairs, with_unit};
+use crate::spread;
+use crate::strided::{Dim, Dims, collapse, dims_of, offset_at, store};
+use crate::threads;
+
+/// Flags made at a time.
+const TILE: usize = 1024;
+
+/// Elements counted as one unit of parallel work.
+const CHUNK: usize = 1 << 18;
+
+/// How many elements of `x` are not zero: the length that [`compress`] and [`nonzero`] need.
+///
+/// # Errors
+/// [`KernelError`] when the buffer cannot be accessed.
+pub fn count_nonzero(x: Operand<'_>) -> Result<usize, KernelError> {
+    let guard = door::read("count_nonzero", Argument::X, x, None)?;
+    let flags = Flags::new(&guard, x);
+    let (elements, level) = (x.elements(), Level::current());
+    if !spread::is_worth(elements) {
+        return Ok(flags.count(0..elements, level));
+    }
+    let part = |index: usize| index * CHUNK..elements.min((index + 1) * CHUNK);
+    let counts = spread::map(elements.div_ceil(CHUNK), |index| {
+        flags.count(part(index), level)
+    });
+    Ok(counts.into_iter().sum())
+}
+
+/// An array as flags: 0 where an element is zero, else another byte, in logical C order.
+struct Flags<'a> {
+    guard: &'a ReadGuard<'a>,
+    dtype: DType,
+    dims: Dims,
+    inner: Dim,
+    start: isize,
+}
+
+impl<'a> Flags<'a> {
+    fn new(guard: &'a ReadGuard<'a>, x: Operand<'_>) -> Self {
+        let layout = x.layout();
+        let mut dims = collapse(dims_of(layout.shape(), layout.strides()));
+        let inner = dims.pop().unwrap_or(Dim { size: 1, stride: 1 });
+        Self {
+            guard,
+            dtype: x.dtype(),
+            dims,
+            inner,
+            start: layout.offset() as isize,
+        }
+    }
+
+    /// The bytes of the elements themselves, where these are flags already.
+    fn bytes(&self) -> Option<&'a [u8]> {
+        let dense = self.dims.is_empty() && self.inner.stride == 1;
+        (dense && self.dtype.size() == 1).then(|| {
+            let start = self.start as usize;
+            &self.guard.slice::<u8>()[start..start + self.inner.size]
+        })
+    }
+
+    /// Calls `job(position, flags)` for stretches of at most a tile, in order.
+    fn each_tile(&self, range: Range<usize>, level: Level, mut job: impl FnMut(usize, &[u8])) {
+        if let Some(bytes) = self.bytes() {
+            for first in range.clone().step_by(TILE) {
+                job(first, &bytes[first..range.end.min(first + TILE)]);
+            }
+            return;
+        }
+        let mut tile = [0; TILE];
+        let mut position = range.start;
+        while position < range.end {
+            let (run, at) = (position / self.inner.size, position % self.inner.size);
+            let len = TILE.min(self.inner.size - at).min(range.end - position);
+            let tile = &mut tile[..len];
+            let from = self.start + offset_at(&self.dims, run) + at as isize * self.inner.stride;
+            self.load(from, level, tile);
+            job(position, tile);
+            position += len;
+        }
+    }
+
+    /// The flags of a run.
+    fn load(&self, from: isize, level: Level, flags: &mut [u8]) {
+        // Both zeros of a float are zero: the sign does not count.
+        let shift = u32::from(self.dtype.is_float());
+        let stride = self.inner.stride;
+        with_unit!(self.dtype, U => {
+            let data = self.guard.slice::<U>();
+            if stride == 1 {
+                let x = &data[from as usize..from as usize + flags.len()];
+                level.run(Flagging { x, shift, flags });
+            } else {
+                for (index, flag) in flags.iter_mut().enumerate() {
+                    let x = data[(from + index as isize * stride) as usize];
+                    *flag = u8::from(x << shift != 0);
+                }
+            }
+        });
+    }
+
+    fn count(&self, range: Range<usize>, level: Level) -> usize {
+        if let Some(bytes) = self.bytes() {
+            return count_set(&bytes[range], level);
+        }
+        let mut found = 0;
+        self.each_tile(range, level, |_, flags| found += count_set(flags, level));
+        found
+    }
+
+    /// Calls `job` with the position of every element that is not zero, in order.
+    fn each_set(&self, elements: usize, mut job: impl FnMut(usize)) {
+        self.each_tile(0..elements, Level::current(), |first, flags| {
+            let (words, rest) = flags.as_chunks::<8>();
+            for (number, word) in words.iter().enumerate() {
+                if u64::from_le_bytes(*word) == 0 {
+                    continue;
+                }
+                for (at, &flag) in word.iter().enumerate() {
+                    if flag != 0 {
+                        job(first + 8 * number + at);
+                    }
+                }
+            }
+            for (at, &flag) in rest.iter().enumerate() {
+                if flag != 0 {
+                    job(first + 8 * words.len() + at);
+                }
+            }
+        });
+    }
+}
+
+/// Flags of a run without gaps.
+struct Flagging<'a, U> {
+    x: &'a [U],
+    shift: u32,
+    flags: &'a mut [u8],
+}
+
+impl<U: Copy + PartialEq + Default + std::ops::Shl<u32, Output = U>> Task for Flagging<'_, U> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        for (flag, &x) in self.flags.iter_mut().zip(self.x) {
+            *flag = u8::from(x << self.shift != U::default());
+        }
+    }
+}
+
+/// Copies the slices of `x` along `axis` whose `mask` entry is not zero, in order.
+///
+/// `mask` has one axis, as long as that of `x`; the size of `out` along `axis` is the number of its true entries
+/// ([`count_nonzero`]).
+///
+/// # Errors
+/// [`KernelError`] when the axis is out of range, a shape does not fit, or a buffer cannot be accessed. Nothing is written
+/// then.
+pub fn compress(
+    x: Operand<'_>,
+    axis: usize,
+    mask: Operand<'_>,
+    out: Operand<'_>,
+) -> Result<(), KernelError> {
+    const OP: &str = "compress";
+    door::check_axis(OP, axis, x.layout().rank())?;
+    let mut wanted = x.shape().clone();
+    mask.check_shape(OP, Argument::Y, &Shape::from_slice(&wanted[axis..=axis]))?;
+    wanted[axis] = count_nonzero(mask)?;
+    door::check_output(OP, out, &wanted)?;
+    let converted = door::converted(OP, x, out.dtype())?;
+    let x = door::stand_in(converted.as_ref(), x)?;
+    let copies = [
+        door::private_copy(OP, Argument::X, x, &[out])?,
+        door::private_copy(OP, Argument::Y, mask, &[out])?,
+    ];
+    let x_guard = door::read(OP, Argument::X, x, copies[0].as_ref())?;
+    let mask_guard = door::read(OP, Argument::Y, mask, copies[1].as_ref())?;
+    let mut out_guard = door::write(OP, Argument::Z, out)?;
+    let (x_layout, out_layout) = (x.layout(), out.layout());
+    let mut axes = pairs(out_layout.shape(), x_layout.strides(), out_layout.strides());
+    let along = axes.remove(axis);
+    let axes = join(axes);
+    if out_layout.is_empty() {
+        return Ok(());
+    }
+    let flags = Flags::new(&mask_guard, mask);
+    with_unit!(x.dtype(), U => {
+        let (data, all) = (x_guard.slice::<U>(), out_guard.slice_mut::<U>());
+        let (from, to) = (x_layout.offset(), out_layout.offset());
+        if axes.is_empty() && (along.x, along.out) == (1, 1) {
+            let out = &mut all[to..to + along.size];
+            compress_dense(&data[from..from + mask.elements()], &flags, out);
+        } else {
+            let mut to = to as isize;
+            flags.each_set(mask.elements(), |row| {
+                copy_block(data, from as isize + row as isize * along.x, all, to, &axes);
+                to += along.out;
+            });
+        }
+    });
+    Ok(())
+}
+
+/// Writes the elements whose flag is set one after the other; `out` has room for exactly these.
+fn compress_dense<U: compact::Unit>(x: &[U], flags: &Flags<'_>, out: &mut [U]) {
+    let level = Level::current();
+    let parts = threads::parts((size_of::<U>() + 1) * x.len(), false);
+    let Some(bytes) = flags.bytes() else {
+        let mut done = 0;
+        flags.each_tile(0..x.len(), level, |first, flags| {
+            done += compact::compact(
+                &x[first..first + flags.len()],
+                flags,
+                &mut out[done..],
+                level,
+            );
+        });
+        return;
+    };
+    if parts == 1 {
+        compact::compact(x, bytes, out, level);
+        return;
+    }
+    let share = x.len().div_ceil(parts);
+    let counts = spread::map(parts - 1, |part| {
+        count_set(&bytes[part * share..x.len().min((part + 1) * share)], level)
+    });
+    // The last part has what is left.
+    let mut jobs: SmallVec<[_; 8]> = SmallVec::new();
+    let mut rest = out;
+    for (part, (x, bytes)) in x.chunks(share).zip(bytes.chunks(share)).enumerate() {
+        let len = counts.get(part).copied().unwrap_or(rest.len());
+        let (out, after) = rest.split_at_mut(len);
+        jobs.push((x, bytes, out));
+        rest = after;
+    }
+    threads::for_each_part(jobs.into_iter(), |(x, bytes, out)| {
+        compact::compact(x, bytes, out, level);
+    });
+}
+
+/// Writes the positions of the elements of `x` that are not zero: row `i` of `out` is the index of the `i`-th of them in
+/// C order.
+///
+/// `out` is `[count, rank]` of any integer dtype, with `count` from [`count_nonzero`].
+///
+/// # Errors
+/// [`KernelError`] when `out` has another shape or is not of an integer dtype, or a buffer cannot be accessed. Nothing is
+/// written then.
+pub fn nonzero(x: Operand<'_>, out: Operand<'_>) -> Result<(), KernelError> {
+    const OP: &str = "nonzero";
+    let shape = x.layout().shape();
+    let found = count_nonzero(x)?;
+    door::check_output(OP, out, &Shape::from_slice(&[found, shape.len()]))?;
+    door::check_integer(OP, out)?;
+    let copy = door::private_copy(OP, Argument::X, x, &[out])?;
+    let guard = door::read(OP, Argument::X, x, copy.as_ref())?;
+    let mut out_guard = door::write(OP, Argument::Z, out)?;
+    let mut rows = IndexRows {
+        shape,
+        index: SmallVec::from_elem(0, shape.len()),
+        known: 0..0,
+        out: &mut out_guard,
+        layout: out,
+        row: out.layout().offset() as isize,
+    };
+    Flags::new(&guard, x).each_set(x.elements(), |position| rows.push(position));
+    Ok(())
+}
+
+/// Indices written row by row.
+struct IndexRows<'a, 'g> {
+    shape: &'a [usize],
+    index: SmallVec<[i64; 8]>,
+    /// The positions that have all but the last number of `index` in common.
+    known: Range<usize>,
+    out: &'a mut WriteGuard<'g>,
+    layout: Operand<'a>,
+    row: isize,
+}
+
+impl IndexRows<'_, '_> {
+    #[inline]
+    fn push(&mut self, position: usize) {
+        if !self.known.contains(&position) {
+            self.look_up(position);
+        }
+        if let Some(last) = self.index.last_mut() {
+            *last = (position - self.known.start) as i64;
+        }
+        let strides = self.layout.layout().strides();
+        if self.layout.dtype() == i64::DTYPE {
+            let all = self.out.slice_mut::<i64>();
+            for (number, &value) in self.index.iter().enumerate() {
+                all[(self.row + number as isize * strides[1]) as usize] = value;
+            }
+        } else {
+            let (dtype, index) = (self.layout.dtype(), &self.index);
+            store(self.out, dtype, self.row, strides[1], index);
+        }
+        self.row += strides[0];
+    }
+
+    #[cold]
+    fn look_up(&mut self, position: usize) {
+        let mut rest = position;
+        for (value, &size) in self.index.iter_mut().zip(self.shape).rev() {
+            *value = (rest % size) as i64;
+            rest /= size;
+        }
+        let size = self.shape.last().copied().unwrap_or(1);
+        let start = position - position % size;
+        self.known = start..start + size;
+    }
+}

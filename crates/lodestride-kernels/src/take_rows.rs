@@ -1,0 +1,136 @@
+//! The commonest take: rows without gaps, gathered one after the other, looked up ahead, on several threads, and written
+//! past the caches where they are many.
+
+use lodestride_buffer::{DType, ReadGuard, WriteGuard};
+use lodestride_shape::Order;
+
+use crate::gather::{Indices, Plan, dim};
+use crate::operand::Operand;
+use crate::row_copy::{Pair, with_unit};
+use crate::stream;
+use crate::strided::{Dims, count, offset_at};
+use crate::threads;
+
+/// Rows looked up ahead of their copy: enough to hide the latency of memory, few enough to be there still.
+const AHEAD: usize = 8;
+
+/// Lines of a row that are asked for ahead; the hardware brings what follows.
+const AHEAD_LINES: usize = 16;
+
+/// The commonest take: rows without gaps to a destination without gaps, so that the rows come one after the other.
+pub(crate) struct Rows<'a> {
+    indices: &'a Indices<'a>,
+    /// Axes before the indexed one.
+    before: Dims,
+    dtype: DType,
+    /// Elements of a row.
+    row: usize,
+    /// First element of the source and of the destination.
+    x: isize,
+    out: usize,
+    step: isize,
+    positions: usize,
+}
+
+impl<'a> Rows<'a> {
+    pub(crate) fn new(
+        plan: &Plan,
+        x: Operand<'_>,
+        indices: &'a Indices<'a>,
+        out: Operand<'_>,
+    ) -> Option<Self> {
+        let row = match plan.after[..] {
+            [] => 1,
+            [Pair { size, x: 1, .. }] => size,
+            _ => return None,
+        };
+        let before: Dims = plan.before.iter().map(|p| dim(p.size, p.x)).collect();
+        out.layout().is_contiguous(Order::C).then(|| Self {
+            indices,
+            positions: count(&before) * indices.count,
+            before,
+            dtype: x.dtype(),
+            row,
+            x: plan.whole,
+            out: out.layout().offset(),
+            step: plan.step,
+        })
+    }
+
+    /// Copies the rows.
+    pub(crate) fn take(&self, x: &ReadGuard<'_>, out: &mut WriteGuard<'_>) {
+        let bytes = self.positions * self.row * self.dtype.size();
+        let parts = threads::parts(2 * bytes, false);
+        let share = self.positions.div_ceil(parts);
+        if self.row == 1 {
+            with_unit!(self.dtype, U => {
+                let data = x.slice::<U>();
+                let out = &mut out.slice_mut::<U>()[self.out..][..self.positions];
+                threads::for_each_part(out.chunks_mut(share).enumerate(), |(part, out)| {
+                    self.elements(data, part * share, out);
+                });
+            });
+            return;
+        }
+        let data = x.bytes();
+        let row = self.row * self.dtype.size();
+        let out = &mut out.bytes_mut()[self.out * self.dtype.size()..][..bytes];
+        // Parts of lines between rows would have to be read first.
+        let whole_lines =
+            row.is_multiple_of(stream::LINE) && out.as_ptr().addr().is_multiple_of(stream::LINE);
+        let past_caches = stream::pays(2 * bytes) && whole_lines;
+        threads::for_each_part(out.chunks_mut(share * row).enumerate(), |(part, out)| {
+            self.rows(data, part * share, out, past_caches);
+        });
+    }
+
+    /// Calls `job(number, first element of the slice before, indices)` for stretches of the positions from `first` on.
+    fn each_tile(&self, first: usize, len: usize, mut job: impl FnMut(usize, isize, &[usize])) {
+        let (mut position, end) = (first, first + len);
+        while position < end {
+            let (outer, at) = (position / self.indices.count, position % self.indices.count);
+            let here = (self.indices.count - at).min(end - position);
+            let start = self.x + offset_at(&self.before, outer);
+            self.indices.each_tile(at..at + here, |index, tile| {
+                job(position - first + index - at, start, tile);
+            });
+            position += here;
+        }
+    }
+
+    /// Single elements.
+    fn elements<U: Copy>(&self, x: &[U], first: usize, out: &mut [U]) {
+        self.each_tile(first, out.len(), |number, start, tile| {
+            for (to, &index) in out[number..].iter_mut().zip(tile) {
+                *to = x[(start + index as isize * self.step) as usize];
+            }
+        });
+    }
+
+    /// Rows of several elements, as bytes.
+    fn rows(&self, x: &[u8], first: usize, out: &mut [u8], past_caches: bool) {
+        let row = self.row * self.dtype.size();
+        self.each_tile(first, out.len() / row, |number, start, tile| {
+            let from =
+                |index: usize| (start + index as isize * self.step) as usize * self.dtype.size();
+            for (at, &index) in tile.iter().enumerate() {
+                if let Some(&next) = tile.get(at + AHEAD) {
+                    let next = x.as_ptr().wrapping_add(from(next));
+                    for line in (0..row).step_by(stream::LINE).take(AHEAD_LINES) {
+                        stream::prefetch(next.wrapping_add(line));
+                    }
+                }
+                let to = &mut out[(number + at) * row..][..row];
+                let from = &x[from(index)..][..row];
+                if past_caches {
+                    stream::copy(to, from);
+                } else {
+                    to.copy_from_slice(from);
+                }
+            }
+        });
+        if past_caches {
+            stream::fence();
+        }
+    }
+}

@@ -4,16 +4,18 @@
 //! a row of best values and a row of their positions are kept in L1.
 
 use std::fmt;
+use std::ops::Range;
 
 use lodestride_buffer::{Argument, DType, WriteGuard};
 use lodestride_shape::Shape;
 
 use crate::door;
 use crate::error::KernelError;
-use crate::isa::{Arch, Task};
-use crate::numeric::{Compute, ComputeKind, run_for};
+use crate::index_search::{ByMagnitude, ByValue, Order, Rank, Steps, best_in, best_of_runs};
+use crate::numeric::{Compute, ComputeKind, level_for};
 use crate::operand::Operand;
-use crate::reduce_fold::{LaneFold, fold_run};
+use crate::reduce_fold::{BLOCK, COLUMNS, ROWS, Rows, Runs};
+use crate::spread;
 use crate::strided::{Dim, Dims, Source, collapse, count, dims_of, offset_at, store};
 
 /// Which extreme is located.
@@ -128,105 +130,6 @@ pub fn index_reduce(
     Ok(())
 }
 
-/// Outputs that are searched together.
-const COLUMNS: usize = 256;
-/// Elements that are searched at a time along one output.
-const BLOCK: usize = 1024;
-
-/// What values are ranked by: themselves or their magnitude.
-pub(crate) trait Rank: Compute {
-    type Magnitude: Compute;
-    fn rank_magnitude(self) -> Self::Magnitude;
-}
-
-macro_rules! rank {
-    ($($t:ty => $m:ty, $method:ident);*) => {$(
-        impl Rank for $t {
-            type Magnitude = $m;
-            #[inline(always)]
-            fn rank_magnitude(self) -> $m { <$t>::$method(self) }
-        }
-    )*};
-}
-// The magnitude of the most negative integer needs the unsigned type.
-rank!(f32 => f32, abs; f64 => f64, abs; i64 => u64, unsigned_abs; u64 => u64, from);
-
-/// An ordering: by value or magnitude, largest or smallest first.
-trait Order<C>: Copy {
-    type Key: Compute;
-    const LARGEST: bool;
-    fn key(value: C) -> Self::Key;
-
-    /// Whether `new` replaces `best`: strictly better, or the first NaN.
-    #[inline(always)]
-    fn beats(new: Self::Key, best: Self::Key) -> bool {
-        let better = if Self::LARGEST {
-            new > best
-        } else {
-            new < best
-        };
-        // `&` and `|`: no branches, so that the loops vectorise.
-        (better | new.is_nan()) & !best.is_nan()
-    }
-}
-
-#[derive(Clone, Copy)]
-struct ByValue<const LARGEST: bool>;
-
-impl<C: Rank, const LARGEST: bool> Order<C> for ByValue<LARGEST> {
-    type Key = C;
-    const LARGEST: bool = LARGEST;
-    #[inline(always)]
-    fn key(value: C) -> C {
-        value
-    }
-}
-
-#[derive(Clone, Copy)]
-struct ByMagnitude<const LARGEST: bool>;
-
-impl<C: Rank, const LARGEST: bool> Order<C> for ByMagnitude<LARGEST> {
-    type Key = C::Magnitude;
-    const LARGEST: bool = LARGEST;
-    #[inline(always)]
-    fn key(value: C) -> C::Magnitude {
-        value.rank_magnitude()
-    }
-}
-
-/// The best key of a run.
-#[derive(Clone, Copy)]
-struct BestKey<O>(std::marker::PhantomData<fn() -> O>);
-
-impl<C: Compute, O: Order<C>> LaneFold<C> for BestKey<O> {
-    type Lane = O::Key;
-    type Total = O::Key;
-    #[inline(always)]
-    fn lane(&self) -> O::Key {
-        if O::LARGEST {
-            O::Key::LOWEST
-        } else {
-            O::Key::HIGHEST
-        }
-    }
-    #[inline(always)]
-    fn step(&self, lane: O::Key, value: C) -> O::Key {
-        self.merge(lane, O::key(value))
-    }
-    #[inline(always)]
-    fn lift(&self, lane: O::Key) -> O::Key {
-        lane
-    }
-    #[inline(always)]
-    fn merge(&self, left: O::Key, right: O::Key) -> O::Key {
-        if O::LARGEST {
-            left.larger(right)
-        } else {
-            left.smaller(right)
-        }
-    }
-}
-
 struct Search<'a> {
     op: ArgOp,
     start: isize,
@@ -249,84 +152,164 @@ impl Search<'_> {
 
     fn run_by<C: Compute, O: Order<C>>(&self, source: &Source<'_, C>, output: &mut WriteGuard<'_>) {
         let Some((&row, outer)) = self.kept.split_last() else {
-            let best = self.best_of::<C, O>(source, self.start);
+            let best = self.best_alone::<C, O>(source);
             store(output, self.out_dtype, self.out.0, 1, &[best]);
             return;
         };
-        let out_dims = dims_of(
-            &self
-                .kept
-                .iter()
-                .map(|d| d.size)
-                .collect::<smallvec::SmallVec<[usize; 6]>>(),
-            self.out.1,
-        );
-        let (out_row, out_outer) = (
-            out_dims[out_dims.len() - 1],
-            &out_dims[..out_dims.len() - 1],
-        );
-        let step = self
-            .reduced
-            .last()
-            .map_or(isize::MAX, |dim| dim.stride.abs());
-        let sweep = row.size >= 8 && row.stride.abs() < step;
-        for line in 0..count(outer) {
-            for first in (0..row.size).step_by(COLUMNS) {
-                let piece = Dim {
-                    size: COLUMNS.min(row.size - first),
-                    stride: row.stride,
-                };
-                let x = self.start + offset_at(outer, line) + first as isize * row.stride;
-                let mut best = [0i64; COLUMNS];
-                let best = &mut best[..piece.size];
-                if sweep {
-                    self.sweep::<C, O>(source, x, piece, best);
-                } else {
-                    for (column, best) in best.iter_mut().enumerate() {
-                        *best = self.best_of::<C, O>(source, x + column as isize * piece.stride);
-                    }
+        let sizes: Shape = self.kept.iter().map(|dim| dim.size).collect();
+        let out_dims = dims_of(&sizes, self.out.1);
+        let (out_outer, out_step) = (&out_dims[..outer.len()], self.out.1[outer.len()]);
+        let per_line = row.size.div_ceil(COLUMNS);
+        let piece = |index: usize| {
+            let (line, first) = (index / per_line, index % per_line * COLUMNS);
+            let x = self.start + offset_at(outer, line) + first as isize * row.stride;
+            let out = self.out.0 + offset_at(out_outer, line) + first as isize * out_step;
+            let size = COLUMNS.min(row.size - first);
+            let stride = row.stride;
+            (x, out, Dim { size, stride })
+        };
+        let mut put = |index: usize, best: &[i64]| {
+            store(output, self.out_dtype, piece(index).1, out_step, best);
+        };
+        let pieces = count(outer) * per_line;
+        if pieces > 1 && spread::is_worth(count(&self.kept) * count(&self.reduced)) {
+            // Batches bound the memory of results that wait for their turn to be stored.
+            for first in (0..pieces).step_by(BATCH) {
+                let found = spread::map(BATCH.min(pieces - first), |index| {
+                    let (x, _, columns) = piece(first + index);
+                    let mut best = vec![0; columns.size];
+                    self.search::<C, O>(source, x, columns, &mut best);
+                    best
+                });
+                for (index, best) in found.iter().enumerate() {
+                    put(first + index, best);
                 }
-                let at = self.out.0 + offset_at(out_outer, line) + first as isize * out_row.stride;
-                store(output, self.out_dtype, at, out_row.stride, best);
             }
+        } else if row.size <= FEW_COLUMNS {
+            self.each::<C, O>(source, pieces, &mut [0; FEW_COLUMNS], piece, put);
+        } else {
+            self.each::<C, O>(source, pieces, &mut [0; COLUMNS], piece, put);
         }
     }
 
-    /// The position of the best element of the sequence that starts at `start`.
-    fn best_of<C: Compute, O: Order<C>>(&self, source: &Source<'_, C>, start: isize) -> i64 {
+    /// All pieces on this thread; `best` has room for one.
+    fn each<C: Compute, O: Order<C>>(
+        &self,
+        source: &Source<'_, C>,
+        pieces: usize,
+        best: &mut [i64],
+        piece: impl Fn(usize) -> (isize, isize, Dim),
+        mut put: impl FnMut(usize, &[i64]),
+    ) {
+        for index in 0..pieces {
+            let (x, _, columns) = piece(index);
+            let best = &mut best[..columns.size];
+            self.search::<C, O>(source, x, columns, best);
+            put(index, best);
+        }
+    }
+
+    /// The positions for neighbouring outputs, the first of which starts at `x`.
+    fn search<C: Compute, O: Order<C>>(
+        &self,
+        source: &Source<'_, C>,
+        x: isize,
+        columns: Dim,
+        best: &mut [i64],
+    ) {
+        let last = self.reduced.last().copied();
+        let step = last.map_or(isize::MAX, |dim| dim.stride.abs());
+        if columns.size >= 8 && columns.stride.abs() < step {
+            self.sweep::<C, O>(source, x, columns, best);
+            return;
+        }
+        if let (Some(data), [whole], true) = (
+            source.native(),
+            self.reduced.as_slice(),
+            step == 1 && columns.stride >= 0,
+        ) && whole.stride == 1
+        {
+            let runs = Runs {
+                data,
+                start: x as usize,
+                step: columns.stride as usize,
+                len: whole.size,
+            };
+            best_of_runs::<C, O>(runs, best);
+            return;
+        }
+        for (column, best) in best.iter_mut().enumerate() {
+            let start = x + column as isize * columns.stride;
+            *best = self
+                .best_of::<C, O>(source, start, 0..self.blocks())
+                .map_or(0, |(_, position)| position as i64);
+        }
+    }
+
+    /// The single position of a search without kept axes, its superblocks shared among threads.
+    fn best_alone<C: Compute, O: Order<C>>(&self, source: &Source<'_, C>) -> i64 {
+        let blocks = self.blocks();
+        let parts = blocks.div_ceil(SUPERBLOCK);
+        let found =
+            if parts > 1 && spread::is_worth(count(&self.reduced)) {
+                let parts = spread::map(parts, |part| {
+                    let end = blocks.min((part + 1) * SUPERBLOCK);
+                    self.best_of::<C, O>(source, self.start, part * SUPERBLOCK..end)
+                });
+                parts.into_iter().flatten().reduce(|best, next| {
+                    if O::beats(next.0, best.0) { next } else { best }
+                })
+            } else {
+                self.best_of::<C, O>(source, self.start, 0..blocks)
+            };
+        found.map_or(0, |(_, position)| position as i64)
+    }
+
+    fn blocks(&self) -> usize {
+        let last = self.reduced.last().map_or(1, |dim| dim.size);
+        count(&self.reduced) / last.max(1) * last.div_ceil(BLOCK)
+    }
+
+    /// The best element, and its position, in some blocks of the sequence that starts at `start`.
+    fn best_of<C: Compute, O: Order<C>>(
+        &self,
+        source: &Source<'_, C>,
+        start: isize,
+        blocks: Range<usize>,
+    ) -> Option<(O::Key, usize)> {
         let whole = [Dim { size: 1, stride: 1 }];
         let (last, outer) = self.reduced.split_last().unwrap_or((&whole[0], &[]));
         let native = source.native().filter(|_| last.stride == 1);
+        let per_run = last.size.div_ceil(BLOCK);
         let mut best: Option<(O::Key, usize)> = None;
-        for run in 0..count(outer) {
-            let from = start + offset_at(outer, run);
-            for first in (0..last.size).step_by(BLOCK) {
-                let len = BLOCK.min(last.size - first);
-                let at = from + first as isize * last.stride;
-                let found = match native {
-                    Some(data) => best_in::<C, O>(&data[at as usize..][..len], best),
-                    None if len <= 64 => {
-                        let mut tile = [C::ZERO; 64];
-                        source.load(at, last.stride, &mut tile[..len]);
-                        best_in::<C, O>(&tile[..len], best)
-                    }
-                    None => {
-                        let mut tile = [C::ZERO; BLOCK];
-                        source.load(at, last.stride, &mut tile[..len]);
-                        best_in::<C, O>(&tile[..len], best)
-                    }
-                };
-                if let Some((key, position)) = found {
-                    best = Some((key, run * last.size + first + position));
-                    if key.is_nan() {
-                        return (run * last.size + first + position) as i64;
-                    }
+        for block in blocks {
+            let (run, first) = (block / per_run, block % per_run * BLOCK);
+            let len = BLOCK.min(last.size - first);
+            let at = start + offset_at(outer, run) + first as isize * last.stride;
+            let found = match native {
+                Some(data) => best_in::<C, O>(&data[at as usize..][..len], best),
+                None if len <= 64 => {
+                    let mut tile = [C::ZERO; 64];
+                    source.load(at, last.stride, &mut tile[..len]);
+                    best_in::<C, O>(&tile[..len], best)
+                }
+                None => {
+                    let mut tile = [C::ZERO; BLOCK];
+                    source.load(at, last.stride, &mut tile[..len]);
+                    best_in::<C, O>(&tile[..len], best)
+                }
+            };
+            if let Some((key, position)) = found {
+                best = Some((key, run * last.size + first + position));
+                if key.is_nan() {
+                    break;
                 }
             }
         }
-        best.map_or(0, |(_, position)| position as i64)
+        best
     }
 
+    /// Row after row: a row of best keys and a row of their positions stay in L1.
     fn sweep<C: Compute, O: Order<C>>(
         &self,
         source: &Source<'_, C>,
@@ -335,108 +318,46 @@ impl Search<'_> {
         out: &mut [i64],
     ) {
         let native = source.native().filter(|_| piece.stride == 1);
+        let width = piece.size;
         let mut keys = [O::Key::ZERO; COLUMNS];
-        let keys = &mut keys[..piece.size];
+        let keys = &mut keys[..width];
         let mut tile = [C::ZERO; COLUMNS];
-        let mut positions = [0u32; COLUMNS];
+        let (mut offsets, mut positions) = ([0; ROWS], [0u32; COLUMNS]);
+        let positions = &mut positions[..width];
         let rows = count(&self.reduced);
-        for first in (0..rows).step_by(CHUNK) {
-            let positions = &mut positions[..piece.size];
-            positions.fill(u32::MAX);
-            for row in first..rows.min(first + CHUNK) {
-                let at = start + offset_at(&self.reduced, row);
-                let line = match native {
-                    Some(data) => &data[at as usize..][..piece.size],
-                    None => {
-                        source.load(at, piece.stride, &mut tile[..piece.size]);
-                        &tile[..piece.size]
-                    }
-                };
-                run_for::<C, _>(Step::<C, O> {
-                    line,
-                    keys,
-                    positions,
-                    row: (row - first) as u32,
-                    is_first: row == 0,
-                });
+        let batch = if native.is_some() { ROWS } else { 1 };
+        for first in (0..rows).step_by(batch) {
+            let count = batch.min(rows - first);
+            for (row, offset) in offsets[..count].iter_mut().enumerate() {
+                *offset = (start + offset_at(&self.reduced, first + row)) as usize;
             }
+            if native.is_none() {
+                source.load(offsets[0] as isize, piece.stride, &mut tile[..width]);
+                offsets[0] = 0;
+            }
+            positions.fill(u32::MAX);
+            level_for::<C>().run(Steps::<C, O> {
+                rows: Rows {
+                    data: native.unwrap_or(&tile),
+                    offsets: &offsets[..count],
+                    width,
+                },
+                keys,
+                positions,
+                is_first: first == 0,
+            });
             for (out, &position) in out.iter_mut().zip(positions.iter()) {
                 if position != u32::MAX {
-                    *out = (first + position as usize) as i64;
+                    *out = first as i64 + i64::from(position);
                 }
             }
         }
     }
 }
 
-/// Rows after which 32-bit positions are carried over to 64 bits.
-const CHUNK: usize = 1 << 30;
-
-/// The first element of `run` that beats `best`'s key and is the best of the run.
-fn best_in<C: Compute, O: Order<C>>(
-    run: &[C],
-    best: Option<(O::Key, usize)>,
-) -> Option<(O::Key, usize)> {
-    let key = fold_run(BestKey::<O>(std::marker::PhantomData), run);
-    if best.is_some_and(|(best, _)| !O::beats(key, best)) {
-        return None;
-    }
-    run_for::<C, _>(Locate::<C, O> { run, key }).map(|position| (key, position))
-}
-
-/// Where a key first stands in a run: a vector scan for the piece that has it, then that piece.
-struct Locate<'a, C, O: Order<C>> {
-    run: &'a [C],
-    key: O::Key,
-}
-
-impl<C: Compute, O: Order<C>> Task for Locate<'_, C, O> {
-    type Output = Option<usize>;
-
-    #[inline(always)]
-    fn run<A: Arch>(self) -> Option<usize> {
-        let Self { run, key } = self;
-        let is_nan = key.is_nan();
-        let found = |&value: &C| {
-            let candidate = O::key(value);
-            (candidate == key) | (candidate.is_nan() & is_nan)
-        };
-        for (index, piece) in run.chunks(64).enumerate() {
-            if piece.iter().fold(false, |any, value| any | found(value)) {
-                return piece.iter().position(found).map(|at| index * 64 + at);
-            }
-        }
-        None
-    }
-}
-
-/// One row of a sweep: columns it beats take its keys and position.
-struct Step<'a, C, O: Order<C>> {
-    line: &'a [C],
-    keys: &'a mut [O::Key],
-    positions: &'a mut [u32],
-    row: u32,
-    is_first: bool,
-}
-
-impl<C: Compute, O: Order<C>> Task for Step<'_, C, O> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arch>(self) {
-        // Locals: behind `self` the compiler would reload them after every store.
-        let Self {
-            line,
-            keys,
-            positions,
-            row,
-            is_first,
-        } = self;
-        for ((best, position), &value) in keys.iter_mut().zip(positions).zip(line) {
-            let key = O::key(value);
-            let take = is_first | O::beats(key, *best);
-            *best = if take { key } else { *best };
-            *position = if take { row } else { *position };
-        }
-    }
-}
+/// Pieces that threads search before their results are stored.
+const BATCH: usize = 64;
+/// Outputs up to which a small stack array is used.
+const FEW_COLUMNS: usize = 32;
+/// Blocks of a superblock, the unit that threads share.
+const SUPERBLOCK: usize = 64;

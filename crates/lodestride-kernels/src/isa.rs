@@ -150,6 +150,16 @@ impl Level {
         self.isa
     }
 
+    /// This choice without AVX-512, for loops that are not worth a third copy of their code.
+    #[inline]
+    pub(crate) fn narrowed(self) -> Level {
+        match self.isa {
+            // A machine with AVX-512 has AVX2 too: `has_avx512` asks for both.
+            Isa::Avx512 => Level { isa: Isa::Avx2 },
+            _ => self,
+        }
+    }
+
     /// Runs a task compiled for this instruction set.
     #[inline]
     pub(crate) fn run<T: Task>(self, task: T) -> T::Output {
@@ -229,6 +239,19 @@ pub(crate) trait Task {
     type Output;
 
     fn run<A: Arch>(self) -> Self::Output;
+}
+
+/// Asks the caches for the line `bytes` after the start of `data`. Any distance is allowed: nothing is read.
+#[inline(always)]
+pub(crate) fn prefetch<T>(data: &[T], bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let line = data.as_ptr().cast::<i8>().wrapping_add(bytes);
+        // SAFETY: a prefetch is a hint: it has no effect on the program's state and never faults, whatever the address.
+        unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(line) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (data, bytes);
 }
 
 #[cfg(target_arch = "x86_64")]

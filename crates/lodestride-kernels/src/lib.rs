@@ -17,6 +17,7 @@ mod gemm_small;
 mod gemm_tile;
 #[cfg(target_arch = "x86_64")]
 mod gemm_walk;
+mod index_search;
 mod inner;
 mod instruction;
 mod isa;
@@ -32,6 +33,7 @@ mod plan;
 mod program;
 mod program_builder;
 mod random_philox;
+mod reduce_exponentials;
 mod reduce_fold;
 mod reduce_kinds;
 mod reduce_moments;

@@ -7,6 +7,7 @@ use half::{bf16, f16};
 use lodestride_buffer::{Bool, DType, Element};
 
 use crate::isa::{Arch, Level, Plain, Task};
+use crate::scalar::cast::Cast;
 use crate::scalar::exp::Exp;
 
 /// An element of any dtype that converts to and from every [`Compute`] type.
@@ -51,21 +52,21 @@ macro_rules! numeric_half {
     ($($t:ty),*) => {$(
         impl Numeric for $t {
             #[inline(always)]
-            fn to_f32(self) -> f32 { <$t>::to_f32(self) }
+            fn to_f32(self) -> f32 { Cast::<f32>::cast(self) }
             #[inline(always)]
-            fn to_f64(self) -> f64 { <$t>::to_f64(self) }
+            fn to_f64(self) -> f64 { Cast::<f64>::cast(self) }
             #[inline(always)]
-            fn to_i64(self) -> i64 { <$t>::to_f64(self) as i64 }
+            fn to_i64(self) -> i64 { Cast::<f32>::cast(self) as i64 }
             #[inline(always)]
-            fn to_u64(self) -> u64 { <$t>::to_f64(self) as u64 }
+            fn to_u64(self) -> u64 { Cast::<f32>::cast(self) as u64 }
             #[inline(always)]
-            fn from_f32(value: f32) -> Self { <$t>::from_f32(value) }
+            fn from_f32(value: f32) -> Self { value.cast() }
             #[inline(always)]
-            fn from_f64(value: f64) -> Self { <$t>::from_f64(value) }
+            fn from_f64(value: f64) -> Self { value.cast() }
             #[inline(always)]
-            fn from_i64(value: i64) -> Self { <$t>::from_f64(value as f64) }
+            fn from_i64(value: i64) -> Self { (value as f64).cast() }
             #[inline(always)]
-            fn from_u64(value: u64) -> Self { <$t>::from_f64(value as f64) }
+            fn from_u64(value: u64) -> Self { (value as f64).cast() }
         }
     )*};
 }
@@ -188,6 +189,10 @@ macro_rules! compute_integer {
             fn mul(self, other: Self) -> Self { self.wrapping_mul(other) }
             #[inline(always)]
             fn is_nan(self) -> bool { false }
+            #[inline(always)]
+            fn larger(self, other: Self) -> Self { self.max(other) }
+            #[inline(always)]
+            fn smaller(self, other: Self) -> Self { self.min(other) }
         }
     )*};
 }
@@ -200,6 +205,16 @@ pub(crate) fn run_for<C: Compute, T: Task>(task: T) -> T::Output {
         Level::current().run(task)
     } else {
         task.run::<Plain>()
+    }
+}
+
+/// The instruction set for folds of `C`: integers stop at AVX2, which bounds the time and size of the build.
+#[inline]
+pub(crate) fn level_for<C: Compute>() -> Level {
+    if C::VECTOR {
+        Level::current()
+    } else {
+        Level::current().narrowed()
     }
 }
 

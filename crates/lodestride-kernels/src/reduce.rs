@@ -13,9 +13,10 @@ use crate::door;
 use crate::error::KernelError;
 use crate::numeric::{Compute, ComputeFloat, ComputeKind};
 use crate::operand::Operand;
+use crate::reduce_exponentials::LogSumExp;
 use crate::reduce_fold::{LaneFold, Reducer};
-use crate::reduce_kinds::{Addable, Extreme, Lanes, Magnitude, NonZero, Product, Squares, Sum};
-use crate::reduce_moments::{LogSumExp, Norm2, Variance};
+use crate::reduce_kinds::{Addable, Extreme, Lanes, Magnitude, NonZero, Product, Sum};
+use crate::reduce_moments::{Norm2, Variance};
 use crate::reduce_plan::Plan;
 use crate::reduce_walk::Walk;
 use crate::strided::{Source, store};
@@ -289,10 +290,8 @@ impl Job<'_, '_> {
             ReduceOp::MeanAbs => self.walk::<C, _, _>(lanes::<C, _, _>(Sum::<true>, |sum, n| {
                 C::divided(sum, n as f64)
             })),
-            ReduceOp::Norm2 => self.walk::<C, _, _>(Norm2(PhantomData::<C>)),
-            ReduceOp::SumSquares => {
-                self.walk::<C, _, _>(lanes::<C, _, _>(Squares::PLAIN, |sum, _| sum))
-            }
+            ReduceOp::Norm2 => self.walk::<C, _, _>(norm2::<C>(true)),
+            ReduceOp::SumSquares => self.walk::<C, _, _>(norm2::<C>(false)),
             ReduceOp::NormMax => {
                 self.walk::<C, _, _>(lanes::<C, _, _>(Extreme::<false, true>, |v: C, _| v));
             }
@@ -321,4 +320,10 @@ fn lanes<C: Compute, F: LaneFold<C>, V>(
     end: fn(F::Total, usize) -> V,
 ) -> Lanes<F, F::Total, V> {
     Lanes { fold, end }
+}
+
+/// The two-norm of values of one type, or with `root` false its square.
+fn norm2<C>(root: bool) -> Norm2<C> {
+    let of = PhantomData;
+    Norm2 { root, of }
 }

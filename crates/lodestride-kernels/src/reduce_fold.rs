@@ -2,19 +2,32 @@
 //!
 //! Nothing here knows layouts or dtypes. A block is at most [`BLOCK`] elements of a run, or at most [`ROWS`] rows, so no
 //! lane takes more than 64 steps before its value is lifted to a wider total. Which lane an element falls in depends on
-//! its position alone, so a result depends neither on the instruction set nor on the number of threads.
+//! its position alone, so a result depends neither on the instruction set nor on the number of threads. Whole sets of runs
+//! go through one call, so that choosing the instruction set costs nothing per run.
 
-use crate::isa::{Arch, Task};
-use crate::numeric::{Compute, run_for};
+use crate::isa::{Arch, Task, prefetch};
+use crate::numeric::{Compute, level_for};
 
-/// Independent accumulators of a run: enough for eight vectors of f64 in flight.
+/// Independent accumulators of a long run: enough for eight vectors of f64 in flight.
 pub(crate) const LANES: usize = 64;
+/// Accumulators of a short run, and of what remains of a long one: a vector of f32.
+pub(crate) const FEW: usize = 16;
+/// Shortest run that is worth all lanes.
+pub(crate) const LONG: usize = 192;
 /// Elements of a block of a run.
 pub(crate) const BLOCK: usize = 4096;
 /// Rows of a block of a sweep.
 pub(crate) const ROWS: usize = 64;
 /// Columns of a sweep: the accumulator row stays in L1.
 pub(crate) const COLUMNS: usize = 1024;
+/// Bytes of a cache line.
+const LINE: usize = 64;
+/// Bytes of a page, which the processor's own prefetching does not leave.
+const PAGE: usize = 4096;
+/// Bytes that the second-level cache holds.
+const CACHED: usize = 1 << 20;
+/// Elements of a run that are folded between two requests for memory: far enough ahead to hide its latency.
+pub(crate) const PART: usize = 1024;
 
 /// A fold whose lanes take one element at a time.
 pub(crate) trait LaneFold<C: Compute>: Copy + Sync {
@@ -25,8 +38,36 @@ pub(crate) trait LaneFold<C: Compute>: Copy + Sync {
 
     fn lane(&self) -> Self::Lane;
     fn step(&self, lane: Self::Lane, value: C) -> Self::Lane;
+    /// Two lanes as one.
+    fn join(&self, left: Self::Lane, right: Self::Lane) -> Self::Lane;
     fn lift(&self, lane: Self::Lane) -> Self::Total;
     fn merge(&self, left: Self::Total, right: Self::Total) -> Self::Total;
+}
+
+/// Several runs of equal length in one slice: `data[start + index * step..][..len]`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Runs<'a, C> {
+    pub(crate) data: &'a [C],
+    pub(crate) start: usize,
+    pub(crate) step: usize,
+    pub(crate) len: usize,
+}
+
+impl<'a, C> Runs<'a, C> {
+    /// A single run.
+    pub(crate) fn one(run: &'a [C]) -> Self {
+        Self {
+            data: run,
+            start: 0,
+            step: 0,
+            len: run.len(),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn run(&self, index: usize) -> &'a [C] {
+        &self.data[self.start + index * self.step..][..self.len]
+    }
 }
 
 /// Several rows of equal width in one slice: `data[offsets[r]..][..width]`.
@@ -42,24 +83,104 @@ impl<'a, C> Rows<'a, C> {
     pub(crate) fn row(&self, index: usize) -> &'a [C] {
         &self.data[self.offsets[index]..][..self.width]
     }
+
+    /// How often four rows are folded in one pass, which spares accumulator traffic. Never for rows of large data that lie
+    /// within a page of each other: to the processor four of them at a time look like one jumping stream, which it does not
+    /// fetch ahead.
+    #[inline(always)]
+    pub(crate) fn quads(&self) -> usize {
+        match self.offsets {
+            [first, second, ..]
+                if second.abs_diff(*first) * size_of::<C>() < PAGE
+                    && size_of_val(self.data) > CACHED =>
+            {
+                0
+            }
+            offsets => offsets.len() / 4,
+        }
+    }
 }
 
 /// Folds a run of at most [`BLOCK`] elements.
 pub(crate) fn fold_run<C: Compute, F: LaneFold<C>>(fold: F, run: &[C]) -> F::Total {
-    run_for::<C, _>(RunTask { fold, run })
+    let mut total = [fold.lift(fold.lane())];
+    fold_runs(fold, Runs::one(run), &mut total);
+    total[0]
 }
 
-struct RunTask<'a, C, F> {
+/// Folds runs of at most [`BLOCK`] elements, one for every total, and merges each into its total.
+pub(crate) fn fold_runs<C: Compute, F: LaneFold<C>>(
     fold: F,
-    run: &'a [C],
+    runs: Runs<'_, C>,
+    totals: &mut [F::Total],
+) {
+    if runs.len < LONG {
+        // Without AVX-512, whose gathers the compiler would use here, slowly.
+        let task = ShortRuns { fold, runs, totals };
+        level_for::<C>().narrowed().run(task);
+    } else {
+        level_for::<C>().run(LongRuns { fold, runs, totals });
+    }
 }
 
-impl<C: Compute, F: LaneFold<C>> Task for RunTask<'_, C, F> {
-    type Output = F::Total;
+struct LongRuns<'a, C, F, T> {
+    fold: F,
+    runs: Runs<'a, C>,
+    totals: &'a mut [T],
+}
+
+impl<C: Compute, F: LaneFold<C>> Task for LongRuns<'_, C, F, F::Total> {
+    type Output = ();
 
     #[inline(always)]
-    fn run<A: Arch>(self) -> F::Total {
-        lanes_of_run(self.fold, self.run)
+    fn run<A: Arch>(self) {
+        let Self { fold, runs, totals } = self;
+        for (index, total) in totals.iter_mut().enumerate() {
+            *total = fold.merge(*total, lanes::<C, F, LANES>(fold, runs.run(index)));
+        }
+    }
+}
+
+/// Runs of less than [`LONG`] elements.
+struct ShortRuns<'a, C, F, T> {
+    fold: F,
+    runs: Runs<'a, C>,
+    totals: &'a mut [T],
+}
+
+impl<C: Compute, F: LaneFold<C>> Task for ShortRuns<'_, C, F, F::Total> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let Self { fold, runs, totals } = self;
+        if runs.len < FEW {
+            for (index, total) in totals.iter_mut().enumerate() {
+                *total = fold.merge(*total, tiny(fold, runs.run(index)));
+            }
+            return;
+        }
+        if totals.len() < FEW / 4 {
+            for (index, total) in totals.iter_mut().enumerate() {
+                *total = fold.merge(*total, lanes::<C, F, FEW>(fold, runs.run(index)));
+            }
+            return;
+        }
+        // A vector of lanes for each run, then the lanes of all of them together: the same tree.
+        let mut few = Spilled([[fold.lane(); FEW]; FEW]);
+        for (group, totals) in totals.chunks_mut(FEW).enumerate() {
+            for (index, lanes) in few.0.iter_mut().enumerate().take(totals.len()) {
+                let (chunks, rest) = runs.run(group * FEW + index).as_chunks();
+                *lanes = step_chunks(fold, [fold.lane(); FEW], chunks);
+                for (lane, &value) in lanes.iter_mut().zip(rest) {
+                    *lane = fold.step(*lane, value);
+                }
+            }
+            let joined = across_rows(&few, |left, right| fold.join(left, right));
+            for (total, lane) in totals.iter_mut().zip(joined) {
+                *total = fold.merge(*total, fold.lift(lane));
+            }
+        }
     }
 }
 
@@ -67,93 +188,214 @@ impl<C: Compute, F: LaneFold<C>> Task for RunTask<'_, C, F> {
 #[inline(always)]
 pub(crate) fn lanes_of_run<C: Compute, F: LaneFold<C>>(fold: F, run: &[C]) -> F::Total {
     match run.len() {
-        0..8 => fold.lift(
-            run.iter()
-                .fold(fold.lane(), |lane, &value| fold.step(lane, value)),
-        ),
-        8..256 => lanes::<C, F, 8>(fold, run),
+        0..FEW => tiny(fold, run),
+        FEW..LONG => lanes::<C, F, FEW>(fold, run),
         _ => lanes::<C, F, LANES>(fold, run),
     }
 }
 
 #[inline(always)]
+fn tiny<C: Compute, F: LaneFold<C>>(fold: F, run: &[C]) -> F::Total {
+    let steps = |lane, &value: &C| fold.step(lane, value);
+    fold.lift(run.iter().fold(fold.lane(), steps))
+}
+
+/// `N` lanes, joined to a few for the last elements of the run.
+#[inline(always)]
 fn lanes<C: Compute, F: LaneFold<C>, const N: usize>(fold: F, run: &[C]) -> F::Total {
-    let mut lanes = [fold.lane(); N];
-    let (chunks, rest) = run.as_chunks::<N>();
+    let mut wide = [fold.lane(); N];
+    if N == LANES && run.len() > PART {
+        for part in run.chunks(PART) {
+            prefetch_after(part);
+            wide = step_chunks(fold, wide, part.as_chunks().0);
+        }
+    } else {
+        wide = step_chunks(fold, wide, run.as_chunks().0);
+    }
+    let mut few = grouped(wide, |left, right| fold.join(left, right));
+    let mut rest = run.as_chunks::<N>().1;
+    if N > FEW {
+        let (chunks, last) = rest.as_chunks();
+        few = step_chunks(fold, few, chunks);
+        rest = last;
+    }
+    if !rest.is_empty() {
+        few = spill(few);
+        for (lane, &value) in few.iter_mut().zip(rest) {
+            *lane = fold.step(*lane, value);
+        }
+    }
+    fold.lift(across(few, |left, right| fold.join(left, right)))
+}
+
+/// `N` lanes joined to a few.
+#[inline(always)]
+pub(crate) fn grouped<L: Copy, const N: usize>(wide: [L; N], join: impl Fn(L, L) -> L) -> [L; FEW] {
+    let mut few = [wide[0]; FEW];
+    for lane in 0..FEW {
+        few[lane] = wide[lane];
+        for group in 1..N / FEW {
+            few[lane] = join(few[lane], wide[group * FEW + lane]);
+        }
+    }
+    few
+}
+
+/// Steps every lane over whole chunks. Lanes come and go by value: a reference would keep them in memory.
+#[inline(always)]
+fn step_chunks<C: Compute, F: LaneFold<C>, const N: usize>(
+    fold: F,
+    mut lanes: [F::Lane; N],
+    chunks: &[[C; N]],
+) -> [F::Lane; N] {
     for chunk in chunks {
         for lane in 0..N {
             lanes[lane] = fold.step(lanes[lane], chunk[lane]);
         }
     }
-    for (lane, &value) in lanes.iter_mut().zip(rest) {
-        *lane = fold.step(*lane, value);
-    }
-    let mut totals = [fold.lift(lanes[0]); N];
-    for (total, &lane) in totals.iter_mut().zip(&lanes).skip(1) {
-        *total = fold.lift(lane);
-    }
-    let mut half = N / 2;
-    while half > 0 {
-        for lane in 0..half {
-            totals[lane] = fold.merge(totals[lane], totals[lane + half]);
-        }
-        half /= 2;
-    }
-    totals[0]
+    lanes
 }
 
-/// Folds at most [`ROWS`] rows column by column and hands each column's total to `take(column, total)`.
+/// Asks for the memory that follows a part of a run.
+#[inline(always)]
+pub(crate) fn prefetch_after<C>(part: &[C]) {
+    for line in (0..size_of_val(part)).step_by(LINE) {
+        prefetch(part, size_of::<C>() * PART + line);
+    }
+}
+
+/// Whole cache lines, so that what is stored in one piece is loaded from it without delay.
+#[derive(Debug)]
+#[repr(align(64))]
+pub(crate) struct Spilled<T>(pub(crate) T);
+
+/// Makes the compiler put lanes into memory here. Without it the shuffles of what follows creep into the loop before, which
+/// is then compiled in odd pieces instead of whole vectors. No effect on values.
+#[inline(always)]
+pub(crate) fn spill<T>(lanes: T) -> T {
+    let mut spilled = Spilled(lanes);
+    std::hint::black_box(&mut spilled);
+    spilled.0
+}
+
+/// All lanes as one, by halves.
+#[inline(always)]
+pub(crate) fn across<L: Copy>(lanes: [L; FEW], join: impl Fn(L, L) -> L) -> L {
+    let half = halved::<L, FEW, { FEW / 2 }>(&spill(lanes), &join);
+    let last = halved::<L, { FEW / 2 }, { FEW / 4 }>(&spill(half), &join);
+    let last = spill(last);
+    join(join(last[0], last[2]), join(last[1], last[3]))
+}
+
+#[inline(always)]
+fn halved<L: Copy, const N: usize, const H: usize>(
+    lanes: &[L; N],
+    join: impl Fn(L, L) -> L,
+) -> [L; H] {
+    let mut half = [lanes[0]; H];
+    for lane in 0..H {
+        half[lane] = join(lanes[lane], lanes[lane + H]);
+    }
+    half
+}
+
+/// [`across`] for each of several rows of lanes, level by level.
+#[inline(always)]
+pub(crate) fn across_rows<L: Copy>(
+    rows: &Spilled<[[L; FEW]; FEW]>,
+    join: impl Fn(L, L) -> L,
+) -> [L; FEW] {
+    let half: [[L; FEW / 2]; FEW] = halved_rows(&rows.0, &join);
+    let quarter: [[L; FEW / 4]; FEW] = halved_rows(&spill(half), &join);
+    let pairs: [[L; FEW / 8]; FEW] = halved_rows(&spill(quarter), &join);
+    let mut joined = [rows.0[0][0]; FEW];
+    for (joined, pair) in joined.iter_mut().zip(&spill(pairs)) {
+        *joined = join(pair[0], pair[1]);
+    }
+    joined
+}
+
+#[inline(always)]
+fn halved_rows<L: Copy, const N: usize, const H: usize>(
+    rows: &[[L; N]; FEW],
+    join: impl Fn(L, L) -> L,
+) -> [[L; H]; FEW] {
+    let mut half = [[rows[0][0]; H]; FEW];
+    for (half, row) in half.iter_mut().zip(rows) {
+        for lane in 0..H {
+            half[lane] = join(row[lane], row[lane + H]);
+        }
+    }
+    half
+}
+
+/// Folds at most [`ROWS`] rows column by column and merges every column into its total.
 pub(crate) fn fold_rows<C: Compute, F: LaneFold<C>>(
     fold: F,
     rows: Rows<'_, C>,
-    take: impl FnMut(usize, F::Total),
+    totals: &mut [F::Total],
 ) {
     // Filling lanes that are not used costs more than folding them when rows are narrow.
     if rows.width <= LANES {
-        fold_rows_in(fold, rows, &mut [fold.lane(); LANES][..rows.width], take);
+        fold_rows_in(fold, rows, &mut [fold.lane(); LANES][..rows.width], totals);
     } else {
-        fold_rows_in(fold, rows, &mut [fold.lane(); COLUMNS][..rows.width], take);
+        fold_rows_in(
+            fold,
+            rows,
+            &mut [fold.lane(); COLUMNS][..rows.width],
+            totals,
+        );
     }
 }
 
-#[inline]
 fn fold_rows_in<C: Compute, F: LaneFold<C>>(
     fold: F,
     rows: Rows<'_, C>,
     lanes: &mut [F::Lane],
-    mut take: impl FnMut(usize, F::Total),
+    totals: &mut [F::Total],
 ) {
-    run_for::<C, _>(RowsTask { fold, rows, lanes });
-    for (column, &lane) in lanes.iter().enumerate() {
-        take(column, fold.lift(lane));
-    }
+    level_for::<C>().run(RowsTask {
+        fold,
+        rows,
+        lanes,
+        totals,
+    });
 }
 
-struct RowsTask<'a, C, F, L> {
+struct RowsTask<'a, C, F, L, T> {
     fold: F,
     rows: Rows<'a, C>,
     lanes: &'a mut [L],
+    totals: &'a mut [T],
 }
 
-impl<C: Compute, F: LaneFold<C>> Task for RowsTask<'_, C, F, F::Lane> {
+impl<C: Compute, F: LaneFold<C>> Task for RowsTask<'_, C, F, F::Lane, F::Total> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arch>(self) {
         // Locals: behind `self` the compiler would reload them after every store.
-        let Self { fold, rows, lanes } = self;
+        let Self {
+            fold,
+            rows,
+            lanes,
+            totals,
+        } = self;
         lanes_of_rows(rows, lanes, |lane, value| fold.step(lane, value));
+        for (total, &lane) in totals.iter_mut().zip(lanes.iter()) {
+            *total = fold.merge(*total, fold.lift(lane));
+        }
     }
 }
 
-/// Steps a row of lanes over all rows, four rows to a pass.
+/// Steps a row of lanes over all rows, four rows to a pass where [`Rows::quads`] says so.
 #[inline(always)]
 pub(crate) fn lanes_of_rows<C: Compute, L: Copy>(
     rows: Rows<'_, C>,
     lanes: &mut [L],
     step: impl Fn(L, C) -> L,
 ) {
-    let quads = rows.offsets.len() / 4;
+    let quads = rows.quads();
     for quad in 0..quads {
         let (a, b) = (rows.row(4 * quad), rows.row(4 * quad + 1));
         let (c, d) = (rows.row(4 * quad + 2), rows.row(4 * quad + 3));
@@ -168,7 +410,7 @@ pub(crate) fn lanes_of_rows<C: Compute, L: Copy>(
     }
 }
 
-/// A reduction of blocks: how a run or a set of rows becomes totals, and totals one value.
+/// A reduction of blocks: how runs or a set of rows become totals, and totals one value.
 pub(crate) trait Reducer<C: Compute>: Copy + Sync {
     type Total: Copy + Send + Sync;
     /// The type of the finished value.
@@ -176,8 +418,8 @@ pub(crate) trait Reducer<C: Compute>: Copy + Sync {
 
     /// The total of no elements.
     fn empty(&self) -> Self::Total;
-    /// The total of a run of at most [`BLOCK`] elements.
-    fn run(&self, run: &[C]) -> Self::Total;
+    /// Merges runs of at most [`BLOCK`] elements, one for every total, into the totals.
+    fn runs(&self, runs: Runs<'_, C>, totals: &mut [Self::Total]);
     /// Merges the column totals of at most [`ROWS`] rows of at most [`COLUMNS`] columns into `totals`.
     fn rows(&self, rows: Rows<'_, C>, totals: &mut [Self::Total]);
     fn merge(&self, left: Self::Total, right: Self::Total) -> Self::Total;
@@ -199,6 +441,9 @@ mod tests {
         }
         fn step(&self, lane: f32, value: f32) -> f32 {
             lane + value
+        }
+        fn join(&self, left: f32, right: f32) -> f32 {
+            left + right
         }
         fn lift(&self, lane: f32) -> f64 {
             f64::from(lane)
@@ -228,7 +473,7 @@ mod tests {
                 width: 29,
             };
             let mut columns = vec![0.0; 29];
-            fold_rows(Plus, rows, |column, total| columns[column] = total);
+            fold_rows(Plus, rows, &mut columns);
             for (column, &total) in columns.iter().enumerate() {
                 let expected: f32 = offsets.iter().map(|o| values[o + column]).sum();
                 assert_eq!(total, f64::from(expected), "column {column}");

@@ -3,7 +3,7 @@
 //! These look at each element once: they are [`LaneFold`]s behind [`Lanes`]. Those that look twice are in `reduce_moments`.
 
 use crate::numeric::{Compute, ComputeFloat};
-use crate::reduce_fold::{LaneFold, Reducer, Rows, fold_rows, fold_run};
+use crate::reduce_fold::{LaneFold, Reducer, Rows, Runs, fold_rows, fold_runs};
 
 /// A total that holds a running sum and what rounding took from it (f64), or just the sum where f64 is wide enough.
 #[derive(Clone, Copy, Debug, Default)]
@@ -147,13 +147,11 @@ where
     fn empty(&self) -> F::Total {
         self.fold.lift(self.fold.lane())
     }
-    fn run(&self, run: &[C]) -> F::Total {
-        fold_run(self.fold, run)
+    fn runs(&self, runs: Runs<'_, C>, totals: &mut [F::Total]) {
+        fold_runs(self.fold, runs, totals);
     }
     fn rows(&self, rows: Rows<'_, C>, totals: &mut [F::Total]) {
-        fold_rows(self.fold, rows, |column, total| {
-            totals[column] = self.fold.merge(totals[column], total);
-        });
+        fold_rows(self.fold, rows, totals);
     }
     fn merge(&self, left: F::Total, right: F::Total) -> F::Total {
         self.fold.merge(left, right)
@@ -177,6 +175,10 @@ impl<C: Addable + Magnitude, const ABS: bool> LaneFold<C> for Sum<ABS> {
     #[inline(always)]
     fn step(&self, lane: C, value: C) -> C {
         lane.add(if ABS { value.magnitude() } else { value })
+    }
+    #[inline(always)]
+    fn join(&self, left: C, right: C) -> C {
+        left.add(right)
     }
     #[inline(always)]
     fn lift(&self, lane: C) -> C::Sum {
@@ -219,6 +221,10 @@ impl<C: Addable> LaneFold<C> for Product {
         lane.mul(value.factor())
     }
     #[inline(always)]
+    fn join(&self, left: C::Factor, right: C::Factor) -> C::Factor {
+        left.mul(right)
+    }
+    #[inline(always)]
     fn lift(&self, lane: C::Factor) -> C::Factor {
         lane
     }
@@ -253,6 +259,10 @@ impl<C: Magnitude, const MIN: bool, const ABS: bool> LaneFold<C> for Extreme<MIN
         }
     }
     #[inline(always)]
+    fn join(&self, left: C, right: C) -> C {
+        self.step(left, right)
+    }
+    #[inline(always)]
     fn lift(&self, lane: C) -> C {
         lane
     }
@@ -278,6 +288,10 @@ impl<C: Compute> LaneFold<C> for NonZero {
         lane + u32::from(value != C::ZERO)
     }
     #[inline(always)]
+    fn join(&self, left: u32, right: u32) -> u32 {
+        left + right
+    }
+    #[inline(always)]
     fn lift(&self, lane: u32) -> u64 {
         u64::from(lane)
     }
@@ -287,17 +301,42 @@ impl<C: Compute> LaneFold<C> for NonZero {
     }
 }
 
+/// Sum of squares, in the type itself: what leaves its range is summed again by [`ScaledSquares`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Squares;
+
+impl<C: ComputeFloat> LaneFold<C> for Squares {
+    type Lane = C;
+    type Total = f64;
+    #[inline(always)]
+    fn lane(&self) -> C {
+        C::ZERO
+    }
+    #[inline(always)]
+    fn step(&self, lane: C, value: C) -> C {
+        lane.add(value.mul(value))
+    }
+    #[inline(always)]
+    fn join(&self, left: C, right: C) -> C {
+        left.add(right)
+    }
+    #[inline(always)]
+    fn lift(&self, lane: C) -> f64 {
+        lane.wide()
+    }
+    #[inline(always)]
+    fn merge(&self, left: f64, right: f64) -> f64 {
+        left + right
+    }
+}
+
 /// Sum of squares times `scale` squared, in f64.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Squares {
+pub(crate) struct ScaledSquares {
     pub(crate) scale: f64,
 }
 
-impl Squares {
-    pub(crate) const PLAIN: Self = Self { scale: 1.0 };
-}
-
-impl<C: ComputeFloat> LaneFold<C> for Squares {
+impl<C: ComputeFloat> LaneFold<C> for ScaledSquares {
     type Lane = f64;
     type Total = f64;
     #[inline(always)]
@@ -308,6 +347,10 @@ impl<C: ComputeFloat> LaneFold<C> for Squares {
     fn step(&self, lane: f64, value: C) -> f64 {
         let value = value.wide() * self.scale;
         lane + value * value
+    }
+    #[inline(always)]
+    fn join(&self, left: f64, right: f64) -> f64 {
+        left + right
     }
     #[inline(always)]
     fn lift(&self, lane: f64) -> f64 {

@@ -1,19 +1,24 @@
-//! Reducers that look at each block twice while it is in L1: the two-norm, variance, log-sum-exp.
+//! Reducers that stay accurate for any offset and any magnitude: the two-norm and variance.
 //!
-//! The second look is what makes them accurate for any offset and any magnitude.
+//! Norms look at a block again, scaled, when its squares leave the range; variance shifts by values of the block itself.
 
 use std::marker::PhantomData;
 
 use crate::isa::{Arch, Level, Task};
-use crate::numeric::ComputeFloat;
+use crate::numeric::{ComputeFloat, ComputeKind};
 use crate::reduce_fold::{
-    COLUMNS, LANES, ROWS, Reducer, Rows, fold_rows, fold_run, lanes_of_rows, lanes_of_run,
+    COLUMNS, FEW, LANES, LONG, PART, ROWS, Reducer, Rows, Runs, Spilled, across, across_rows,
+    fold_rows, fold_run, fold_runs, grouped, lanes_of_run, prefetch_after, spill,
 };
-use crate::reduce_kinds::{Addable, Extreme, Magnitude, Squares, Sum};
+use crate::reduce_kinds::{Addable, Extreme, Magnitude, ScaledSquares, Squares, Sum};
 
-/// Euclidean norm without overflow or underflow: a block whose squares leave the safe range is summed again, scaled.
+/// Euclidean norm, or its square, without overflow or underflow on the way: a block whose squares leave the safe range is
+/// summed again, scaled.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Norm2<C>(pub(crate) PhantomData<C>);
+pub(crate) struct Norm2<C> {
+    pub(crate) root: bool,
+    pub(crate) of: PhantomData<C>,
+}
 
 /// `unit^2 * squares`, where `unit` is a power of two.
 #[derive(Clone, Copy, Debug)]
@@ -25,11 +30,6 @@ pub(crate) struct Scaled {
 impl Scaled {
     fn plain(squares: f64) -> Self {
         Self { unit: 1.0, squares }
-    }
-
-    /// Whether squares were lost: overflowed, or small enough that some may have underflowed.
-    fn is_unsafe(squares: f64) -> bool {
-        !(1e-280..=f64::MAX).contains(&squares)
     }
 
     fn merge(self, other: Self) -> Self {
@@ -67,6 +67,44 @@ fn unit_of(largest: f64) -> f64 {
     2f64.powi((largest.log2().floor() as i32).clamp(-1000, 1000))
 }
 
+/// Runs whose squares are summed by one call.
+const GROUP: usize = 64;
+
+impl<C: ComputeFloat + Magnitude> Norm2<C> {
+    /// Whether squares were lost: overflowed, or so small that what underflowed may show in the last place of the sum.
+    fn is_unsafe(squares: f64) -> bool {
+        let least = match C::KIND {
+            // 4096 squares lose at most 2^-138 to denormal rounding: 2^-24 of this.
+            ComputeKind::F32 => 4.9e-35,
+            _ => 1e-280,
+        };
+        !(least..=f64::MAX).contains(&squares)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn scaled(run: &[C]) -> Scaled {
+        let unit = unit_of(fold_run(Extreme::<false, true>, run).wide());
+        let squares = fold_run(ScaledSquares { scale: 1.0 / unit }, run);
+        Scaled { unit, squares }
+    }
+
+    fn rows_in(rows: Rows<'_, C>, squares: &mut [f64], totals: &mut [Scaled]) {
+        fold_rows(Squares, rows, squares);
+        for (column, (total, &squares)) in totals.iter_mut().zip(squares.iter()).enumerate() {
+            *total = total.merge(if Self::is_unsafe(squares) {
+                let mut run = [C::ZERO; ROWS];
+                for (value, &offset) in run.iter_mut().zip(rows.offsets) {
+                    *value = rows.data[offset + column];
+                }
+                Self::scaled(&run[..rows.offsets.len()])
+            } else {
+                Scaled::plain(squares)
+            });
+        }
+    }
+}
+
 impl<C: ComputeFloat + Magnitude> Reducer<C> for Norm2<C> {
     type Total = Scaled;
     type Value = f64;
@@ -75,35 +113,27 @@ impl<C: ComputeFloat + Magnitude> Reducer<C> for Norm2<C> {
         Scaled::plain(0.0)
     }
 
-    fn run(&self, run: &[C]) -> Scaled {
-        let squares = fold_run(Squares::PLAIN, run);
-        if !Scaled::is_unsafe(squares) {
-            return Scaled::plain(squares);
-        }
-        let unit = unit_of(fold_run(Extreme::<false, true>, run).wide());
-        Scaled {
-            unit,
-            squares: fold_run(Squares { scale: 1.0 / unit }, run),
+    fn runs(&self, runs: Runs<'_, C>, totals: &mut [Scaled]) {
+        for (group, totals) in totals.chunks_mut(GROUP).enumerate() {
+            let start = runs.start + group * GROUP * runs.step;
+            let runs = Runs { start, ..runs };
+            let squares = &mut [0.0; GROUP][..totals.len()];
+            fold_runs(Squares, runs, squares);
+            for (index, (total, &squares)) in totals.iter_mut().zip(squares.iter()).enumerate() {
+                *total = total.merge(if Self::is_unsafe(squares) {
+                    Self::scaled(runs.run(index))
+                } else {
+                    Scaled::plain(squares)
+                });
+            }
         }
     }
 
     fn rows(&self, rows: Rows<'_, C>, totals: &mut [Scaled]) {
-        let mut doubtful = false;
-        fold_rows(Squares::PLAIN, rows, |_, squares| {
-            doubtful |= Scaled::is_unsafe(squares);
-        });
-        if !doubtful {
-            fold_rows(Squares::PLAIN, rows, |column, squares| {
-                totals[column] = totals[column].merge(Scaled::plain(squares));
-            });
-            return;
-        }
-        for (column, total) in totals.iter_mut().enumerate() {
-            let mut run = [C::ZERO; ROWS];
-            for (index, value) in run.iter_mut().enumerate().take(rows.offsets.len()) {
-                *value = rows.row(index)[column];
-            }
-            *total = total.merge(self.run(&run[..rows.offsets.len()]));
+        if rows.width <= LANES {
+            Self::rows_in(rows, &mut [0.0; LANES][..rows.width], totals);
+        } else {
+            Self::rows_in(rows, &mut [0.0; COLUMNS][..rows.width], totals);
         }
     }
 
@@ -112,7 +142,11 @@ impl<C: ComputeFloat + Magnitude> Reducer<C> for Norm2<C> {
     }
 
     fn finish(&self, total: Scaled, _count: usize) -> f64 {
-        total.unit * total.squares.sqrt()
+        if self.root {
+            total.unit * total.squares.sqrt()
+        } else {
+            total.unit * total.squares * total.unit
+        }
     }
 }
 
@@ -169,54 +203,160 @@ pub(crate) struct Variance {
     pub(crate) root: bool,
 }
 
-/// Sums of deviations from `shift` and of their squares: two lane arrays, because lanes of pairs do not vectorise.
+/// Shortest run that is looked at once, by lanes that each deviate from their own first element.
+const ONE_LOOK: usize = 32 * LANES;
+
+/// Adds, lane by lane, deviations from the lane's shift and their squares. Two arrays, because lanes of pairs do not
+/// vectorise; by value, because references would keep them in memory.
 #[inline(always)]
-fn deviations<C: ComputeFloat>(run: &[C], shift: C) -> (f64, f64) {
-    let (mut sums, mut squares) = ([C::ZERO; LANES], [C::ZERO; LANES]);
-    let (chunks, rest) = run.as_chunks::<LANES>();
+fn deviations<C: ComputeFloat, const N: usize>(
+    (mut sums, mut squares): ([C; N], [C; N]),
+    chunks: &[[C; N]],
+    shifts: &[C; N],
+) -> ([C; N], [C; N]) {
     for chunk in chunks {
-        for lane in 0..LANES {
-            let deviation = chunk[lane].sub(shift);
+        for lane in 0..N {
+            let deviation = chunk[lane].sub(shifts[lane]);
             sums[lane] = sums[lane].add(deviation);
             squares[lane] = squares[lane].add(deviation.mul(deviation));
         }
+    }
+    (sums, squares)
+}
+
+/// Moments of a short run: its mean first, then the deviations from it.
+#[inline(always)]
+fn moments_by_two_looks<C>(run: &[C]) -> Moments
+where
+    C: ComputeFloat + Addable<Value = f64> + Magnitude,
+{
+    let count = run.len() as f64;
+    let shift = C::of(C::value(lanes_of_run(Sum::<false>, run)) / count);
+    let zeros = [C::ZERO; FEW];
+    let (chunks, rest) = run.as_chunks();
+    let (mut sums, mut squares) = deviations((zeros, zeros), chunks, &[shift; FEW]);
+    if !rest.is_empty() {
+        (sums, squares) = (spill(sums), spill(squares));
     }
     for ((sum, square), &value) in sums.iter_mut().zip(&mut squares).zip(rest) {
         let deviation = value.sub(shift);
         *sum = sum.add(deviation);
         *square = square.add(deviation.mul(deviation));
     }
-    (lane_total(&sums), lane_total(&squares))
+    let (sum, square) = (across(sums, C::add), across(squares, C::add));
+    Moments::shifted(count, shift.wide(), sum.wide(), square.wide())
 }
 
-/// The sum of all lanes, as a tree: a plain loop would lose digits of short runs.
+/// Moments of a long run in one look: every lane deviates from its own first element, then the lanes merge (Chan). A lane has
+/// at most 64 elements, one of which is its shift, so cancellation costs at most a factor of 64.
 #[inline(always)]
-fn lane_total<C: ComputeFloat>(lanes: &[C; LANES]) -> f64 {
-    let mut totals = [0.0; LANES];
-    for (total, lane) in totals.iter_mut().zip(lanes) {
-        *total = lane.wide();
+fn moments_by_lanes<C>(run: &[C]) -> Moments
+where
+    C: ComputeFloat + Addable<Value = f64> + Magnitude,
+{
+    let (Some(shifts), (chunks, rest)) = (run.first_chunk::<LANES>(), run.as_chunks::<LANES>())
+    else {
+        return moments_by_two_looks(run);
+    };
+    let mut lanes = ([C::ZERO; LANES], [C::ZERO; LANES]);
+    for part in run.chunks(PART) {
+        prefetch_after(part);
+        lanes = deviations(lanes, part.as_chunks().0, shifts);
     }
-    let mut half = LANES / 2;
-    while half > 0 {
-        for lane in 0..half {
-            totals[lane] += totals[lane + half];
-        }
-        half /= 2;
+    let (sums, squares) = lanes;
+    let count = chunks.len() as f64;
+    let base = shifts[0].wide();
+    let (mut means, mut around) = ([0.0; LANES], [0.0; LANES]);
+    for lane in 0..LANES {
+        let sum = sums[lane].wide();
+        means[lane] = shifts[lane].wide() - base + sum / count;
+        around[lane] = squares[lane].wide() - sum * sum / count;
     }
-    totals[0]
+    let mean = across(grouped(means, |a, b| a + b), |a, b| a + b) / LANES as f64;
+    for lane in 0..LANES {
+        let off = means[lane] - mean;
+        around[lane] += count * (off * off);
+    }
+    let lanes = Moments {
+        count: count * LANES as f64,
+        mean: base + mean,
+        squares: across(grouped(around, |a, b| a + b), |a, b| a + b),
+    };
+    if rest.is_empty() {
+        return lanes;
+    }
+    lanes.merge(moments_by_two_looks(rest))
 }
 
-struct MomentsOfRun<'a, C>(&'a [C]);
+struct MomentsOfRuns<'a, C> {
+    runs: Runs<'a, C>,
+    totals: &'a mut [Moments],
+}
 
-impl<C: ComputeFloat + Addable<Value = f64> + Magnitude> Task for MomentsOfRun<'_, C> {
-    type Output = Moments;
+impl<C: ComputeFloat + Addable<Value = f64> + Magnitude> Task for MomentsOfRuns<'_, C> {
+    type Output = ();
 
     #[inline(always)]
-    fn run<A: Arch>(self) -> Moments {
-        let count = self.0.len() as f64;
-        let shift = C::of(C::value(lanes_of_run(Sum::<false>, self.0)) / count);
-        let (deviation, squares) = deviations(self.0, shift);
-        Moments::shifted(count, shift.wide(), deviation, squares)
+    fn run<A: Arch>(self) {
+        let Self { runs, totals } = self;
+        for (index, total) in totals.iter_mut().enumerate() {
+            let run = runs.run(index);
+            *total = total.merge(if run.len() < ONE_LOOK {
+                moments_by_two_looks(run)
+            } else {
+                moments_by_lanes(run)
+            });
+        }
+    }
+}
+
+/// Runs of less than [`LONG`] elements, by two looks, their lanes joined together.
+struct MomentsOfShortRuns<'a, C> {
+    runs: Runs<'a, C>,
+    totals: &'a mut [Moments],
+}
+
+impl<C: ComputeFloat> Task for MomentsOfShortRuns<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let Self { runs, totals } = self;
+        let (count, zeros) = (runs.len as f64, [C::ZERO; FEW]);
+        let (mut sums, mut squares) = (Spilled([zeros; FEW]), Spilled([zeros; FEW]));
+        for (group, totals) in totals.chunks_mut(FEW).enumerate() {
+            let run = |index: usize| runs.run(group * FEW + index);
+            for (index, lanes) in sums.0.iter_mut().enumerate().take(totals.len()) {
+                *lanes = zeros;
+                let (chunks, rest) = run(index).as_chunks::<FEW>();
+                for chunk in chunks {
+                    for lane in 0..FEW {
+                        lanes[lane] = lanes[lane].add(chunk[lane]);
+                    }
+                }
+                for (lane, &value) in lanes.iter_mut().zip(rest) {
+                    *lane = lane.add(value);
+                }
+            }
+            let shifts = across_rows(&sums, C::add).map(|sum| C::of(sum.wide() / count));
+            let lanes = sums.0.iter_mut().zip(squares.0.iter_mut()).zip(shifts);
+            for (index, ((sums, squares), shift)) in lanes.enumerate().take(totals.len()) {
+                let (chunks, rest) = run(index).as_chunks();
+                (*sums, *squares) = deviations((zeros, zeros), chunks, &[shift; FEW]);
+                for ((sum, square), &value) in sums.iter_mut().zip(squares).zip(rest) {
+                    let deviation = value.sub(shift);
+                    *sum = sum.add(deviation);
+                    *square = square.add(deviation.mul(deviation));
+                }
+            }
+            let joined = across_rows(&sums, C::add)
+                .into_iter()
+                .zip(across_rows(&squares, C::add));
+            for ((total, (sum, square)), shift) in totals.iter_mut().zip(joined).zip(shifts) {
+                let moments = Moments::shifted(count, shift.wide(), sum.wide(), square.wide());
+                *total = total.merge(moments);
+            }
+        }
     }
 }
 
@@ -228,40 +368,61 @@ struct MomentsOfRows<'a, C> {
 impl<C: ComputeFloat> Task for MomentsOfRows<'_, C> {
     type Output = ();
 
+    /// One look: every column deviates from its value in the first row, then the block merges into the total (Chan).
     #[inline(always)]
     fn run<A: Arch>(self) {
         let Self { rows, totals } = self;
         let width = rows.width;
         let count = rows.offsets.len() as f64;
-        let mut shifts = [C::ZERO; COLUMNS];
-        let shifts = &mut shifts[..width];
-        lanes_of_rows(rows, shifts, |lane, value| lane.add(value));
-        for shift in shifts.iter_mut() {
-            *shift = C::of(shift.wide() / count);
-        }
+        let shifts = rows.row(0);
         let (mut sums, mut squares) = ([C::ZERO; COLUMNS], [C::ZERO; COLUMNS]);
         let (sums, squares) = (&mut sums[..width], &mut squares[..width]);
-        for index in 0..rows.offsets.len() {
-            let lanes = sums.iter_mut().zip(squares.iter_mut());
-            for (((sum, square), &value), &shift) in lanes.zip(rows.row(index)).zip(shifts.iter()) {
-                let deviation = value.sub(shift);
-                *sum = sum.add(deviation);
-                *square = square.add(deviation.mul(deviation));
-            }
-        }
+        deviations_of_rows(rows, shifts, sums, squares);
         // All columns hold equally many values, so the divisions are the same for all.
         let before = totals.first().map_or(0.0, |total| total.count);
-        let weight = count / (before + count);
+        let (part, weight) = (1.0 / count, count / (before + count));
         let cross = before * weight;
         let columns = sums.iter().zip(squares.iter()).zip(shifts.iter());
         for (total, ((sum, square), shift)) in totals.iter_mut().zip(columns) {
-            let block = Moments::shifted(count, shift.wide(), sum.wide(), square.wide());
-            let delta = block.mean - total.mean;
+            let (sum, square) = (sum.wide(), square.wide());
+            let delta = shift.wide() + sum * part - total.mean;
             *total = Moments {
                 count: before + count,
                 mean: total.mean + delta * weight,
-                squares: total.squares + block.squares + delta * delta * cross,
+                squares: total.squares + (square - sum * sum * part) + delta * delta * cross,
             };
+        }
+    }
+}
+
+/// Adds the deviations of all rows but the first from `shifts`, and their squares, column by column, four rows to a pass.
+#[inline(always)]
+fn deviations_of_rows<C: ComputeFloat>(
+    rows: Rows<'_, C>,
+    shifts: &[C],
+    sums: &mut [C],
+    squares: &mut [C],
+) {
+    let (quads, rest) = rows.offsets[1..].as_chunks::<4>();
+    for quad in 0..quads.len() {
+        let row = |index: usize| rows.row(1 + 4 * quad + index);
+        let (a, b, c, d) = (row(0), row(1), row(2), row(3));
+        let lanes = sums.iter_mut().zip(squares.iter_mut()).zip(shifts);
+        let values = a.iter().zip(b).zip(c).zip(d);
+        for (((sum, square), &shift), (((&a, &b), &c), &d)) in lanes.zip(values) {
+            let (a, b, c, d) = (a.sub(shift), b.sub(shift), c.sub(shift), d.sub(shift));
+            *sum = sum.add(a.add(b).add(c.add(d)));
+            let pairs = a.mul(a).add(b.mul(b)).add(c.mul(c).add(d.mul(d)));
+            *square = square.add(pairs);
+        }
+    }
+    let seen = rows.offsets.len() - rest.len();
+    for index in seen..rows.offsets.len() {
+        let lanes = sums.iter_mut().zip(squares.iter_mut()).zip(shifts);
+        for (((sum, square), &shift), &value) in lanes.zip(rows.row(index)) {
+            let deviation = value.sub(shift);
+            *sum = sum.add(deviation);
+            *square = square.add(deviation.mul(deviation));
         }
     }
 }
@@ -274,11 +435,14 @@ impl<C: ComputeFloat + Addable<Value = f64> + Magnitude> Reducer<C> for Variance
         Moments::EMPTY
     }
 
-    fn run(&self, run: &[C]) -> Moments {
-        if run.is_empty() {
-            return Moments::EMPTY;
+    fn runs(&self, runs: Runs<'_, C>, totals: &mut [Moments]) {
+        match runs.len {
+            0 => {}
+            1..LONG => Level::current()
+                .narrowed()
+                .run(MomentsOfShortRuns { runs, totals }),
+            _ => Level::current().run(MomentsOfRuns { runs, totals }),
         }
-        Level::current().run(MomentsOfRun(run))
     }
 
     fn rows(&self, rows: Rows<'_, C>, totals: &mut [Moments]) {
@@ -300,119 +464,5 @@ impl<C: ComputeFloat + Addable<Value = f64> + Magnitude> Reducer<C> for Variance
         };
         let variance = squares / freedom;
         if self.root { variance.sqrt() } else { variance }
-    }
-}
-
-/// Logarithm of the sum of exponentials, shifted by each block's maximum.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LogSumExp;
-
-/// `exp(largest) * sum`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Exponentials {
-    largest: f64,
-    sum: f64,
-}
-
-impl Exponentials {
-    const EMPTY: Self = Self {
-        largest: f64::NEG_INFINITY,
-        sum: 0.0,
-    };
-
-    fn merge(self, other: Self) -> Self {
-        if self.largest.is_nan() || other.largest == f64::NEG_INFINITY {
-            return self;
-        }
-        if other.largest.is_nan() || self.largest == f64::NEG_INFINITY {
-            return other;
-        }
-        let (big, small) = if self.largest >= other.largest {
-            (self, other)
-        } else {
-            (other, self)
-        };
-        // Equal infinities must not become infinity minus infinity.
-        let factor = if big.largest == small.largest {
-            1.0
-        } else {
-            (small.largest - big.largest).exp()
-        };
-        Self {
-            largest: big.largest,
-            sum: big.sum + small.sum * factor,
-        }
-    }
-}
-
-/// Sum of `exp(value - largest)` over a run.
-struct ExpSum<'a, C> {
-    run: &'a [C],
-    largest: C,
-}
-
-impl<C: ComputeFloat> Task for ExpSum<'_, C> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn run<A: Arch>(self) -> f64 {
-        let mut lanes = [C::ZERO; 16];
-        let (chunks, rest) = self.run.as_chunks::<16>();
-        for chunk in chunks {
-            for lane in 0..16 {
-                lanes[lane] = lanes[lane].add(C::exponential::<A>(chunk[lane].sub(self.largest)));
-            }
-        }
-        for (lane, value) in lanes.iter_mut().zip(rest) {
-            *lane = lane.add(C::exponential::<A>(value.sub(self.largest)));
-        }
-        lanes.iter().fold(0.0, |sum, lane| sum + lane.wide())
-    }
-}
-
-impl<C: ComputeFloat + Magnitude> Reducer<C> for LogSumExp {
-    type Total = Exponentials;
-    type Value = f64;
-
-    fn empty(&self) -> Exponentials {
-        Exponentials::EMPTY
-    }
-
-    fn run(&self, run: &[C]) -> Exponentials {
-        let largest = fold_run(Extreme::<false, false>, run);
-        if run.is_empty() || largest.wide().is_infinite() || largest.is_nan() {
-            // exp of an infinite maximum: the answer is the maximum, whatever else there is.
-            let sum = if run.is_empty() { 0.0 } else { 1.0 };
-            return Exponentials {
-                largest: largest.wide(),
-                sum,
-            };
-        }
-        Exponentials {
-            largest: largest.wide(),
-            sum: Level::current().run(ExpSum { run, largest }),
-        }
-    }
-
-    fn rows(&self, rows: Rows<'_, C>, totals: &mut [Exponentials]) {
-        let mut run = [C::ZERO; ROWS];
-        let run = &mut run[..rows.offsets.len()];
-        for (column, total) in totals.iter_mut().enumerate().take(rows.width) {
-            for (value, &offset) in run.iter_mut().zip(rows.offsets) {
-                *value = rows.data[offset + column];
-            }
-            *total = total.merge(Reducer::<C>::run(self, run));
-        }
-    }
-
-    fn merge(&self, left: Exponentials, right: Exponentials) -> Exponentials {
-        left.merge(right)
-    }
-
-    fn finish(&self, total: Exponentials, _count: usize) -> f64 {
-        if total.largest.is_infinite() {
-            return total.largest;
-        }
-        total.largest + total.sum.ln()
     }
 }

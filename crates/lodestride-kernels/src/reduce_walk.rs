@@ -12,7 +12,7 @@
 use std::ops::Range;
 
 use crate::numeric::Compute;
-use crate::reduce_fold::{BLOCK, COLUMNS, ROWS, Reducer, Rows};
+use crate::reduce_fold::{BLOCK, COLUMNS, ROWS, Reducer, Rows, Runs};
 use crate::reduce_plan::Plan;
 use crate::spread;
 use crate::strided::{Source, count, offset_at};
@@ -20,7 +20,9 @@ use crate::strided::{Source, count, offset_at};
 /// Blocks of a superblock, the unit that threads share.
 const SUPERBLOCK: usize = 64;
 /// Columns of a sweep whose rows must be copied to a tile first.
-const TILE_COLUMNS: usize = 64;
+const TILE_COLUMNS: usize = 128;
+/// Rows of a block of such a sweep: the tile stays in L1.
+const TILE_ROWS: usize = BLOCK / TILE_COLUMNS;
 /// Shortest run that is folded in place rather than gathered with others into a full block.
 const SHORT_RUN: usize = 256;
 /// Outputs, and elements of a tile, up to which small stack arrays are used.
@@ -83,10 +85,10 @@ impl<'a, C: Compute, R: Reducer<C>> Walk<'a, C, R> {
             self.run_threaded(pieces, parts, sink);
             return;
         }
-        if self.width.min(self.plan.inner.size) <= NARROW {
-            self.run_alone::<NARROW>(pieces, parts, sink);
-        } else {
-            self.run_alone::<COLUMNS>(pieces, parts, sink);
+        match self.width.min(self.plan.inner.size) {
+            0..=1 => self.run_alone::<1>(pieces, parts, sink),
+            2..=NARROW => self.run_alone::<NARROW>(pieces, parts, sink),
+            _ => self.run_alone::<COLUMNS>(pieces, parts, sink),
         }
     }
 
@@ -98,13 +100,18 @@ impl<'a, C: Compute, R: Reducer<C>> Walk<'a, C, R> {
         sink: &mut Sink<'_, R::Value>,
     ) {
         let mut totals = [self.reducer.empty(); N];
-        let mut scratch = totals;
         for index in 0..pieces {
             let piece = self.piece(index);
             let totals = &mut totals[..piece.width];
             totals.fill(self.reducer.empty());
+            if parts == 1 {
+                self.unit(piece, 0, totals);
+                self.finish(piece, totals, sink);
+                continue;
+            }
+            let mut scratch = [self.reducer.empty(); N];
+            let scratch = &mut scratch[..piece.width];
             for part in 0..parts {
-                let scratch = &mut scratch[..piece.width];
                 scratch.fill(self.reducer.empty());
                 self.unit(piece, part, scratch);
                 self.merge_all(totals, scratch);
@@ -145,6 +152,10 @@ impl<'a, C: Compute, R: Reducer<C>> Walk<'a, C, R> {
     #[inline(never)]
     fn finish(&self, piece: Piece, totals: &[R::Total], sink: &mut Sink<'_, R::Value>) {
         let depth = self.plan.depth();
+        if let [total] = totals {
+            sink(piece.out, 1, &[self.reducer.finish(*total, depth)]);
+            return;
+        }
         for (chunk, totals) in totals.chunks(64).enumerate() {
             let mut values = [self.reducer.finish(totals[0], depth); 64];
             for (value, &total) in values.iter_mut().zip(totals).skip(1) {
@@ -225,28 +236,51 @@ impl<C: Compute, R: Reducer<C>> Walk<'_, C, R> {
         let step = self.plan.inner.x;
         if let Some(data) = self.direct_runs() {
             let depth = self.plan.depth();
+            let (start, step) = (piece.x as usize, step as usize);
             if self.plan.reduced.len() == 1 && depth <= BLOCK {
-                // One block each: nothing to look up.
-                for (column, total) in totals.iter_mut().enumerate() {
-                    let start = (piece.x + column as isize * step) as usize;
-                    let run = &data[start..start + depth];
-                    *total = self.reducer.merge(*total, self.reducer.run(run));
-                }
+                let len = depth;
+                let runs = Runs {
+                    data,
+                    start,
+                    step,
+                    len,
+                };
+                self.reducer.runs(runs, totals);
                 return;
             }
             for (column, total) in totals.iter_mut().enumerate() {
-                let start = piece.x + column as isize * step;
-                for block in first..last {
-                    let value = self.reducer.run(self.direct_block(data, start, block));
-                    *total = self.reducer.merge(*total, value);
-                }
+                self.superblock(data, start + column * step, first..last, total);
             }
             return;
         }
-        if self.plan.depth() <= NARROW {
+        if self.plan.depth() * totals.len() <= NARROW {
             self.unit_gathered(piece, first..last, &mut [C::ZERO; NARROW], totals);
         } else {
             self.unit_gathered(piece, first..last, &mut [C::ZERO; BLOCK], totals);
+        }
+    }
+
+    /// Folds some blocks of one output, from first to last; the full ones of a single long run by one call.
+    fn superblock(&self, data: &[C], start: usize, blocks: Range<usize>, total: &mut R::Total) {
+        let mut next = blocks.start;
+        if let [whole] = self.plan.reduced.as_slice() {
+            let full = blocks.end.min(whole.size / BLOCK) - next;
+            let mut totals = [self.reducer.empty(); SUPERBLOCK];
+            let runs = Runs {
+                data,
+                start: start + next * BLOCK,
+                step: BLOCK,
+                len: BLOCK,
+            };
+            self.reducer.runs(runs, &mut totals[..full]);
+            for &block in &totals[..full] {
+                *total = self.reducer.merge(*total, block);
+            }
+            next += full;
+        }
+        for block in next..blocks.end {
+            let run = Runs::one(self.direct_block(data, start as isize, block));
+            self.reducer.runs(run, std::slice::from_mut(total));
         }
     }
 
@@ -258,11 +292,40 @@ impl<C: Compute, R: Reducer<C>> Walk<'_, C, R> {
         tile: &mut [C],
         totals: &mut [R::Total],
     ) {
+        let (depth, step) = (self.plan.depth(), self.plan.inner.x);
+        if depth <= tile.len() {
+            // Several outputs fit in the tile: gathered together and folded by one call.
+            let packed = match self.plan.reduced.as_slice() {
+                [whole] => whole.stride == 1 && step == depth as isize,
+                _ => false,
+            };
+            for (group, totals) in totals.chunks_mut(tile.len() / depth).enumerate() {
+                let first = (group * (tile.len() / depth)) as isize;
+                let start = piece.x + first * step;
+                if packed {
+                    self.source
+                        .load(start, 1, &mut tile[..totals.len() * depth]);
+                } else {
+                    for (column, line) in tile.chunks_mut(depth).take(totals.len()).enumerate() {
+                        self.load_block(start + column as isize * step, 0, line);
+                    }
+                }
+                let runs = Runs {
+                    data: tile,
+                    start: 0,
+                    step: depth,
+                    len: depth,
+                };
+                self.reducer.runs(runs, totals);
+            }
+            return;
+        }
         for (column, total) in totals.iter_mut().enumerate() {
-            let start = piece.x + column as isize * self.plan.inner.x;
+            let start = piece.x + column as isize * step;
             for block in blocks.clone() {
                 let len = self.load_block(start, block, tile);
-                *total = self.reducer.merge(*total, self.reducer.run(&tile[..len]));
+                let run = Runs::one(&tile[..len]);
+                self.reducer.runs(run, std::slice::from_mut(total));
             }
         }
     }
@@ -307,15 +370,10 @@ impl<C: Compute, R: Reducer<C>> Walk<'_, C, R> {
     fn sweep(&self, piece: Piece, first: usize, last: usize, totals: &mut [R::Total]) {
         if self.source.native().is_some() && self.plan.inner.x == 1 {
             self.sweep_with(piece, first..last, &mut [], totals);
-        } else if piece.width * ROWS.min(last - first) <= NARROW {
+        } else if piece.width * TILE_ROWS.min(last - first) <= NARROW {
             self.sweep_with(piece, first..last, &mut [C::ZERO; NARROW], totals);
         } else {
-            self.sweep_with(
-                piece,
-                first..last,
-                &mut [C::ZERO; ROWS * TILE_COLUMNS],
-                totals,
-            );
+            self.sweep_with(piece, first..last, &mut [C::ZERO; BLOCK], totals);
         }
     }
 
@@ -330,8 +388,9 @@ impl<C: Compute, R: Reducer<C>> Walk<'_, C, R> {
         let step = self.plan.inner.x;
         let native = self.source.native().filter(|_| step == 1);
         let mut offsets = [0; ROWS];
-        for block in range.clone().step_by(ROWS) {
-            let rows = ROWS.min(range.end - block);
+        let most = if native.is_some() { ROWS } else { TILE_ROWS };
+        for block in range.clone().step_by(most) {
+            let rows = most.min(range.end - block);
             for (row, offset) in offsets[..rows].iter_mut().enumerate() {
                 let at = piece.x + offset_at(&self.plan.reduced, block + row);
                 *offset = at as usize;

@@ -7,6 +7,7 @@
 use lodestride_buffer::{DType, Element, ReadGuard, WriteGuard, with_dtype};
 use smallvec::SmallVec;
 
+use crate::isa::{Arch, Level, Task};
 use crate::numeric::{Compute, ComputeKind, Numeric};
 
 /// One axis of a walk: how many steps, and how far one step is in elements.
@@ -155,10 +156,32 @@ fn load_exact<K: Compute>(
     });
 }
 
-/// One loop for guards of both kinds.
+/// One loop for guards of both kinds; a dense run is converted under the current instruction set.
 #[inline(never)]
 fn load_slice<T: Numeric, K: Compute>(data: &[T], offset: isize, stride: isize, out: &mut [K]) {
-    load_run(data, offset, stride, out, K::load::<T>);
+    if stride == 1 && !out.is_empty() {
+        let run = &data[offset as usize..][..out.len()];
+        Level::current().narrowed().run(Convert { run, out });
+    } else {
+        load_run(data, offset, stride, out, K::load::<T>);
+    }
+}
+
+struct Convert<'a, T, K> {
+    run: &'a [T],
+    out: &'a mut [K],
+}
+
+impl<T: Numeric, K: Compute> Task for Convert<'_, T, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let Self { run, out } = self;
+        for (to, &from) in out.iter_mut().zip(run) {
+            *to = K::load(from);
+        }
+    }
 }
 
 /// Copies a strided run of `data` through `convert` into `out`.

@@ -1,7 +1,9 @@
 //! Reductions and positions of extremes.
 
 use lodestride_buffer::{DType, Scalar};
-use lodestride_kernels::{ArgOp, Isa, KernelError, ReduceOp, index_reduce, reduce, set_threads};
+use lodestride_kernels::{
+    ArgOp, Isa, KernelError, ReduceOp, ScanOp, index_reduce, reduce, scan, set_threads,
+};
 
 use crate::support::{Arrangement, Array};
 use crate::{Report, array_of, floats, noise, number, positions, zeros};
@@ -395,6 +397,150 @@ fn reducing_nothing_gives_the_identity() {
         let none = zeros(&[0], op.result_dtype(DType::F32));
         reduce(op, x.operand(), &[0], none.operand()).unwrap();
     }
+    report.finish();
+}
+
+#[test]
+fn arrays_without_elements_are_reduced_or_refused_in_every_form() {
+    let mut report = Report::default();
+    let shapes: [&[usize]; 6] = [&[0], &[3, 0], &[0, 3], &[2, 0, 3], &[0, 0, 2], &[2, 3, 0]];
+    for shape in shapes {
+        for arrangement in Arrangement::ALL {
+            for dtype in [DType::F32, DType::F64, DType::I8, DType::BF16] {
+                let x = Array::new(shape, arrangement, dtype, small);
+                for mask in 0..1usize << shape.len() {
+                    let axes: Vec<usize> =
+                        (0..shape.len()).filter(|a| mask >> a & 1 == 1).collect();
+                    let (kept, wanted) = groups(&x, &axes);
+                    for op in OPS {
+                        let out = zeros(&kept, op.result_dtype(dtype));
+                        let case = format!("{op:?} {dtype} {shape:?} {arrangement:?} {axes:?}");
+                        match reduce(op, x.operand(), &axes, out.operand()) {
+                            Ok(()) => {
+                                let wanted: Vec<f64> =
+                                    wanted.iter().map(|group| reference(op, group)).collect();
+                                report.compare(&case, &out, &wanted, 0.0);
+                            }
+                            Err(error) => report.check(
+                                &case,
+                                matches!(error, KernelError::EmptyReduction { .. })
+                                    && !op.is_defined_on_nothing()
+                                    && !wanted.is_empty(),
+                            ),
+                        }
+                    }
+                }
+                for axis in 0..shape.len() {
+                    let kept: Vec<usize> = (0..shape.len())
+                        .filter(|&a| a != axis)
+                        .map(|a| shape[a])
+                        .collect();
+                    let out = zeros(&kept, DType::I64);
+                    let result =
+                        index_reduce(ArgOp::ArgMax, x.operand(), Some(axis), out.operand());
+                    let case = format!("argmax {dtype} {shape:?} {arrangement:?} {axis}");
+                    report.check(&case, result.is_ok() == kept.contains(&0));
+                    let same = zeros(shape, ScanOp::Sum.result_dtype(dtype));
+                    let result = scan(ScanOp::Sum, x.operand(), axis, same.operand());
+                    report.check(&format!("cumsum of {case}"), result.is_ok());
+                }
+            }
+        }
+    }
+    report.finish();
+}
+
+/// The variance of the values as they are stored, by two passes in f64.
+fn exact_variance(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let mean = exact_sum(values.iter().copied()) / n;
+    exact_sum(values.iter().map(|v| (v - mean) * (v - mean))) / n
+}
+
+#[test]
+fn variance_in_one_pass_stays_within_its_bound() {
+    let mut report = Report::default();
+    // A block of 64 shifts by one of its own values, so cancellation costs at most a factor of 64; sums of 64 add 6 bits.
+    let bound = 64.0 * 8.0 * f64::from(f32::EPSILON);
+    type Values = fn(usize) -> f64;
+    let cases: [(&str, Values); 4] = [
+        ("noise", |i| noise(i)),
+        ("large mean", |i| 1e4 + noise(i)),
+        ("an outlier first", |i| if i == 0 { 1e6 } else { noise(i) }),
+        ("a drift", |i| i as f64 * 0.01 + noise(i)),
+    ];
+    for (name, value) in cases {
+        for n in [100, 1_000, 5_000, 20_011] {
+            let shapes: [(&[usize], usize); 2] = [(&[n, 9], 0), (&[9, n], 1)];
+            for (shape, axis) in shapes {
+                let x = Array::new(shape, Arrangement::C, DType::F32, |i| {
+                    // Every line holds the same values.
+                    Scalar::Float(value(if axis == 0 { i / 9 } else { i % n }))
+                });
+                let line: Vec<f64> = floats(&x)
+                    .into_iter()
+                    .step_by(if axis == 0 { 9 } else { 1 })
+                    .take(n)
+                    .collect();
+                let wanted = exact_variance(&line);
+                let out = zeros(&[9], DType::F64);
+                let op = ReduceOp::Var { ddof: 0 };
+                reduce(op, x.operand(), &[axis], out.operand()).unwrap();
+                for found in floats(&out) {
+                    let case = format!("{name} {shape:?}: {found} instead of {wanted}");
+                    report.check(&case, (found - wanted).abs() <= bound * wanted);
+                }
+            }
+        }
+    }
+    report.finish();
+}
+
+#[test]
+fn a_sum_of_ten_million_values_in_the_unit_interval_is_within_1e_7() {
+    let n = 10_000_000;
+    let x = Array::new(&[n], Arrangement::C, DType::F32, |i| {
+        Scalar::Float((noise(i) + 1.0) / 2.0)
+    });
+    let exact = exact_sum(floats(&x).into_iter());
+    let out = zeros(&[], DType::F32);
+    reduce(ReduceOp::Sum, x.operand(), &[0], out.operand()).unwrap();
+    let error = (floats(&out)[0] - exact).abs() / exact;
+    assert!(error <= 1e-7, "relative error {error:e}");
+}
+
+#[test]
+fn positions_do_not_depend_on_threads_or_instruction_set() {
+    let _held = crate::settings();
+    let mut report = Report::default();
+    let best = Isa::detect();
+    for shape in [[700, 2_500], [3, 300_000], [300_000, 3]] {
+        for dtype in [DType::F32, DType::F64, DType::I64, DType::U8] {
+            let x = Array::new(&shape, Arrangement::C, dtype, |i| {
+                Scalar::Float((noise(i) * 100.0).round())
+            });
+            for axis in [None, Some(0), Some(1)] {
+                let axes: Vec<usize> = axis.map_or(vec![0, 1], |axis| vec![axis]);
+                let (kept, groups) = groups(&x, &axes);
+                for op in [ArgOp::ArgMax, ArgOp::ArgAbsMin] {
+                    let wanted: Vec<f64> = groups
+                        .iter()
+                        .map(|group| first_best(op, group) as f64)
+                        .collect();
+                    for (threads, isa) in [(1, best), (2, best), (4, best), (1, Isa::Baseline)] {
+                        set_threads(threads);
+                        isa.select();
+                        let out = zeros(&kept, DType::I64);
+                        index_reduce(op, x.operand(), axis, out.operand()).unwrap();
+                        let case = format!("{op} {dtype} {shape:?} {axis:?} {threads} {isa}");
+                        report.check(&case, floats(&out) == wanted);
+                    }
+                }
+            }
+        }
+    }
+    set_threads(0);
+    best.select();
     report.finish();
 }
 

@@ -1,10 +1,10 @@
 //! Running sums, products and extremes.
 
 use lodestride_buffer::{DType, Scalar};
-use lodestride_kernels::{ScanOp, scan};
+use lodestride_kernels::{Isa, ScanOp, scan, set_threads};
 
 use crate::support::{Arrangement, Array};
-use crate::{Report, floats, number, positions, zeros};
+use crate::{Report, floats, noise, number, positions, zeros};
 
 fn step(op: ScanOp, a: f64, b: f64) -> f64 {
     match op {
@@ -75,4 +75,94 @@ fn nan_stays_and_in_place_works() {
     scan(ScanOp::Sum, y.operand(), 0, y.operand()).unwrap();
     assert_eq!(floats(&y), [1.0, 3.0, 6.0, 10.0]);
     assert!(scan(ScanOp::Sum, y.operand(), 1, y.operand()).is_err());
+}
+
+#[test]
+fn long_sums_are_grouped_within_their_bound_and_the_same_everywhere() {
+    let _held = crate::settings();
+    let mut report = Report::default();
+    let best = Isa::detect();
+    for n in [511, 512, 513, 1_024, 5_000, 100_003] {
+        let x = Array::new(&[n], Arrangement::C, DType::F32, |i| {
+            Scalar::Float(noise(i) + 0.5)
+        });
+        let strided = Array::new(&[n], Arrangement::Strided, DType::F32, |i| {
+            Scalar::Float(noise(i) + 0.5)
+        });
+        let out = zeros(&[n], DType::F32);
+        scan(ScanOp::Sum, x.operand(), 0, out.operand()).unwrap();
+        let found = floats(&out);
+        let (mut sum, mut size) = (0.0, 0.0);
+        for (index, value) in floats(&x).into_iter().enumerate() {
+            sum += value;
+            size += value.abs();
+            // At most 512 elements in order, or 64 and the segments before them.
+            let roundings = (index.min(512) + index / 64 + 1) as f64;
+            let bound = roundings * f64::from(f32::EPSILON) / 2.0 * size;
+            let case = format!("{n}, element {index}: {} instead of {sum}", found[index]);
+            report.check(&case, (found[index] - sum).abs() <= bound);
+        }
+        for (isa, threads) in [(Isa::Baseline, 1), (best, 2), (best, 4)] {
+            isa.select();
+            set_threads(threads);
+            for x in [&x, &strided] {
+                let again = zeros(&[n], DType::F32);
+                scan(ScanOp::Sum, x.operand(), 0, again.operand()).unwrap();
+                report.check(&format!("{n} {isa} {threads}"), floats(&again) == found);
+            }
+        }
+    }
+    best.select();
+    set_threads(0);
+    report.finish();
+}
+
+#[test]
+fn many_lines_of_every_length_match_a_plain_loop() {
+    let mut report = Report::default();
+    for (lines, len) in [(1, 7), (9, 1), (17, 33), (8, 600), (9, 513), (20, 64)] {
+        let shape = [lines, len];
+        for dtype in [DType::F32, DType::F64, DType::I64, DType::U8] {
+            // Whole numbers: exact in any order.
+            let x = Array::new(&shape, Arrangement::C, dtype, |i| {
+                Scalar::Int((i * 7 % 5) as i64)
+            });
+            let values = floats(&x);
+            for axis in [0, 1] {
+                for op in [ScanOp::Sum, ScanOp::Max, ScanOp::Min] {
+                    let back = if axis == 0 { len } else { 1 };
+                    let mut wanted = values.clone();
+                    for at in 0..wanted.len() {
+                        if (axis == 0 && at >= len) || (axis == 1 && at % len > 0) {
+                            wanted[at] = step(op, wanted[at - back], values[at]);
+                        }
+                    }
+                    let out = zeros(&shape, op.result_dtype(dtype));
+                    scan(op, x.operand(), axis, out.operand()).unwrap();
+                    report.compare(
+                        &format!("{op} {dtype} {shape:?} {axis}"),
+                        &out,
+                        &wanted,
+                        0.0,
+                    );
+                }
+            }
+        }
+    }
+    report.finish();
+}
+
+#[test]
+fn a_product_overflows_only_where_the_product_from_the_left_does() {
+    let x = Array::new(&[2_000], Arrangement::C, DType::F32, |i| {
+        Scalar::Float(match i {
+            0 => 1e-30,
+            700 | 701 => 1e25,
+            _ => 1.0,
+        })
+    });
+    let out = zeros(&[2_000], DType::F32);
+    scan(ScanOp::Prod, x.operand(), 0, out.operand()).unwrap();
+    let found = floats(&out);
+    assert!(found.iter().all(|v| v.is_finite()), "{:?}", &found[700..]);
 }

@@ -1,0 +1,262 @@
+//! Finding the best element: orderings, the best of a run, of many runs, and of rows column by column.
+//!
+//! Nothing here knows layouts or dtypes; `index_reduce` walks arrays and calls it.
+
+use std::marker::PhantomData;
+
+use crate::isa::{Arch, Task};
+use crate::numeric::{Compute, level_for};
+use crate::reduce_fold::{BLOCK, LaneFold, Rows, Runs, fold_run, lanes_of_run};
+
+/// What values are ranked by: themselves or their magnitude.
+pub(crate) trait Rank: Compute {
+    type Magnitude: Compute;
+    fn rank_magnitude(self) -> Self::Magnitude;
+}
+
+macro_rules! rank {
+    ($($t:ty => $m:ty, $method:ident);*) => {$(
+        impl Rank for $t {
+            type Magnitude = $m;
+            #[inline(always)]
+            fn rank_magnitude(self) -> $m { <$t>::$method(self) }
+        }
+    )*};
+}
+// The magnitude of the most negative integer needs the unsigned type.
+rank!(f32 => f32, abs; f64 => f64, abs; i64 => u64, unsigned_abs; u64 => u64, from);
+
+/// An ordering: by value or magnitude, largest or smallest first.
+pub(crate) trait Order<C>: Copy {
+    type Key: Compute;
+    const LARGEST: bool;
+    fn key(value: C) -> Self::Key;
+
+    /// Whether `new` replaces `best`: strictly better, or the first NaN.
+    #[inline(always)]
+    #[expect(
+        clippy::neg_cmp_op_on_partial_ord,
+        reason = "a NaN must pass the first test: one comparison for both"
+    )]
+    fn beats(new: Self::Key, best: Self::Key) -> bool {
+        let passes = if Self::LARGEST {
+            !(new <= best)
+        } else {
+            !(new >= best)
+        };
+        // `&`: no branches, so that the loops vectorise.
+        passes & !best.is_nan()
+    }
+}
+
+/// Values as they are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ByValue<const LARGEST: bool>;
+
+impl<C: Rank, const LARGEST: bool> Order<C> for ByValue<LARGEST> {
+    type Key = C;
+    const LARGEST: bool = LARGEST;
+    #[inline(always)]
+    fn key(value: C) -> C {
+        value
+    }
+}
+
+/// Distances from zero.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ByMagnitude<const LARGEST: bool>;
+
+impl<C: Rank, const LARGEST: bool> Order<C> for ByMagnitude<LARGEST> {
+    type Key = C::Magnitude;
+    const LARGEST: bool = LARGEST;
+    #[inline(always)]
+    fn key(value: C) -> C::Magnitude {
+        value.rank_magnitude()
+    }
+}
+
+/// The best key of a run.
+#[derive(Clone, Copy)]
+struct BestKey<O>(PhantomData<fn() -> O>);
+
+impl<C: Compute, O: Order<C>> LaneFold<C> for BestKey<O> {
+    type Lane = O::Key;
+    type Total = O::Key;
+    #[inline(always)]
+    fn lane(&self) -> O::Key {
+        if O::LARGEST {
+            O::Key::LOWEST
+        } else {
+            O::Key::HIGHEST
+        }
+    }
+    #[inline(always)]
+    fn step(&self, lane: O::Key, value: C) -> O::Key {
+        self.merge(lane, O::key(value))
+    }
+    #[inline(always)]
+    fn join(&self, left: O::Key, right: O::Key) -> O::Key {
+        self.merge(left, right)
+    }
+    #[inline(always)]
+    fn lift(&self, lane: O::Key) -> O::Key {
+        lane
+    }
+    #[inline(always)]
+    fn merge(&self, left: O::Key, right: O::Key) -> O::Key {
+        if O::LARGEST {
+            left.larger(right)
+        } else {
+            left.smaller(right)
+        }
+    }
+}
+
+/// The first element of `run` that beats `best`'s key and is the best of the run.
+pub(crate) fn best_in<C: Compute, O: Order<C>>(
+    run: &[C],
+    best: Option<(O::Key, usize)>,
+) -> Option<(O::Key, usize)> {
+    let key = fold_run(BestKey::<O>(PhantomData), run);
+    if best.is_some_and(|(best, _)| !O::beats(key, best)) {
+        return None;
+    }
+    let at = level_for::<C>().run(Locate::<C, O> { run, key });
+    Some((key, at))
+}
+
+/// Where a key first stands in a run.
+struct Locate<'a, C, O: Order<C>> {
+    run: &'a [C],
+    key: O::Key,
+}
+
+impl<C: Compute, O: Order<C>> Task for Locate<'_, C, O> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<A: Arch>(self) -> usize {
+        locate::<C, O>(self.run, self.key)
+    }
+}
+
+/// Elements that are searched at a time.
+const PIECE: usize = 64;
+
+/// A vector scan for the piece that has the key, then the smallest position in that piece; zero where it is nowhere.
+#[inline(always)]
+fn locate<C: Compute, O: Order<C>>(run: &[C], key: O::Key) -> usize {
+    let is_nan = key.is_nan();
+    let found = |&value: &C| {
+        let candidate = O::key(value);
+        (candidate == key) | (candidate.is_nan() & is_nan)
+    };
+    let has = |piece: &[C]| piece.iter().fold(false, |any, value| any | found(value));
+    let last = run.len().saturating_sub(1) / PIECE * PIECE;
+    let start = (0..last)
+        .step_by(PIECE)
+        .find(|&start| has(&run[start..start + PIECE]))
+        .unwrap_or(last);
+    let mut first = u32::MAX;
+    for (position, value) in run[start..].iter().take(PIECE).enumerate() {
+        let position = if found(value) {
+            position as u32
+        } else {
+            u32::MAX
+        };
+        first = first.min(position);
+    }
+    if first == u32::MAX {
+        0
+    } else {
+        start + first as usize
+    }
+}
+
+/// The positions of the best elements of runs.
+struct BestOfRuns<'a, C, O> {
+    runs: Runs<'a, C>,
+    best: &'a mut [i64],
+    order: PhantomData<fn() -> O>,
+}
+
+/// Writes the position of the best element of every run, one for each of `best`.
+pub(crate) fn best_of_runs<C: Compute, O: Order<C>>(runs: Runs<'_, C>, best: &mut [i64]) {
+    let order = PhantomData::<fn() -> O>;
+    level_for::<C>().run(BestOfRuns { runs, best, order });
+}
+
+impl<C: Compute, O: Order<C>> Task for BestOfRuns<'_, C, O> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let Self { runs, best, .. } = self;
+        for (index, best) in best.iter_mut().enumerate() {
+            let run = runs.run(index);
+            let (mut key, mut at) = (O::Key::ZERO, 0);
+            for (number, block) in run.chunks(BLOCK).enumerate() {
+                let found = lanes_of_run(BestKey::<O>(PhantomData), block);
+                if number == 0 || O::beats(found, key) {
+                    (key, at) = (found, number * BLOCK);
+                }
+            }
+            *best = (at + locate::<C, O>(&run[at..], key)) as i64;
+        }
+    }
+}
+
+/// Some rows of a sweep: columns that a row beats take its keys and its number.
+#[derive(Debug)]
+pub(crate) struct Steps<'a, C, O: Order<C>> {
+    pub(crate) rows: Rows<'a, C>,
+    pub(crate) keys: &'a mut [O::Key],
+    pub(crate) positions: &'a mut [u32],
+    /// Whether the first row starts the columns.
+    pub(crate) is_first: bool,
+}
+
+impl<C: Compute, O: Order<C>> Task for Steps<'_, C, O> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        // Locals: behind `self` the compiler would reload them after every store.
+        let Self {
+            rows,
+            keys,
+            positions,
+            is_first,
+        } = self;
+        if is_first {
+            for (key, &value) in keys.iter_mut().zip(rows.row(0)) {
+                *key = O::key(value);
+            }
+            positions.fill(0);
+        }
+        let step = |(best, position): (O::Key, u32), value: C, row: u32| {
+            let key = O::key(value);
+            let take = O::beats(key, best);
+            let best = if take { key } else { best };
+            (best, if take { row } else { position })
+        };
+        let quads = rows.quads();
+        for quad in 0..quads {
+            let first = 4 * quad as u32;
+            let row = |index: usize| rows.row(4 * quad + index);
+            let values = row(0).iter().zip(row(1)).zip(row(2)).zip(row(3));
+            for ((best, position), (((&a, &b), &c), &d)) in
+                keys.iter_mut().zip(positions.iter_mut()).zip(values)
+            {
+                let two = step(step((*best, *position), a, first), b, first + 1);
+                (*best, *position) = step(step(two, c, first + 2), d, first + 3);
+            }
+        }
+        for index in 4 * quads..rows.offsets.len() {
+            let lanes = keys.iter_mut().zip(positions.iter_mut());
+            for ((best, position), &value) in lanes.zip(rows.row(index)) {
+                (*best, *position) = step((*best, *position), value, index as u32);
+            }
+        }
+    }
+}

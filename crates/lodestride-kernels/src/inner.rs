@@ -3,42 +3,73 @@
 //! In place is a loop of its own: one loop over pointers that may or may not be equal loses its vectors exactly when they
 //! are. Which loop runs is `table.rs`' business, for which instruction set `isa.rs`'.
 
-use crate::isa::Arch;
+use crate::isa::{Arch, Plain};
 use crate::scalar::cast::Cast;
-use crate::scalar::{Binary, Unary};
+use crate::scalar::{Binary, Hard, Unary};
 use lodestride_buffer::Element;
 
-/// Elements per look for arguments the vector path cannot do: small enough that one of them costs little, large enough
-/// for the look to cost nothing.
-const LOOK: usize = 256;
+/// Elements per block of the functions of many instructions: enough for the vectors of every instruction set, and to hide
+/// the look for arguments that the fast form cannot do.
+const BLOCK: usize = 64;
 
 /// `dst[i] = O(x[i])`.
 #[inline(always)]
 pub(crate) fn map<O: Unary<T>, T: Element, A: Arch>(dst: &mut [O::Out], x: &[T]) {
-    if !O::HAS_HARD {
-        for (d, &x) in dst.iter_mut().zip(x) {
-            *d = O::apply::<A>(x);
-        }
-        return;
+    for (d, &x) in dst.iter_mut().zip(x) {
+        *d = O::apply::<A>(x);
     }
-    for (dst, x) in dst.chunks_mut(LOOK).zip(x.chunks(LOOK)) {
-        let mut hard = false;
-        for (d, &x) in dst.iter_mut().zip(x) {
-            hard |= O::is_hard(x);
-            *d = O::apply::<A>(x);
-        }
-        if hard {
-            repair::<O, T>(dst, x);
+}
+
+/// [`map`] for functions of many instructions, in blocks of a fixed length: what is left over is a padded block, so that
+/// the function is compiled once instead of twice (vectors and the rest one by one).
+#[inline(always)]
+pub(crate) fn map_blocks<O: Unary<T>, T: Element, A: Arch>(dst: &mut [O::Out], x: &[T]) {
+    let mut source = [T::default(); BLOCK];
+    let mut result = [O::Out::default(); BLOCK];
+    for (dst, x) in dst.chunks_mut(BLOCK).zip(x.chunks(BLOCK)) {
+        let n = x.len();
+        let (d, s): (&mut [O::Out; BLOCK], &[T; BLOCK]) = match (dst.as_mut_array(), x.as_array()) {
+            (Some(dst), Some(x)) => (dst, x),
+            _ => {
+                source[..n].copy_from_slice(x);
+                (&mut result, &source)
+            }
+        };
+        map_block::<O, T, A>(d, s);
+        if n < BLOCK {
+            dst.copy_from_slice(&result[..n]);
         }
     }
 }
 
-/// The second pass over a stretch with hard arguments.
-#[cold]
-fn repair<O: Unary<T>, T: Element>(dst: &mut [O::Out], x: &[T]) {
+/// One block of [`map_blocks`].
+#[inline(always)]
+fn map_block<O: Unary<T>, T: Element, A: Arch>(dst: &mut [O::Out; BLOCK], x: &[T; BLOCK]) {
+    let mut hard = false;
     for (d, &x) in dst.iter_mut().zip(x) {
-        if O::is_hard(x) {
-            *d = O::repair(x);
+        let result = O::apply::<A>(x);
+        hard |= O::is_hard(x, result);
+        *d = result;
+    }
+    if !hard {
+        return;
+    }
+    if O::HARD == Hard::Slow {
+        redo_block::<O, T>(dst, x);
+        return;
+    }
+    for (d, &x) in dst.iter_mut().zip(x) {
+        let complete = O::redo::<A>(x);
+        *d = if O::is_hard(x, *d) { complete } else { *d };
+    }
+}
+
+/// The hard elements of a block, one by one.
+#[cold]
+fn redo_block<O: Unary<T>, T: Element>(dst: &mut [O::Out; BLOCK], x: &[T; BLOCK]) {
+    for (d, &x) in dst.iter_mut().zip(x) {
+        if O::is_hard(x, *d) {
+            *d = O::redo::<Plain>(x);
         }
     }
 }
@@ -56,6 +87,69 @@ pub(crate) fn map_in_place<O: Unary<T, Out = T>, T: Element, A: Arch>(x: &mut [T
 pub(crate) fn zip<O: Binary<T>, T: Element, A: Arch>(dst: &mut [O::Out], x: &[T], y: &[T]) {
     for ((d, &x), &y) in dst.iter_mut().zip(x).zip(y) {
         *d = O::apply::<A>(x, y);
+    }
+}
+
+/// [`zip`] as [`map_blocks`] does it.
+#[inline(always)]
+pub(crate) fn zip_blocks<O: Binary<T>, T: Element, A: Arch>(dst: &mut [O::Out], x: &[T], y: &[T]) {
+    let mut sources = [[T::default(); BLOCK]; 2];
+    let mut result = [O::Out::default(); BLOCK];
+    for ((dst, x), y) in dst
+        .chunks_mut(BLOCK)
+        .zip(x.chunks(BLOCK))
+        .zip(y.chunks(BLOCK))
+    {
+        let n = x.len();
+        let (d, s, t): (&mut [O::Out; BLOCK], &[T; BLOCK], &[T; BLOCK]) =
+            match (dst.as_mut_array(), x.as_array(), y.as_array()) {
+                (Some(dst), Some(x), Some(y)) => (dst, x, y),
+                _ => {
+                    sources[0][..n].copy_from_slice(x);
+                    sources[1][..n].copy_from_slice(y);
+                    (&mut result, &sources[0], &sources[1])
+                }
+            };
+        zip_block::<O, T, A>(d, s, t);
+        if n < BLOCK {
+            dst.copy_from_slice(&result[..n]);
+        }
+    }
+}
+
+/// One block of [`zip_blocks`].
+#[inline(always)]
+fn zip_block<O: Binary<T>, T: Element, A: Arch>(
+    dst: &mut [O::Out; BLOCK],
+    x: &[T; BLOCK],
+    y: &[T; BLOCK],
+) {
+    let mut hard = false;
+    for ((d, &x), &y) in dst.iter_mut().zip(x).zip(y) {
+        let result = O::apply::<A>(x, y);
+        hard |= O::is_hard(x, y, result);
+        *d = result;
+    }
+    if !hard {
+        return;
+    }
+    if O::HARD == Hard::Slow {
+        redo_pairs::<O, T>(dst, x, y);
+        return;
+    }
+    for ((d, &x), &y) in dst.iter_mut().zip(x).zip(y) {
+        let complete = O::redo::<A>(x, y);
+        *d = if O::is_hard(x, y, *d) { complete } else { *d };
+    }
+}
+
+/// The hard pairs of a block, one by one.
+#[cold]
+fn redo_pairs<O: Binary<T>, T: Element>(dst: &mut [O::Out; BLOCK], x: &[T; BLOCK], y: &[T; BLOCK]) {
+    for ((d, &x), &y) in dst.iter_mut().zip(x).zip(y) {
+        if O::is_hard(x, y, *d) {
+            *d = O::redo::<Plain>(x, y);
+        }
     }
 }
 

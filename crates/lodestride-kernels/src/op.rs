@@ -2,7 +2,9 @@
 //! rules and kernels follow.
 //!
 //! Adding an operation is one function in `scalar/` and one row here. A row reads: documentation, variant, name, which
-//! loops it gets (a module of `table.rs`), the class of dtypes it computes in, what it returns, and the element function.
+//! loops it gets (a module of `table.rs`), the class of dtypes it computes in, what it returns, and the element
+//! function; after a comma, what is done about arguments that function cannot do: how (`Rare`, `Slow`: see `Hard`), which
+//! they are, and the complete function.
 
 use crate::isa::{Arch, Level};
 use crate::known::{Known, Loops};
@@ -11,6 +13,7 @@ use crate::scalar::activation::{Activation, Rectify};
 use crate::scalar::arith::{Number, Quotient, Ring};
 use crate::scalar::bitwise::{Bits, Shift};
 use crate::scalar::compare::{Classify, Compare};
+use crate::scalar::division::Division;
 use crate::scalar::erf::Erf;
 use crate::scalar::exp::Exp;
 use crate::scalar::hyperbolic::Hyperbolic;
@@ -19,7 +22,7 @@ use crate::scalar::log::Log;
 use crate::scalar::power::Power;
 use crate::scalar::rounding::Rounding;
 use crate::scalar::trig::Trig;
-use crate::scalar::{Binary, Unary};
+use crate::scalar::{Binary, Hard, Unary};
 use crate::table::{self, BinaryKernel, UnaryKernel};
 use lodestride_buffer::{Bool, DType};
 use std::fmt;
@@ -133,7 +136,7 @@ macro_rules! unary_ops {
     ($(
         $(#[doc = $doc:literal])+
         $Op:ident $name:literal $weight:ident $class:ident -> $returns:ident = $Trait:ident::$function:ident
-        $(, hard $is_hard:ident $repair:ident)?;
+        $(, $Hard:ident $is_hard:ident $redo:ident)?;
     )*) => {
         op_enum! {
             /// An operation on one operand, element by element.
@@ -155,15 +158,16 @@ macro_rules! unary_ops {
                 }
 
                 $(
-                    const HAS_HARD: bool = true;
+                    const HARD: Hard = Hard::$Hard;
 
                     #[inline(always)]
-                    fn is_hard(x: T) -> bool {
-                        x.$is_hard()
+                    fn is_hard(x: T, result: Self::Out) -> bool {
+                        x.$is_hard(result)
                     }
 
-                    fn repair(x: T) -> Self::Out {
-                        x.$repair()
+                    #[inline(always)]
+                    fn redo<B: Arch>(x: T) -> Self::Out {
+                        $Trait::$redo::<B>(x)
                     }
                 )?
             }
@@ -193,7 +197,8 @@ macro_rules! unary_ops {
 macro_rules! binary_ops {
     ($(
         $(#[doc = $doc:literal])+
-        $Op:ident $name:literal $weight:ident $class:ident -> $returns:ident = $Trait:ident::$function:ident;
+        $Op:ident $name:literal $weight:ident $class:ident -> $returns:ident = $Trait:ident::$function:ident
+        $(, $Hard:ident $is_hard:ident $redo:ident)?;
     )*) => {
         op_enum! {
             /// An operation on two operands, element by element.
@@ -213,6 +218,20 @@ macro_rules! binary_ops {
                 fn apply<A: Arch>(x: T, y: T) -> Self::Out {
                     $Trait::$function::<A>(x, y)
                 }
+
+                $(
+                    const HARD: Hard = Hard::$Hard;
+
+                    #[inline(always)]
+                    fn is_hard(x: T, y: T, result: Self::Out) -> bool {
+                        $Trait::$is_hard(x, y, result)
+                    }
+
+                    #[inline(always)]
+                    fn redo<B: Arch>(x: T, y: T) -> Self::Out {
+                        $Trait::$redo::<B>(x, y)
+                    }
+                )?
             }
         )*
 
@@ -257,27 +276,27 @@ unary_ops! {
     /// `1 / sqrt(x)`.
     Rsqrt "rsqrt" heavy Float -> Same = Power::rsqrt;
     /// The cube root.
-    Cbrt "cbrt" heavy Float -> Same = Power::cbrt;
+    Cbrt "cbrt" heavy Float -> Same = Power::cbrt_near, Rare is_beyond_cbrt cbrt;
     /// `e` to the power `x`.
-    Exp "exp" heavy Float -> Same = Exp::exp;
+    Exp "exp" heavy Float -> Same = Exp::exp_near, Rare is_beyond_exp exp;
     /// 2 to the power `x`.
-    Exp2 "exp2" heavy Float -> Same = Exp::exp2;
+    Exp2 "exp2" heavy Float -> Same = Exp::exp2_near, Rare is_beyond_exp2 exp2;
     /// `exp(x) - 1`, accurate near zero.
-    Expm1 "expm1" heavy Float -> Same = Exp::expm1;
+    Expm1 "expm1" heavy Float -> Same = Exp::expm1_near, Rare is_beyond_expm1 expm1;
     /// The natural logarithm.
-    Log "log" heavy Float -> Same = Log::log;
+    Log "log" heavy Float -> Same = Log::log_near, Rare is_beyond_log log;
     /// The logarithm to base 2.
-    Log2 "log2" heavy Float -> Same = Log::log2;
+    Log2 "log2" heavy Float -> Same = Log::log2_near, Rare is_beyond_log log2;
     /// The logarithm to base 10.
-    Log10 "log10" heavy Float -> Same = Log::log10;
+    Log10 "log10" heavy Float -> Same = Log::log10_near, Rare is_beyond_log log10;
     /// `log(1 + x)`, accurate near zero.
-    Log1p "log1p" heavy Float -> Same = Log::log1p;
+    Log1p "log1p" heavy Float -> Same = Log::log1p_near, Rare is_beyond_log1p log1p;
     /// The sine of an angle in radians.
-    Sin "sin" heavy Float -> Same = Trig::sin, hard is_far sin_far;
+    Sin "sin" heavy Float -> Same = Trig::sin, Slow is_far sin_far;
     /// The cosine of an angle in radians.
-    Cos "cos" heavy Float -> Same = Trig::cos, hard is_far cos_far;
+    Cos "cos" heavy Float -> Same = Trig::cos, Slow is_far cos_far;
     /// The tangent of an angle in radians.
-    Tan "tan" heavy Float -> Same = Trig::tan, hard is_far tan_far;
+    Tan "tan" heavy Float -> Same = Trig::tan, Slow is_far tan_far;
     /// The angle, from -pi/2 to pi/2, of a sine.
     Asin "asin" heavy Float -> Same = InverseTrig::asin;
     /// The angle, from 0 to pi, of a cosine.
@@ -309,11 +328,11 @@ unary_ops! {
     /// Rounded towards zero.
     Trunc "trunc" signless Number -> Same = Rounding::trunc;
     /// `1 / (1 + exp(-x))`.
-    Sigmoid "sigmoid" heavy Float -> Same = Activation::sigmoid;
+    Sigmoid "sigmoid" heavy Float -> Same = Activation::sigmoid_near, Rare is_beyond_logistic sigmoid_beyond;
     /// `log(sigmoid(x))`.
-    LogSigmoid "log_sigmoid" heavy Float -> Same = Activation::log_sigmoid;
+    LogSigmoid "log_sigmoid" heavy Float -> Same = Activation::log_sigmoid_near, Rare is_beyond_logistic log_sigmoid_beyond;
     /// `log(1 + exp(x))`.
-    Softplus "softplus" heavy Float -> Same = Activation::softplus;
+    Softplus "softplus" heavy Float -> Same = Activation::softplus_near, Rare is_beyond_logistic softplus_beyond;
     /// `x / (1 + |x|)`.
     Softsign "softsign" heavy Float -> Same = Activation::softsign;
     /// `max(x, 0)`.
@@ -329,9 +348,9 @@ unary_ops! {
     /// `x` times the normal distribution function of `x` (the exact form, by `erf`).
     Gelu "gelu" heavy Float -> Same = Activation::gelu;
     /// `x * sigmoid(x)`.
-    Swish "swish" heavy Float -> Same = Activation::swish;
+    Swish "swish" heavy Float -> Same = Activation::swish_near, Rare is_beyond_logistic swish_beyond;
     /// `x * tanh(softplus(x))`.
-    Mish "mish" heavy Float -> Same = Activation::mish;
+    Mish "mish" heavy Float -> Same = Activation::mish_near, Rare is_beyond_logistic swish_beyond;
     /// `min(max(0.2 x + 0.5, 0), 1)`.
     HardSigmoid "hard_sigmoid" heavy Float -> Same = Activation::hard_sigmoid;
     /// `min(max(x, -1), 1)`.
@@ -368,15 +387,15 @@ binary_ops! {
     /// `y / x`.
     RDiv "rdiv" light Float -> Same = Quotient::rdiv;
     /// `x / y` rounded down; 0 where an integer `y` is 0.
-    FloorDiv "floor_div" heavy Number -> Same = Number::floor_div;
+    FloorDiv "floor_div" heavy Number -> Same = Number::floor_div, Slow is_beyond_division floor_div_far;
     /// What `floor_div` leaves, with the sign of `y`; 0 where an integer `y` is 0.
-    Mod "mod" heavy Number -> Same = Number::modulo;
+    Mod "mod" heavy Number -> Same = Number::modulo, Slow is_beyond_division modulo_far;
     /// What division rounded towards zero leaves, with the sign of `x`; 0 where an integer `y` is 0.
-    FMod "fmod" heavy Number -> Same = Number::fmod;
+    FMod "fmod" heavy Number -> Same = Number::fmod, Slow is_beyond_division fmod_far;
     /// What division rounded to the nearest (ties to even) leaves: the remainder of IEEE 754.
-    Remainder "remainder" heavy Float -> Same = Power::ieee_remainder;
+    Remainder "remainder" heavy Float -> Same = Division::ieee_remainder_near, Slow is_beyond_division ieee_remainder_far;
     /// `x` to the power `y`; integers wrap, and negative powers of integers round towards zero.
-    Pow "pow" heavy Number -> Same = Number::pow;
+    Pow "pow" heavy Number -> Same = Number::pow, Rare is_beyond_pow pow_any;
     /// The larger; NaN where either is NaN.
     Max "max" light Any -> Same = Ring::max;
     /// The smaller; NaN where either is NaN.
@@ -386,9 +405,9 @@ binary_ops! {
     /// The smaller distance from zero.
     AbsMin "abs_min" heavy Number -> Same = Number::abs_min;
     /// The angle of the point with ordinate `x` and abscissa `y`, from -pi to pi.
-    Atan2 "atan2" heavy Float -> Same = InverseTrig::atan2;
+    Atan2 "atan2" heavy Float -> Same = InverseTrig::atan2_near, Slow is_beyond_atan2 atan2_far;
     /// `sqrt(x * x + y * y)`, without overflow on the way.
-    Hypot "hypot" heavy Float -> Same = Power::hypot;
+    Hypot "hypot" heavy Float -> Same = Power::hypot_near, Slow is_beyond_hypot hypot_far;
     /// `log(exp(x) + exp(y))`, without overflow on the way.
     LogAddExp "log_add_exp" heavy Float -> Same = Log::log_add_exp;
     /// `(x - y) * (x - y)`.

@@ -107,6 +107,12 @@ erased! {
         x = source::<T>(a, n);
         => inner::map::<O, T, A>(dst, x)
     }
+    /// `dst = O(a)`, of many instructions.
+    MapBlocks<O, T> where (O: Unary<T>, T: Element) (n, d, a, _b, _c) {
+        dst = target::<O::Out>(d, n);
+        x = source::<T>(a, n);
+        => inner::map_blocks::<O, T, A>(dst, x)
+    }
     /// `dst = O(dst)`.
     MapInPlace<O, T> where (O: Unary<T, Out = T>, T: Element) (n, d, _a, _b, _c) {
         dst = target::<T>(d, n);
@@ -118,6 +124,13 @@ erased! {
         x = source::<T>(a, n);
         y = source::<T>(b, n);
         => inner::zip::<O, T, A>(dst, x, y)
+    }
+    /// `dst = O(a, b)`, of many instructions.
+    ZipBlocks<O, T> where (O: Binary<T>, T: Element) (n, d, a, b, _c) {
+        dst = target::<O::Out>(d, n);
+        x = source::<T>(a, n);
+        y = source::<T>(b, n);
+        => inner::zip_blocks::<O, T, A>(dst, x, y)
     }
     /// `dst = O(dst, b)`.
     ZipInPlace<O, T> where (O: Binary<T, Out = T>, T: Element) (n, d, _a, b, _c) {
@@ -286,7 +299,7 @@ pub(crate) mod unary {
             UnaryKernel {
                 out,
                 heavy: true,
-                map: level.kernel::<Map<O, T>>(),
+                map: level.kernel::<MapBlocks<O, T>>(),
                 in_place: None,
             }
         }
@@ -384,7 +397,7 @@ pub(crate) mod binary {
                 out,
                 heavy: true,
                 zip: if const { T::DTYPE.is_float() } {
-                    level.kernel::<Zip<O, T>>()
+                    level.kernel::<ZipBlocks<O, T>>()
                 } else {
                     Level::baseline_kernel::<Zip<O, T>>()
                 },

@@ -2,11 +2,15 @@
 
 use crate::isa::Arch;
 use crate::scalar::arith::{Number, Quotient};
-use crate::scalar::erf::{Erf, rough_erfc};
-use crate::scalar::exp::Exp;
+use crate::scalar::erf::gelu;
+use crate::scalar::exp::{
+    ExpTable, bounded, exp_near, exp_scaled, expm1_parts, reduce, scaled_far,
+};
+use crate::scalar::float::{
+    Real, divide_pairs, fast_two_sum, rest_of_product, two_product, two_sum,
+};
 use crate::scalar::hyperbolic::Hyperbolic;
-use crate::scalar::log::Log;
-use crate::scalar::{divide_pairs, fast_two_sum, mul_add, two_product, two_sum};
+use crate::scalar::log::log1p_exp;
 
 /// Piecewise linear ones, which integers have, too.
 pub(crate) trait Rectify: Number {
@@ -42,14 +46,19 @@ pub(crate) trait Rectify: Number {
 
 impl<T: Number> Rectify for T {}
 
-/// Smooth ones.
+/// Smooth ones. The `near` forms are for arguments whose exponential is neither denormal nor infinite, the `beyond` forms
+/// for the others.
 pub(crate) trait Activation: Quotient {
+    fn is_beyond_logistic(self, result: Self) -> bool;
     /// `1 / (1 + exp(-x))`.
-    fn sigmoid<A: Arch>(self) -> Self;
+    fn sigmoid_near<A: Arch>(self) -> Self;
+    fn sigmoid_beyond<A: Arch>(self) -> Self;
     /// `log(sigmoid(x))`.
-    fn log_sigmoid<A: Arch>(self) -> Self;
+    fn log_sigmoid_near<A: Arch>(self) -> Self;
+    fn log_sigmoid_beyond<A: Arch>(self) -> Self;
     /// `log(1 + exp(x))`.
-    fn softplus<A: Arch>(self) -> Self;
+    fn softplus_near<A: Arch>(self) -> Self;
+    fn softplus_beyond<A: Arch>(self) -> Self;
     /// `x / (1 + |x|)`.
     fn softsign<A: Arch>(self) -> Self;
     /// `x` where positive, else `exp(x) - 1`.
@@ -59,9 +68,11 @@ pub(crate) trait Activation: Quotient {
     /// `x` times the normal distribution function of `x`.
     fn gelu<A: Arch>(self) -> Self;
     /// `x * sigmoid(x)`.
-    fn swish<A: Arch>(self) -> Self;
+    fn swish_near<A: Arch>(self) -> Self;
     /// `x * tanh(softplus(x))`.
-    fn mish<A: Arch>(self) -> Self;
+    fn mish_near<A: Arch>(self) -> Self;
+    /// Both far from zero.
+    fn swish_beyond<A: Arch>(self) -> Self;
     /// `min(max(0.2 x + 0.5, 0), 1)`.
     fn hard_sigmoid<A: Arch>(self) -> Self;
     /// `x` where positive, else `0.01 x`.
@@ -72,231 +83,248 @@ pub(crate) trait Activation: Quotient {
     fn rational_tanh<A: Arch>(self) -> Self;
 }
 
-/// The two constants of `selu`, chosen so that mean 0 and variance 1 are a fixed point.
+/// The constant of `selu` above zero, chosen with that below so that mean 0 and variance 1 are a fixed point.
 const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
-const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
 
-/// What 1/sqrt(2) loses as f64, with the sign of what must be added to the product with `-x`.
-const FRAC_1_SQRT_2_LOW: f64 = 4.833_646_656_726_457e-17;
+/// `exp(x)` over `1 + exp(x)` as two sums, where neither is denormal.
+#[inline(always)]
+fn logistic<R: Real, A: Arch>(x: R) -> ((R, R), (R, R)) {
+    // From the upper end on the result is 1.
+    let reduced = reduce::<R, A>(bounded(x, (-R::NEAR, R::FLAT + R::FLAT)));
+    let s = R::power_of_two(reduced.shifted);
+    let (high, low) = reduced.c_plus_r();
+    ((s * high, s * low), reduced.sum::<A>(s))
+}
 
-impl Activation for f64 {
-    #[inline(always)]
-    fn sigmoid<A: Arch>(self) -> Self {
-        // With e = exp(-|x|), which cannot overflow: 1 / (1 + e), or e / (1 + e) below zero.
-        let e = Exp::exp::<A>(-self.abs());
-        let (bottom, lost) = fast_two_sum(1.0, e);
-        let top = if self < 0.0 { e } else { 1.0 };
-        divide_pairs::<A>((top, 0.0), (bottom, lost))
-    }
+#[inline(always)]
+fn sigmoid_near<R: Real, A: Arch>(x: R) -> R {
+    // With e = exp(-|x|): 1 / (1 + e), or e / (1 + e) below zero, put right by one step with the inverse at hand.
+    let e = exp_near::<R, A>(-x.size());
+    let (bottom, lost) = fast_two_sum(R::ONE, e);
+    let top = if x < R::ZERO { e } else { R::ONE };
+    let inverse = R::ONE / bottom;
+    let quotient = top * inverse;
+    let rest = rest_of_product::<R, A>(quotient, bottom, top) - quotient * lost;
+    rest.fused::<A>(inverse, quotient)
+}
 
-    #[inline(always)]
-    fn log_sigmoid<A: Arch>(self) -> Self {
-        -(-self).softplus::<A>()
-    }
+#[inline(always)]
+fn swish_near<R: Real, A: Arch>(x: R) -> R {
+    let ((high, low), bottom) = logistic::<R, A>(x);
+    let (product, lost) = two_product::<R, A>(x, high);
+    let top = (product, x.fused::<A>(low, lost));
+    let (large, small) = divide_pairs::<R, A>(top, bottom);
+    large + small
+}
 
-    #[inline(always)]
-    fn softplus<A: Arch>(self) -> Self {
-        let rest = Log::log1p::<A>(Exp::exp::<A>(-self.abs()));
-        let positive = if self > 0.0 { self } else { 0.0 };
-        positive + rest
-    }
+/// `x` times the hyperbolic tangent of `log(1 + e)`, which is `e (e + 2)` over 2 more than that.
+#[inline(always)]
+fn mish_near<R: Real, A: Arch>(x: R) -> R {
+    // From the upper end on the tangent is 1.
+    let reduced = reduce::<R, A>(bounded(x, (-R::NEAR, R::FLAT)));
+    let (one, tail) = reduced.exp_parts();
+    let (high, low) = fast_two_sum(one, tail);
+    let s = R::power_of_two(reduced.shifted);
+    let (high, low) = (high * s, low * s);
+    let (more, lost) = two_sum(R::of(2.0), high);
+    let (power, rest) = two_product::<R, A>(high, more);
+    let rest = rest + (high * (lost + low) + low * more);
+    let (bottom, lost) = two_sum(R::of(2.0), power);
+    let (product, small) = two_product::<R, A>(power, x);
+    let top = (product, x.fused::<A>(rest, small));
+    let (large, small) = divide_pairs::<R, A>(top, (bottom, lost + rest));
+    large + small
+}
 
-    #[inline(always)]
-    fn softsign<A: Arch>(self) -> Self {
-        let quotient = self / (1.0 + self.abs());
-        if self.abs() == f64::INFINITY {
-            1f64.copysign(self)
-        } else {
-            quotient
-        }
-    }
+#[inline(always)]
+fn softplus_near<R: Real, A: Arch>(x: R) -> R {
+    let positive = if x > R::ZERO { x } else { R::ZERO };
+    positive + log1p_exp::<R, A>(x.size(), R::ZERO)
+}
 
-    #[inline(always)]
-    fn elu<A: Arch>(self) -> Self {
-        if self > 0.0 {
-            self
-        } else {
-            Exp::expm1::<A>(self)
-        }
-    }
+/// Far below zero the logistic function and softplus are the exponential; far above they are 1 and `x`.
+#[inline(always)]
+fn beyond<R: Real, A: Arch>(x: R, above: R, factor: R) -> R {
+    // The factor first: the exponential alone may be denormal where the product is not.
+    let end = R::ENDS.0 - R::of(8.0);
+    let (mantissa, shifted) = exp_scaled::<R, A>(bounded(x, (end, R::ZERO)));
+    let below = scaled_far::<R, A>(mantissa * factor, shifted);
+    let below = if x < end {
+        R::ZERO.signed_as(factor)
+    } else {
+        below
+    };
+    let result = if x > R::ZERO { above } else { below };
+    if x.is_not_a_number() { x } else { result }
+}
 
-    #[inline(always)]
-    fn selu<A: Arch>(self) -> Self {
-        let negative = SELU_ALPHA * Exp::expm1::<A>(self);
-        SELU_SCALE * if self > 0.0 { self } else { negative }
-    }
-
-    #[inline(always)]
-    fn gelu<A: Arch>(self) -> Self {
-        // The argument of erfc in two parts: its rounding error is magnified by twice its square.
-        let (z, lost) = two_product::<A>(-self, std::f64::consts::FRAC_1_SQRT_2);
-        let rest = lost + self * FRAC_1_SQRT_2_LOW;
-        let slope = std::f64::consts::FRAC_2_SQRT_PI * Exp::exp::<A>(-z * z);
-        let weight = 0.5 * mul_add::<A>(-rest, slope, Erf::erfc::<A>(z));
-        // Minus infinity times nothing is nothing, and plus infinity has no low part.
-        let finite = if self.abs() == f64::INFINITY {
-            self.max(-0.0)
-        } else {
-            self * weight
-        };
-        if self < -39.0 { -0.0 } else { finite }
-    }
-
-    #[inline(always)]
-    fn swish<A: Arch>(self) -> Self {
-        let e = Exp::exp::<A>(-self.abs());
-        let bottom = fast_two_sum(1.0, e);
-        let top = if self < 0.0 {
-            two_product::<A>(self, e)
-        } else {
-            (self, 0.0)
-        };
-        let result = divide_pairs::<A>(top, bottom);
-        // Nothing times infinity is nothing, and infinity has no low part.
-        let finite = if self < -746.0 { -0.0 } else { result };
-        if self == f64::INFINITY { self } else { finite }
-    }
-
-    #[inline(always)]
-    fn mish<A: Arch>(self) -> Self {
-        // tanh(log(1 + e)) = ((1 + e)^2 - 1) / ((1 + e)^2 + 1), with e = exp(x) or, above zero, the same times exp(-2x).
-        let e = Exp::exp::<A>(-self.abs());
-        let positive = self > 0.0;
-        let (low, lost) = two_product::<A>(e, e + 2.0);
-        let (high, high_lost) = fast_two_sum(1.0, 2.0 * e);
-        let top = if positive {
-            (high, high_lost)
-        } else {
-            (low, lost)
-        };
-        let (bottom, rest) = two_sum(top.0, if positive { 2.0 * e * e } else { 2.0 });
-        let (product, product_lost) = two_product::<A>(top.0, self);
-        let result = divide_pairs::<A>(
-            (product, product_lost + top.1 * self),
-            (bottom, rest + top.1),
-        );
-        let finite = if self < -746.0 { -0.0 } else { result };
-        if self == f64::INFINITY { self } else { finite }
-    }
-
-    #[inline(always)]
-    fn hard_sigmoid<A: Arch>(self) -> Self {
-        let line = 0.2 * self + 0.5;
-        let low = if line < 0.0 { 0.0 } else { line };
-        if low > 1.0 { 1.0 } else { low }
-    }
-
-    #[inline(always)]
-    fn leaky_relu<A: Arch>(self) -> Self {
-        if self > 0.0 { self } else { 0.01 * self }
-    }
-
-    #[inline(always)]
-    fn rectified_tanh<A: Arch>(self) -> Self {
-        if self <= 0.0 {
-            0.0
-        } else {
-            Hyperbolic::tanh::<A>(self)
-        }
-    }
-
-    #[inline(always)]
-    fn rational_tanh<A: Arch>(self) -> Self {
-        let y = self * (2.0 / 3.0);
-        let square = y * y;
-        let tail = 1.0 + y.abs() + square + 1.41645 * square * square;
-        let size = 1.7159 * (1.0 - 1.0 / tail);
-        if y < 0.0 { -size } else { size }
+#[inline(always)]
+fn elu<R: Real, A: Arch>(x: R) -> R {
+    let (large, small) = expm1_parts::<R, A>(x);
+    if x > R::ZERO {
+        x
+    } else {
+        (large + small).signed_as(x)
     }
 }
 
-impl Activation for f32 {
-    #[inline(always)]
-    fn sigmoid<A: Arch>(self) -> Self {
-        if !A::FMA {
-            return f64::from(self).sigmoid::<A>() as f32;
-        }
-        // As for f64; the quotient's rest is put right by one step with the inverse at hand.
-        let e = Exp::exp::<A>(-self.abs());
-        let bottom = 1.0 + e;
-        let lost = (1.0 - bottom) + e;
-        let top = if self < 0.0 { e } else { 1.0 };
-        let inverse = 1.0 / bottom;
-        let quotient = top * inverse;
-        let rest = quotient.mul_add(-bottom, top) - quotient * lost;
-        rest.mul_add(inverse, quotient)
-    }
-
-    #[inline(always)]
-    fn log_sigmoid<A: Arch>(self) -> Self {
-        f64::from(self).log_sigmoid::<A>() as f32
-    }
-
-    #[inline(always)]
-    fn softplus<A: Arch>(self) -> Self {
-        f64::from(self).softplus::<A>() as f32
-    }
-
-    #[inline(always)]
-    fn softsign<A: Arch>(self) -> Self {
-        let quotient = self / (1.0 + self.abs());
-        if self.abs() == f32::INFINITY {
-            1f32.copysign(self)
-        } else {
-            quotient
-        }
-    }
-
-    #[inline(always)]
-    fn elu<A: Arch>(self) -> Self {
-        f64::from(self).elu::<A>() as f32
-    }
-
-    #[inline(always)]
-    fn selu<A: Arch>(self) -> Self {
-        f64::from(self).selu::<A>() as f32
-    }
-
-    #[inline(always)]
-    fn gelu<A: Arch>(self) -> Self {
-        let x = f64::from(self);
-        let result = 0.5 * x * rough_erfc::<A>(-x * std::f64::consts::FRAC_1_SQRT_2);
-        // Far below zero nothing is left; minus infinity times nothing is nothing.
-        let below = if self < -16.0 { -0.0 } else { result as f32 };
-        if self.is_nan() { self } else { below }
-    }
-
-    #[inline(always)]
-    fn swish<A: Arch>(self) -> Self {
-        f64::from(self).swish::<A>() as f32
-    }
-
-    #[inline(always)]
-    fn mish<A: Arch>(self) -> Self {
-        f64::from(self).mish::<A>() as f32
-    }
-
-    #[inline(always)]
-    fn hard_sigmoid<A: Arch>(self) -> Self {
-        f64::from(self).hard_sigmoid::<A>() as f32
-    }
-
-    #[inline(always)]
-    fn leaky_relu<A: Arch>(self) -> Self {
-        if self > 0.0 { self } else { 0.01 * self }
-    }
-
-    #[inline(always)]
-    fn rectified_tanh<A: Arch>(self) -> Self {
-        if self <= 0.0 {
-            0.0
-        } else {
-            Hyperbolic::tanh::<A>(self)
-        }
-    }
-
-    #[inline(always)]
-    fn rational_tanh<A: Arch>(self) -> Self {
-        f64::from(self).rational_tanh::<A>() as f32
+#[inline(always)]
+fn selu<R: Real, A: Arch>(x: R) -> R {
+    let (large, small) = expm1_parts::<R, A>(x);
+    let (factor, rest) = R::SELU_SLOPE;
+    let low = large.fused::<A>(rest, small * factor);
+    let negative = large.fused::<A>(factor, low);
+    let positive = R::of(SELU_SCALE) * x;
+    if x > R::ZERO {
+        positive
+    } else {
+        negative.signed_as(x)
     }
 }
+
+#[inline(always)]
+fn softsign<R: Real, A: Arch>(x: R) -> R {
+    // From the bound on the result is 1.
+    let end = R::of(1e18);
+    let x = bounded(x, (-end, end));
+    let (bottom, rest) = two_sum(R::ONE, x.size());
+    let (large, small) = divide_pairs::<R, A>((x, R::ZERO), (bottom, rest));
+    (large + small).signed_as(x)
+}
+
+#[inline(always)]
+fn hard_sigmoid<R: Real>(x: R) -> R {
+    let line = R::of(0.2) * x + R::of(0.5);
+    let low = if line < R::ZERO { R::ZERO } else { line };
+    if low > R::ONE { R::ONE } else { low }
+}
+
+#[inline(always)]
+fn leaky_relu<R: Real>(x: R) -> R {
+    if x > R::ZERO { x } else { R::of(0.01) * x }
+}
+
+#[inline(always)]
+fn rectified_tanh<R: Real + Hyperbolic, A: Arch>(x: R) -> R {
+    let positive = Hyperbolic::tanh::<A>(x);
+    if x <= R::ZERO { R::ZERO } else { positive }
+}
+
+#[inline(always)]
+fn rational_tanh<R: Real>(x: R) -> R {
+    let y = x * R::of(2.0 / 3.0);
+    let square = y * y;
+    // 1 - 1 / (1 + tail) as tail / (1 + tail), which does not cancel near zero.
+    let tail = y.size() + square + R::of(1.41645) * square * square;
+    let share = if tail < R::INFINITY {
+        tail / (R::ONE + tail)
+    } else {
+        R::ONE
+    };
+    let result = (R::of(1.7159) * share).signed_as(x);
+    // So close to zero the function is linear; NaN stays.
+    let linear = R::of(1.7159 * 2.0 / 3.0) * x;
+    if x.size() > R::of(1e-20) {
+        result
+    } else {
+        linear
+    }
+}
+
+macro_rules! activation {
+    ($($T:ident)*) => { $(
+        impl Activation for $T {
+            #[inline(always)]
+            fn is_beyond_logistic(self, _result: Self) -> bool {
+                (self.abs() >= <$T>::NEAR) | self.is_nan()
+            }
+
+            #[inline(always)]
+            fn sigmoid_near<A: Arch>(self) -> Self {
+                sigmoid_near::<$T, A>(self)
+            }
+
+            #[inline(always)]
+            fn sigmoid_beyond<A: Arch>(self) -> Self {
+                beyond::<$T, A>(self, 1.0, 1.0)
+            }
+
+            #[inline(always)]
+            fn log_sigmoid_near<A: Arch>(self) -> Self {
+                -softplus_near::<$T, A>(-self)
+            }
+
+            #[inline(always)]
+            fn log_sigmoid_beyond<A: Arch>(self) -> Self {
+                -beyond::<$T, A>(-self, -self, 1.0)
+            }
+
+            #[inline(always)]
+            fn softplus_near<A: Arch>(self) -> Self {
+                softplus_near::<$T, A>(self)
+            }
+
+            #[inline(always)]
+            fn softplus_beyond<A: Arch>(self) -> Self {
+                beyond::<$T, A>(self, self, 1.0)
+            }
+
+            #[inline(always)]
+            fn softsign<A: Arch>(self) -> Self {
+                softsign::<$T, A>(self)
+            }
+
+            #[inline(always)]
+            fn elu<A: Arch>(self) -> Self {
+                elu::<$T, A>(self)
+            }
+
+            #[inline(always)]
+            fn selu<A: Arch>(self) -> Self {
+                selu::<$T, A>(self)
+            }
+
+            #[inline(always)]
+            fn gelu<A: Arch>(self) -> Self {
+                gelu::<$T, A>(self)
+            }
+
+            #[inline(always)]
+            fn swish_near<A: Arch>(self) -> Self {
+                swish_near::<$T, A>(self)
+            }
+
+            #[inline(always)]
+            fn mish_near<A: Arch>(self) -> Self {
+                mish_near::<$T, A>(self)
+            }
+
+            #[inline(always)]
+            fn swish_beyond<A: Arch>(self) -> Self {
+                beyond::<$T, A>(self, self, self)
+            }
+
+            #[inline(always)]
+            fn hard_sigmoid<A: Arch>(self) -> Self {
+                hard_sigmoid::<$T>(self)
+            }
+
+            #[inline(always)]
+            fn leaky_relu<A: Arch>(self) -> Self {
+                leaky_relu::<$T>(self)
+            }
+
+            #[inline(always)]
+            fn rectified_tanh<A: Arch>(self) -> Self {
+                rectified_tanh::<$T, A>(self)
+            }
+
+            #[inline(always)]
+            fn rational_tanh<A: Arch>(self) -> Self {
+                rational_tanh::<$T>(self)
+            }
+        }
+    )* };
+}
+
+activation! { f32 f64 }

@@ -1,9 +1,10 @@
 //! Addition to absolute difference: arithmetic every number has. Floor division and powers of integers are in
-//! `integer.rs`, of floats in `power.rs`.
+//! `integer.rs`, of floats in `division.rs` and `power.rs`.
 //!
 //! Integers wrap; dividing an integer by zero gives zero. Of `bool`, the sum is "or" and the product "and".
 
 use crate::isa::Arch;
+use crate::scalar::division::Division;
 use crate::scalar::{integer, power};
 use lodestride_buffer::{Bool, Element};
 
@@ -37,6 +38,42 @@ pub(crate) trait Number: Ring {
     /// What the quotient rounded towards zero leaves: has the sign of the dividend.
     fn fmod<A: Arch>(self, y: Self) -> Self;
     fn pow<A: Arch>(self, y: Self) -> Self;
+
+    /// Whether [`Number::floor_div`], [`Number::modulo`] or [`Number::fmod`] could not do this pair.
+    #[inline(always)]
+    fn is_beyond_division(self, _y: Self, _result: Self) -> bool {
+        false
+    }
+
+    /// [`Number::floor_div`] of any pair.
+    #[inline(always)]
+    fn floor_div_far<A: Arch>(self, y: Self) -> Self {
+        self.floor_div::<A>(y)
+    }
+
+    /// [`Number::modulo`] of any pair.
+    #[inline(always)]
+    fn modulo_far<A: Arch>(self, y: Self) -> Self {
+        self.modulo::<A>(y)
+    }
+
+    /// [`Number::fmod`] of any pair.
+    #[inline(always)]
+    fn fmod_far<A: Arch>(self, y: Self) -> Self {
+        self.fmod::<A>(y)
+    }
+
+    /// Whether [`Number::pow`] could not do this pair.
+    #[inline(always)]
+    fn is_beyond_pow(self, _y: Self, _result: Self) -> bool {
+        false
+    }
+
+    /// [`Number::pow`] of any pair.
+    #[inline(always)]
+    fn pow_any<A: Arch>(self, y: Self) -> Self {
+        self.pow::<A>(y)
+    }
 
     #[inline(always)]
     fn rsub<A: Arch>(self, y: Self) -> Self {
@@ -198,7 +235,7 @@ macro_rules! integers {
 integers! { u8 false i8 true u16 false i16 true u32 false i32 true u64 false i64 true }
 
 macro_rules! floats {
-    ($($T:ident $pow:ident)*) => { $(
+    ($($T:ident)*) => { $(
         impl Ring for $T {
             #[inline(always)]
             fn add<A: Arch>(self, y: Self) -> Self {
@@ -253,22 +290,49 @@ macro_rules! floats {
 
             #[inline(always)]
             fn floor_div<A: Arch>(self, y: Self) -> Self {
-                power::$T::floor_div(self, y)
+                Division::floor_div_near::<A>(self, y)
             }
 
             #[inline(always)]
             fn modulo<A: Arch>(self, y: Self) -> Self {
-                power::$T::modulo(self, y)
+                Division::modulo_near::<A>(self, y)
             }
 
             #[inline(always)]
             fn fmod<A: Arch>(self, y: Self) -> Self {
-                self % y
+                Division::fmod_near::<A>(self, y)
+            }
+
+            #[inline(always)]
+            fn is_beyond_division(self, y: Self, result: Self) -> bool {
+                Division::is_beyond_division(self, y, result)
+            }
+
+            fn floor_div_far<A: Arch>(self, y: Self) -> Self {
+                Division::floor_div_far::<A>(self, y)
+            }
+
+            fn modulo_far<A: Arch>(self, y: Self) -> Self {
+                Division::modulo_far::<A>(self, y)
+            }
+
+            fn fmod_far<A: Arch>(self, y: Self) -> Self {
+                Division::fmod_far::<A>(self, y)
             }
 
             #[inline(always)]
             fn pow<A: Arch>(self, y: Self) -> Self {
-                power::$pow::<A>(self, y)
+                power::$T::pow_near::<A>(self, y)
+            }
+
+            #[inline(always)]
+            fn is_beyond_pow(self, y: Self, result: Self) -> bool {
+                power::$T::is_beyond_pow(self, y, result)
+            }
+
+            #[inline(always)]
+            fn pow_any<A: Arch>(self, y: Self) -> Self {
+                power::$T::pow::<A>(self, y)
             }
         }
 
@@ -281,4 +345,4 @@ macro_rules! floats {
     )* };
 }
 
-floats! { f32 pow_f32 f64 pow }
+floats! { f32 f64 }

@@ -1,192 +1,341 @@
 //! Exponential functions.
 //!
-//! `x` is split into `n ln 2 + r` with a whole `n` (rounded by adding and taking away a number so large that the fraction
-//! drops off, which also leaves `n` as an integer in the low bits), and the exponential of the small `r` is a polynomial.
+//! `x` is split into `n ln 2 + r` with a whole `n` (Cody and Waite: ln 2 in two parts, the first with so few bits that its
+//! multiples are exact; `n` is rounded by adding and taking away a number so large that the fraction drops off, which also
+//! leaves `n` as an integer in the low bits). With `c = r coth(r / 2)`, an even function, `exp(r)` is `(c + r) / (c - r)`.
+//! All of `exp`, `expm1`, `tanh` and the logistic function are one quotient of sums of these.
 
 use crate::isa::Arch;
 use crate::scalar::arith::Quotient;
-use crate::scalar::{mul_add, mul_add_f32, polynomial, polynomial_f32, two_sum};
+use crate::scalar::float::{Float, Real, divide_pairs, fast_two_sum, polynomial};
 
 /// The exponential family.
 pub(crate) trait Exp: Quotient {
+    /// Whether the result of `exp_near` is not to be trusted.
+    fn is_beyond_exp(self, result: Self) -> bool;
+    fn is_beyond_exp2(self, result: Self) -> bool;
+    fn is_beyond_expm1(self, result: Self) -> bool;
+    /// `exp` where neither the result nor its inverse is denormal or infinite.
+    fn exp_near<A: Arch>(self) -> Self;
+    fn exp2_near<A: Arch>(self) -> Self;
     fn exp<A: Arch>(self) -> Self;
     fn exp2<A: Arch>(self) -> Self;
     /// `exp(x) - 1` without cancellation near zero.
+    fn expm1_near<A: Arch>(self) -> Self;
     fn expm1<A: Arch>(self) -> Self;
 }
 
-/// 1.5 * 2^52: adding it drops the fraction and leaves the whole number in the low bits.
-const WHOLE: f64 = 6_755_399_441_055_744.0;
-/// The same for f32: 1.5 * 2^23.
-const WHOLE_F32: f32 = 12_582_912.0;
+/// Constants of the exponential functions.
+pub(crate) trait ExpTable: Sized + 'static {
+    /// ln 2 in two parts.
+    const LN2: (Self, Self);
+    /// `(r coth(r/2) - 2) / r^2` as a polynomial in `r^2`, for |r| <= ln 2 / 2.
+    const COTH: &'static [Self];
+    /// `(exp(r) - 1 - r) / r^2` as a polynomial in `r` for |r| <= ln 2 / 2.
+    const TAIL: &'static [Self];
+    /// `(2^f - 1) / f` for |f| <= 1/2.
+    const EXP2: &'static [Self];
+    /// The slope of `selu` below zero in two parts: its scale 1.0507009873554805 times 1.6732632423543772.
+    const SELU_SLOPE: (Self, Self);
+    /// Below this size `exp` and its inverse are neither denormal nor infinite.
+    const NEAR: Self;
+    const NEAR2: Self;
+    /// The end of the results that are neither zero nor infinite, towards zero and towards infinity.
+    const ENDS: (Self, Self);
+    const ENDS2: (Self, Self);
+}
 
-/// ln 2 in two parts; the first has so few bits that its multiples by whole numbers up to 2^20 are exact.
-pub(crate) const LN2_HIGH: f64 = 0.693_146_705_627_441_4;
-pub(crate) const LN2_LOW: f64 = 4.749_325_039_031_672_6e-7;
-const LN2_HIGH_F32: f32 = 0.693_359_4;
-const LN2_LOW_F32: f32 = -0.000_212_194_44;
+impl ExpTable for f64 {
+    const LN2: (f64, f64) = (0.693_146_705_627_441_4, 4.749_325_039_031_672_6e-7);
+    /// To 2^-59.
+    const COTH: &'static [f64] = &[
+        0.166_666_666_666_666_02,
+        -0.002_777_777_777_701_350_3,
+        6.613_756_320_876_009e-5,
+        -1.653_390_159_462_829e-6,
+        4.138_114_005_767_041e-8,
+    ];
+    /// To 2^-58.
+    const TAIL: &'static [f64] = &[
+        0.5,
+        0.166_666_666_666_666_7,
+        0.041_666_666_666_666_67,
+        0.008_333_333_333_326_136,
+        0.001_388_888_888_888_374_8,
+        0.000_198_412_698_748_206_27,
+        2.480_158_732_554_774_5e-5,
+        2.755_725_540_020_642_2e-6,
+        2.755_727_364_311_03e-7,
+        2.510_521_700_472_074_5e-8,
+        2.091_468_696_808_687_6e-9,
+    ];
+    /// To 2^-57.
+    const EXP2: &'static [f64] = &[
+        std::f64::consts::LN_2,
+        0.240_226_506_959_101_72,
+        0.055_504_108_664_824_574,
+        0.009_618_129_107_577_06,
+        0.001_333_355_814_556_695_8,
+        0.000_154_035_304_788_966_5,
+        1.525_273_473_937_106e-5,
+        1.321_542_444_592_606_3e-6,
+        1.017_765_503_555_087_4e-7,
+        7.075_626_047_776_509e-9,
+        4.519_554_992_325_611_3e-10,
+    ];
+    const SELU_SLOPE: (f64, f64) = (1.758_099_340_847_376_8, 1.415_351_938_008_45e-17);
+    const NEAR: f64 = 708.0;
+    const NEAR2: f64 = 1022.0;
+    const ENDS: (f64, f64) = (-746.0, 710.0);
+    const ENDS2: (f64, f64) = (-1076.0, 1024.0);
+}
 
-/// `(exp(r) - 1 - r) / r^2` for |r| <= ln 2 / 2, to 3e-18.
-const TAIL: [f64; 11] = [
-    0.5,
-    0.166_666_666_666_666_7,
-    0.041_666_666_666_666_67,
-    0.008_333_333_333_326_136,
-    0.001_388_888_888_888_374_8,
-    0.000_198_412_698_748_206_27,
-    2.480_158_732_554_774_5e-5,
-    2.755_725_540_020_642_2e-6,
-    2.755_727_364_311_03e-7,
-    2.510_521_700_472_074_5e-8,
-    2.091_468_696_808_687_6e-9,
-];
-/// The same to 7e-8, which the factor r^2 makes a fifteenth of a unit in the last place of f32.
-const TAIL_F32: [f32; 5] = [
-    0.5,
-    0.166_665_76,
-    0.041_666_556,
-    0.008_363_179,
-    0.001_392_618_4,
-];
+impl ExpTable for f32 {
+    const LN2: (f32, f32) = (0.693_359_4, -0.000_212_194_44);
+    /// To 2^-27.
+    const COTH: &'static [f32] = &[0.166_666_2, -0.002_765_940_5];
+    /// To 2^-28.
+    const TAIL: &'static [f32] = &[
+        0.499_999_94,
+        0.166_665_17,
+        0.041_668_102,
+        0.008_369_152,
+        0.001_383_758,
+    ];
+    /// To 2^-26.
+    const EXP2: &'static [f32] = &[
+        std::f32::consts::LN_2,
+        0.240_225_94,
+        0.055_503_663,
+        0.009_625_462,
+        0.001_338_780_5,
+        0.000_133_192_05,
+    ];
+    const SELU_SLOPE: (f32, f32) = (1.758_099_3, 2.329_671_8e-8);
+    const NEAR: f32 = 87.0;
+    const NEAR2: f32 = 126.0;
+    const ENDS: (f32, f32) = (-104.0, 89.0);
+    const ENDS2: (f32, f32) = (-151.0, 128.0);
+}
 
-/// `(2^f - 1) / f` for |f| <= 1/2, to 3e-17.
-const TAIL2: [f64; 12] = [
-    std::f64::consts::LN_2,
-    0.240_226_506_959_100_72,
-    0.055_504_108_664_821_625,
-    0.009_618_129_107_628_48,
-    0.001_333_355_814_640_647,
-    0.000_154_035_303_933_707_34,
-    1.525_273_384_155_677_3e-5,
-    1.321_548_680_870_556_3e-6,
-    1.017_805_708_773_394_1e-7,
-    7.054_897_304_155_499_5e-9,
-    4.455_817_908_336_064_5e-10,
-    2.572_932_417_736_230_5e-11,
-];
+/// `x` as `n ln 2 + r`.
+#[derive(Clone, Copy)]
+pub(crate) struct Reduced<R> {
+    /// `WHOLE + n`.
+    pub(crate) shifted: R,
+    /// `r` before the low part of ln 2 was taken away, and that: `r + rest` is their difference.
+    high: R,
+    low: R,
+    pub(crate) r: R,
+    /// `r coth(r / 2) - 2`.
+    pub(crate) even: R,
+}
 
-/// `x` as `n ln 2 + r + rest`: `n` as a bit pattern (see [`power_of_two`]), `r`, and what rounding `r` lost.
 #[inline(always)]
-fn reduce<A: Arch>(x: f64) -> (u64, f64, f64) {
-    let shifted = mul_add::<A>(x, std::f64::consts::LOG2_E, WHOLE);
-    let n = shifted - WHOLE;
-    let high = mul_add::<A>(-n, LN2_HIGH, x);
-    let low = n * LN2_LOW;
+pub(crate) fn reduce<R: Real, A: Arch>(x: R) -> Reduced<R> {
+    let shifted = x.fused::<A>(R::of(std::f64::consts::LOG2_E), R::WHOLE);
+    let n = shifted - R::WHOLE;
+    // Exact, fused or not: the product has few bits and the difference is small.
+    let high = (-n).fused::<A>(R::LN2.0, x);
+    let low = n * R::LN2.1;
     let r = high - low;
-    (
-        shifted.to_bits().wrapping_sub(WHOLE.to_bits()),
+    let square = r * r;
+    Reduced {
+        shifted,
+        high,
+        low,
         r,
-        (high - r) - low,
-    )
-}
-
-/// Multiplies by 2^n for any |n| <= 2046, in two steps so that denormal results are rounded once. `n` is in two's
-/// complement.
-#[inline(always)]
-pub(crate) fn scale(x: f64, n: u64) -> f64 {
-    // Shifted up to be positive: vector units before AVX-512 have no signed shift of 64 bits.
-    let above = n.wrapping_add(2048);
-    let half = above >> 1;
-    let first = f64::from_bits(half.wrapping_sub(1) << 52);
-    let second = f64::from_bits(above.wrapping_sub(half).wrapping_sub(1) << 52);
-    x * first * second
-}
-
-/// 2^n as a float, for normal powers. `n` is in two's complement.
-#[inline(always)]
-fn power_of_two(n: u64) -> f64 {
-    f64::from_bits(n.wrapping_add(1023) << 52)
-}
-
-/// `(exp(x) - 1) / 2` as an unevaluated sum. Meant for -40 <= x <= 710; below the result is that of -40.
-#[inline(always)]
-pub(crate) fn half_expm1<A: Arch>(x: f64) -> (f64, f64) {
-    let x = if x < -40.0 { -40.0 } else { x };
-    let (n, r, rest) = reduce::<A>(x);
-    let half = power_of_two(n.wrapping_sub(1));
-    let (sum, lost) = two_sum(half - 0.5, half * r);
-    let tail = mul_add::<A>(r * r, polynomial::<A, 11>(r, &TAIL), rest);
-    (sum, mul_add::<A>(half, tail, lost))
-}
-
-/// `exp(x) / 2`, finite wherever that is.
-#[inline(always)]
-pub(crate) fn half_exp<A: Arch>(x: f64) -> f64 {
-    let x = if x > 712.0 { 712.0 } else { x };
-    let x = if x < -746.0 { -746.0 } else { x };
-    let (n, r, rest) = reduce::<A>(x);
-    let tail = mul_add::<A>(r * r, polynomial::<A, 11>(r, &TAIL), rest);
-    scale(1.0 + (r + tail), n.wrapping_sub(1))
-}
-
-impl Exp for f64 {
-    #[inline(always)]
-    fn exp<A: Arch>(self) -> Self {
-        // Beyond these the result is infinite or zero anyway, and NaN passes both comparisons.
-        let x = if self > 710.0 { 710.0 } else { self };
-        let x = if x < -746.0 { -746.0 } else { x };
-        let (n, r, rest) = reduce::<A>(x);
-        let tail = mul_add::<A>(r * r, polynomial::<A, 11>(r, &TAIL), rest);
-        scale(1.0 + (r + tail), n)
-    }
-
-    #[inline(always)]
-    fn exp2<A: Arch>(self) -> Self {
-        let x = if self > 1024.0 { 1024.0 } else { self };
-        let x = if x < -1076.0 { -1076.0 } else { x };
-        let shifted = x + WHOLE;
-        let f = x - (shifted - WHOLE);
-        let n = shifted.to_bits().wrapping_sub(WHOLE.to_bits());
-        scale(mul_add::<A>(f, polynomial::<A, 12>(f, &TAIL2), 1.0), n)
-    }
-
-    #[inline(always)]
-    fn expm1<A: Arch>(self) -> Self {
-        let x = if self > 710.0 { 710.0 } else { self };
-        let (sum, lost) = half_expm1::<A>(x);
-        let result = 2.0 * (sum + lost);
-        // So close to zero the function is the identity, denormals and the sign of zero included.
-        if self.abs() < 1e-17 { self } else { result }
+        even: square * polynomial::<R, A>(square, R::COTH),
     }
 }
 
-/// Multiplies by 2^n for any |n| <= 254, in two steps so that denormal results are rounded once.
+impl<R: Real> Reduced<R> {
+    /// What rounding `r` lost.
+    #[inline(always)]
+    pub(crate) fn rest(&self) -> R {
+        (self.high - self.r) - self.low
+    }
+
+    /// `exp(r)` as a large and a small part.
+    #[inline(always)]
+    pub(crate) fn exp_parts(&self) -> (R, R) {
+        let c = self.r - self.even;
+        let curve = (self.r * c) / (R::of(2.0) - c);
+        (R::ONE, (curve - self.low) + self.high)
+    }
+
+    /// `(s - 1) c + (s + 1) r`, the numerator of `exp(x) - 1` and of `tanh(x / 2)`, in two parts.
+    #[inline(always)]
+    pub(crate) fn difference<A: Arch>(&self, s: R) -> (R, R) {
+        let (below, above) = (s - R::ONE, s + R::ONE);
+        let twice = below + below;
+        let sum = self.r.fused::<A>(above, twice);
+        // What the fused sum lost, the even part, and what rounding r lost.
+        let lost = if A::FMA {
+            let (apart, rest) = fast_two_sum(twice, -sum);
+            self.r.fused::<A>(above, apart) + rest
+        } else {
+            let (large, first) = fast_two_sum(twice, self.r * s);
+            let (large, second) = crate::scalar::float::two_sum(large, self.r);
+            (large - sum) + (first + second)
+        };
+        let low = below.fused::<A>(self.even, lost);
+        fast_two_sum(sum, (s + s).fused::<A>(self.rest(), low))
+    }
+
+    /// `(s + 1) c + (s - 1) r`, the denominator of `tanh(x / 2)`, in two parts.
+    #[inline(always)]
+    pub(crate) fn sum<A: Arch>(&self, s: R) -> (R, R) {
+        let (below, above) = (s - R::ONE, s + R::ONE);
+        let inner = above.fused::<A>(self.even, below * self.r);
+        fast_two_sum(above + above, inner)
+    }
+
+    /// `c - r` in two parts.
+    #[inline(always)]
+    pub(crate) fn c_minus_r(&self) -> (R, R) {
+        fast_two_sum(R::of(2.0), self.even - self.r)
+    }
+
+    /// `c + r` in two parts.
+    #[inline(always)]
+    pub(crate) fn c_plus_r(&self) -> (R, R) {
+        fast_two_sum(R::of(2.0), self.even + self.r)
+    }
+}
+
+/// Within bounds; NaN stays.
 #[inline(always)]
-fn scale_f32(x: f32, n: u32) -> f32 {
-    let n = n.cast_signed();
-    let half = n >> 1;
-    let first = f32::from_bits((half + 127).cast_unsigned() << 23);
-    let second = f32::from_bits((n - half + 127).cast_unsigned() << 23);
-    x * first * second
+pub(crate) fn bounded<R: Float>(x: R, (low, high): (R, R)) -> R {
+    let x = if x > high { high } else { x };
+    if x < low { low } else { x }
 }
 
-/// `exp(x)` of f32 as `(n, r, tail)` with the exponential `2^n (1 + (r + tail))`; `x` is in the range of results that are
-/// neither zero nor infinite, or NaN.
+/// Times 2^n in two steps, so that denormal results are rounded once; from `WHOLE + n`.
 #[inline(always)]
-fn parts_f32<A: Arch>(x: f32) -> (u32, f32, f32) {
-    let shifted = mul_add_f32::<A>(x, std::f32::consts::LOG2_E, WHOLE_F32);
-    let n = shifted - WHOLE_F32;
-    let r = mul_add_f32::<A>(-n, LN2_LOW_F32, mul_add_f32::<A>(-n, LN2_HIGH_F32, x));
-    let tail = r * r * polynomial_f32::<A, 5>(r, &TAIL_F32);
-    (shifted.to_bits().wrapping_sub(WHOLE_F32.to_bits()), r, tail)
+pub(crate) fn scaled_far<R: Real, A: Arch>(x: R, shifted: R) -> R {
+    let n = shifted - R::WHOLE;
+    let half = n.fused::<A>(R::of(0.5), R::WHOLE);
+    let rest = n - (half - R::WHOLE);
+    x * R::power_of_two(half) * R::power_of_two(rest + R::WHOLE)
 }
 
-impl Exp for f32 {
-    #[inline(always)]
-    fn exp<A: Arch>(self) -> Self {
-        let x = if self > 89.0 { 89.0 } else { self };
-        let x = if x < -104.0 { -104.0 } else { x };
-        let (n, r, tail) = parts_f32::<A>(x);
-        scale_f32(1.0 + (r + tail), n)
-    }
-
-    #[inline(always)]
-    fn exp2<A: Arch>(self) -> Self {
-        Exp::exp2::<A>(f64::from(self)) as f32
-    }
-
-    #[inline(always)]
-    fn expm1<A: Arch>(self) -> Self {
-        Exp::expm1::<A>(f64::from(self)) as f32
-    }
+/// `exp(r)` and `WHOLE + n`, by a polynomial: fewer steps than the quotient where nothing else is wanted.
+#[inline(always)]
+pub(crate) fn exp_scaled<R: Real, A: Arch>(x: R) -> (R, R) {
+    let shifted = x.fused::<A>(R::of(std::f64::consts::LOG2_E), R::WHOLE);
+    let n = shifted - R::WHOLE;
+    let high = (-n).fused::<A>(R::LN2.0, x);
+    let r = (-n).fused::<A>(R::LN2.1, high);
+    let tail = (r * r).fused::<A>(polynomial::<R, A>(r, R::TAIL), r);
+    (R::ONE + tail, shifted)
 }
+
+#[inline(always)]
+pub(crate) fn exp_near<R: Real, A: Arch>(x: R) -> R {
+    let (mantissa, shifted) = exp_scaled::<R, A>(x);
+    mantissa.scaled(shifted)
+}
+
+#[inline(always)]
+fn exp<R: Real, A: Arch>(x: R) -> R {
+    let (mantissa, shifted) = exp_scaled::<R, A>(bounded(x, R::ENDS));
+    scaled_far::<R, A>(mantissa, shifted)
+}
+
+/// 2 to the power `f`, |f| <= 1/2.
+#[inline(always)]
+pub(crate) fn exp2_reduced<R: Real, A: Arch>(f: R) -> R {
+    f.fused::<A>(polynomial::<R, A>(f, R::EXP2), R::ONE)
+}
+
+#[inline(always)]
+fn exp2_near<R: Real, A: Arch>(x: R) -> R {
+    let shifted = x + R::WHOLE;
+    exp2_reduced::<R, A>(x - (shifted - R::WHOLE)).scaled(shifted)
+}
+
+#[inline(always)]
+fn exp2<R: Real, A: Arch>(x: R) -> R {
+    let x = bounded(x, R::ENDS2);
+    let shifted = x + R::WHOLE;
+    scaled_far::<R, A>(exp2_reduced::<R, A>(x - (shifted - R::WHOLE)), shifted)
+}
+
+/// `exp(x) - 1` in two parts, for x below half of NEAR.
+#[inline(always)]
+pub(crate) fn expm1_parts<R: Real, A: Arch>(x: R) -> (R, R) {
+    // Below the lower end the result is -1 to the last bit.
+    let reduced = reduce::<R, A>(bounded(x, (R::of(-60.0), R::of(0.5) * R::NEAR)));
+    let s = R::power_of_two(reduced.shifted);
+    divide_pairs::<R, A>(reduced.difference::<A>(s), reduced.c_minus_r())
+}
+
+#[inline(always)]
+fn expm1_near<R: Real, A: Arch>(x: R) -> R {
+    let (large, small) = expm1_parts::<R, A>(x);
+    // The sum would lose the sign of zero.
+    (large + small).signed_as(x)
+}
+
+/// Far above zero the 1 no longer counts.
+#[inline(always)]
+fn expm1<R: Real, A: Arch>(x: R) -> R {
+    let far = exp::<R, A>(x);
+    let near = expm1_near::<R, A>(x);
+    if x > R::ONE { far } else { near }
+}
+
+macro_rules! exp {
+    ($($T:ident)*) => { $(
+        impl Exp for $T {
+            #[inline(always)]
+            fn is_beyond_exp(self, _result: Self) -> bool {
+                (self.abs() >= <$T>::NEAR) | self.is_nan()
+            }
+
+            #[inline(always)]
+            fn is_beyond_exp2(self, _result: Self) -> bool {
+                (self.abs() >= <$T>::NEAR2) | self.is_nan()
+            }
+
+            #[inline(always)]
+            fn is_beyond_expm1(self, _result: Self) -> bool {
+                // Half as far, because the quotient multiplies by what is large already.
+                (self.abs() >= 0.5 * <$T>::NEAR) | self.is_nan()
+            }
+
+            #[inline(always)]
+            fn exp_near<A: Arch>(self) -> Self {
+                exp_near::<$T, A>(self)
+            }
+
+            #[inline(always)]
+            fn exp2_near<A: Arch>(self) -> Self {
+                exp2_near::<$T, A>(self)
+            }
+
+            #[inline(always)]
+            fn exp<A: Arch>(self) -> Self {
+                exp::<$T, A>(self)
+            }
+
+            #[inline(always)]
+            fn exp2<A: Arch>(self) -> Self {
+                exp2::<$T, A>(self)
+            }
+
+            #[inline(always)]
+            fn expm1_near<A: Arch>(self) -> Self {
+                expm1_near::<$T, A>(self)
+            }
+
+            #[inline(always)]
+            fn expm1<A: Arch>(self) -> Self {
+                expm1::<$T, A>(self)
+            }
+        }
+    )* };
+}
+
+exp! { f32 f64 }

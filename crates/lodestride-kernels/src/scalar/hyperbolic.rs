@@ -1,13 +1,15 @@
 //! Hyperbolic functions and their inverses.
 //!
-//! All of `sinh`, `cosh` and `tanh` come from `h = (exp(|x|) - 1) / 2`, kept in two parts: nothing cancels near zero and
-//! nothing overflows early.
+//! With `exp(2x)` as the quotient of `exp.rs`, `tanh(x)` is one quotient of two short sums. `sinh` is a polynomial up to 1;
+//! from there on nothing cancels. The inverses are `log(1 + a)` with an `a` in two parts.
 
 use crate::isa::Arch;
 use crate::scalar::arith::Quotient;
-use crate::scalar::exp::{Exp, half_exp, half_expm1};
-use crate::scalar::log::Log;
-use crate::scalar::{divide_pairs, fast_two_sum, mul_add_f32, polynomial_f32, two_sum};
+use crate::scalar::exp::{bounded, exp_near, reduce};
+use crate::scalar::float::{
+    Float, Real, divide_pairs, fast_two_sum, polynomial, rest_of_product, two_product, two_sum,
+};
+use crate::scalar::log::log1p_pair;
 
 /// Hyperbolic functions.
 pub(crate) trait Hyperbolic: Quotient {
@@ -19,16 +21,101 @@ pub(crate) trait Hyperbolic: Quotient {
     fn atanh<A: Arch>(self) -> Self;
 }
 
-/// `h` of the size of `x` where that is at most [`LARGE`].
-#[inline(always)]
-fn half<A: Arch>(x: f64) -> (f64, f64) {
-    let size = x.abs();
-    let (high, low) = half_expm1::<A>(if size > LARGE { LARGE } else { size });
-    fast_two_sum(high, low)
+/// Constants of the hyperbolic functions.
+pub(crate) trait HyperbolicTable: Sized + 'static {
+    /// `(sinh(x) - x) / x^3` as a polynomial in `x^2` for |x| <= 1.
+    const SINH: &'static [Self];
+    /// From here on `tanh(x)` is 1.
+    const FLAT: Self;
 }
 
-/// `(tanh(x) - x) / x^3` as a polynomial in `x^2` for |x| <= 0.9.
-const NEAR_F32: [f32; 7] = [
+impl HyperbolicTable for f64 {
+    /// To 2^-61.
+    const SINH: &'static [f64] = &[
+        0.166_666_666_666_666_66,
+        0.008_333_333_333_333_639,
+        0.000_198_412_698_409_745_34,
+        2.755_731_935_293_296e-6,
+        2.505_207_895_562_564e-8,
+        1.606_268_957_659_214_4e-10,
+        7.414_768_815_418_729e-13,
+        8.794_244_759_261_81e-15,
+    ];
+    const FLAT: f64 = 20.0;
+}
+
+impl HyperbolicTable for f32 {
+    /// To 2^-31.
+    const SINH: &'static [f32] = &[
+        0.166_666_67,
+        0.008_333_307,
+        0.000_198_438_47,
+        2.776_343_5e-6,
+    ];
+    const FLAT: f32 = 9.1;
+}
+
+/// `exp(|x|) / 4` in two parts, finite wherever its double is.
+#[inline(always)]
+fn quarter_exp<R: Real, A: Arch>(x: R) -> (R, R) {
+    let reduced = reduce::<R, A>(bounded(x.size(), (R::ZERO, R::ENDS.1 + R::ONE)));
+    let (one, tail) = reduced.exp_parts();
+    let (high, low) = fast_two_sum(one, tail);
+    let scale = R::power_of_two(reduced.shifted - R::of(2.0));
+    (high * scale, low * scale)
+}
+
+#[inline(always)]
+fn sinh<R: Real, A: Arch>(x: R) -> R {
+    let square = x * x;
+    let near = (x * square).fused::<A>(polynomial::<R, A>(square, R::SINH), x);
+    let (high, low) = quarter_exp::<R, A>(x);
+    let (sum, lost) = fast_two_sum(high, -(R::of(0.0625) / high));
+    // The low part of infinity is not a number.
+    let sum = if high < R::INFINITY {
+        sum + (lost + low)
+    } else {
+        high
+    };
+    let far = (sum + sum).signed_as(x);
+    if x.size() < R::ONE || x.is_not_a_number() {
+        near
+    } else {
+        far
+    }
+}
+
+#[inline(always)]
+fn cosh<R: Real, A: Arch>(x: R) -> R {
+    let (high, low) = quarter_exp::<R, A>(x);
+    let (sum, lost) = two_sum(high, R::of(0.0625) / high);
+    let sum = if high == R::INFINITY {
+        high
+    } else {
+        sum + (lost + low)
+    };
+    sum + sum
+}
+
+#[inline(always)]
+fn tanh<R: Real, A: Arch>(x: R) -> R {
+    let size = x.size();
+    let reduced = reduce::<R, A>(bounded(size + size, (R::ZERO, R::FLAT + R::FLAT)));
+    let s = R::power_of_two(reduced.shifted);
+    // From 1 on as 1 minus a quotient, because with a large s the 1 is lost in s - 1 and s + 1.
+    let far = size > R::ONE;
+    let (top, rest) = reduced.difference::<A>(s);
+    let complement = reduced.even - reduced.r;
+    let complement = -((complement + complement) + R::of(4.0));
+    let top = if far { complement } else { top };
+    let rest = if far { R::ZERO } else { rest };
+    let (large, small) = divide_pairs::<R, A>((top, rest), reduced.sum::<A>(s));
+    let base = if far { R::ONE } else { R::ZERO };
+    (base + (large + small)).signed_as(x)
+}
+
+/// `(tanh(x) - x) / x^3` of f32 as a polynomial in `x^2` for |x| <= 0.9.
+const TANH_F32: &[f32] = &[
     -0.333_333_3,
     0.133_332_63,
     -0.053_953_89,
@@ -38,129 +125,83 @@ const NEAR_F32: [f32; 7] = [
     -0.000_520_352_7,
 ];
 
-/// From here on `exp(-x)` no longer counts beside `exp(x)`.
-const LARGE: f64 = 40.0;
-
-impl Hyperbolic for f64 {
-    #[inline(always)]
-    fn sinh<A: Arch>(self) -> Self {
-        let h = half::<A>(self);
-        // h + h / (2h + 1).
-        let (bottom, lost) = two_sum(1.0, 2.0 * h.0);
-        let quotient = divide_pairs::<A>(h, (bottom, lost + 2.0 * h.1));
-        let (sum, lost) = fast_two_sum(h.0, quotient);
-        let near = sum + (lost + h.1);
-        let size = if self.abs() > LARGE {
-            half_exp::<A>(self.abs())
-        } else {
-            near
-        };
-        let result = size.copysign(self);
-        if self.abs() < 1e-9 || self.is_nan() {
-            self
-        } else {
-            result
-        }
-    }
-
-    #[inline(always)]
-    fn cosh<A: Arch>(self) -> Self {
-        let h = half::<A>(self);
-        // With e = 2h + 1: (e + 1/e) / 2 = h + 1/2 + 1 / (2e).
-        let (bottom, lost) = two_sum(1.0, 2.0 * h.0);
-        let inverse = divide_pairs::<A>((0.5, 0.0), (bottom, lost + 2.0 * h.1));
-        let (large, rest) = two_sum(h.0, 0.5);
-        let (sum, lost) = two_sum(large, inverse);
-        let near = sum + (lost + (rest + h.1));
-        let size = if self.abs() > LARGE {
-            half_exp::<A>(self.abs())
-        } else {
-            near
-        };
-        if self.is_nan() { self } else { size }
-    }
-
-    #[inline(always)]
-    fn tanh<A: Arch>(self) -> Self {
-        let size = self.abs();
-        let bounded = if size > 20.0 { 20.0 } else { size };
-        // With h of 2x: (e - 1) / (e + 1) = h / (h + 1).
-        let (large, small) = half_expm1::<A>(2.0 * bounded);
-        let (high, low) = fast_two_sum(large, small);
-        let (bottom, lost) = two_sum(1.0, high);
-        let result = divide_pairs::<A>((high, low), (bottom, lost + low)).copysign(self);
-        if size < 1e-9 || self.is_nan() {
-            self
-        } else {
-            result
-        }
-    }
-
-    #[inline(always)]
-    fn asinh<A: Arch>(self) -> Self {
-        libm::asinh(self)
-    }
-
-    #[inline(always)]
-    fn acosh<A: Arch>(self) -> Self {
-        libm::acosh(self)
-    }
-
-    #[inline(always)]
-    fn atanh<A: Arch>(self) -> Self {
-        libm::atanh(self)
-    }
+/// [`tanh`] of f32 in fewer steps: a polynomial up to 0.9, from there on `1 - 2 / (exp(2x) + 1)`, which cancels no more.
+#[inline(always)]
+fn tanh_f32<A: Arch>(x: f32) -> f32 {
+    let square = x * x;
+    let near = (x * square).fused::<A>(polynomial::<f32, A>(square, TANH_F32), x);
+    let size = x.abs();
+    let double = bounded(size + size, (0.0, 2.0 * f32::FLAT));
+    let far = 1.0 - 2.0 / (exp_near::<f32, A>(double) + 1.0);
+    if size < 0.9 { near } else { far.copysign(x) }
 }
 
-impl Hyperbolic for f32 {
-    #[inline(always)]
-    fn sinh<A: Arch>(self) -> Self {
-        Hyperbolic::sinh::<A>(f64::from(self)) as f32
-    }
+#[inline(always)]
+fn asinh<R: Real, A: Arch>(x: R) -> R {
+    let size = x.size();
+    // x + (sqrt(1 + x^2) - 1), the bracket as x^2 / (1 + sqrt(1 + x^2)).
+    let (square, lost) = two_product::<R, A>(size, size);
+    let (bottom, rest) = fast_two_sum((R::ONE + square).root(), R::ONE);
+    let (bracket, small) = divide_pairs::<R, A>((square, lost), (bottom, rest));
+    let (high, low) = fast_two_sum(size, bracket);
+    // Far out the root is x itself: log(2 x), as log(1 + (x - 1)).
+    let far = size > R::HALVES;
+    let shifted = fast_two_sum(size, -R::ONE);
+    let argument = if far { shifted.0 } else { high };
+    let rest = if far { shifted.1 } else { low + small };
+    let doublings = if far { R::ONE } else { R::ZERO };
+    let result = log1p_pair::<R, A>((argument, rest), doublings).signed_as(x);
+    if size < R::INFINITY { result } else { x }
+}
 
-    #[inline(always)]
-    fn cosh<A: Arch>(self) -> Self {
-        Hyperbolic::cosh::<A>(f64::from(self)) as f32
-    }
+#[inline(always)]
+fn acosh<R: Real, A: Arch>(x: R) -> R {
+    let (above, lost) = fast_two_sum(x, -R::ONE);
+    // sqrt((x - 1)(x + 1)), and what rounding it lost.
+    let (product, rest) = two_product::<R, A>(above, x + R::ONE);
+    let root = product.root();
+    let rest = (rest_of_product::<R, A>(root, root, product) + rest) * (R::of(0.5) / root);
+    let rest = if root > R::ZERO { rest } else { R::ZERO };
+    let (high, low) = fast_two_sum(root, above);
+    // Far out the root is x itself: log(2 x), as log(1 + (x - 1)).
+    let far = x > R::HALVES;
+    let argument = if far { above } else { high };
+    let rest = if far { lost } else { low + (lost + rest) };
+    let doublings = if far { R::ONE } else { R::ZERO };
+    let result = log1p_pair::<R, A>((argument, rest), doublings);
+    let inside = if x < R::ONE { R::NAN } else { result };
+    if x < R::INFINITY { inside } else { x }
+}
 
-    #[inline(always)]
-    fn tanh<A: Arch>(self) -> Self {
-        let size = self.abs();
-        let square = self * self;
-        let near = mul_add_f32::<A>(
-            self * square,
-            polynomial_f32::<A, 7>(square, &NEAR_F32),
-            self,
-        );
-        // 1 - 2 / (exp(2x) + 1): nothing cancels from 0.9 on, and beyond 9.1 the result is 1.
-        let bounded = if size > 9.1 { 9.1 } else { size };
-        let far = 1.0 - 2.0 / (Exp::exp::<A>(bounded + bounded) + 1.0);
-        if size < 0.9 { near } else { far.copysign(self) }
-    }
+#[inline(always)]
+fn atanh<R: Real, A: Arch>(x: R) -> R {
+    let size = x.size();
+    let quotient = divide_pairs::<R, A>((size + size, R::ZERO), fast_two_sum(R::ONE, -size));
+    let result = R::of(0.5) * log1p_pair::<R, A>(quotient, R::ZERO);
+    let end = if size == R::ONE { R::INFINITY } else { R::NAN };
+    (if size < R::ONE { result } else { end }).signed_as(x)
+}
 
-    #[inline(always)]
-    fn asinh<A: Arch>(self) -> Self {
-        let size = f64::from(self).abs();
-        let square = size * size;
-        let result = Log::log1p::<A>(size + square / (1.0 + (square + 1.0).sqrt())) as f32;
-        if self.abs() == f32::INFINITY {
-            self
-        } else {
-            result.copysign(self)
+macro_rules! hyperbolic {
+    ($($T:ident |$x:ident, $A:ident| $tanh:expr; $($function:ident)*;)*) => { $(
+        impl Hyperbolic for $T {
+            $(
+                #[inline(always)]
+                fn $function<A: Arch>(self) -> Self {
+                    $function::<$T, A>(self)
+                }
+            )*
+
+            #[inline(always)]
+            fn tanh<$A: Arch>(self) -> Self {
+                let $x = self;
+                $tanh
+            }
         }
-    }
+    )* };
+}
 
-    #[inline(always)]
-    fn acosh<A: Arch>(self) -> Self {
-        let above = f64::from(self) - 1.0;
-        let result = Log::log1p::<A>(above + (above * (above + 2.0)).sqrt()) as f32;
-        if self < 1.0 { f32::NAN } else { result }
-    }
-
-    #[inline(always)]
-    fn atanh<A: Arch>(self) -> Self {
-        let size = f64::from(self).abs();
-        let result = 0.5 * Log::log1p::<A>(2.0 * size / (1.0 - size));
-        (result as f32).copysign(self)
-    }
+hyperbolic! {
+    f32 |x, A| tanh_f32::<A>(x); sinh cosh asinh acosh atanh;
+    f64 |x, A| tanh::<f64, A>(x); sinh cosh asinh acosh atanh;
 }

@@ -2,203 +2,233 @@
 
 use crate::isa::Arch;
 use crate::scalar::arith::Quotient;
-use crate::scalar::{divide_pairs, mul_add, polynomial, two_product};
-use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
+use crate::scalar::float::{
+    Float, Real, divide_pairs, fast_two_sum, polynomial, rest_of_product, two_sum,
+};
 
 /// Angles from their sine, cosine and tangent.
 pub(crate) trait InverseTrig: Quotient {
     fn asin<A: Arch>(self) -> Self;
     fn acos<A: Arch>(self) -> Self;
     fn atan<A: Arch>(self) -> Self;
+    /// Whether a coordinate is too extreme for `atan2_near`.
+    fn is_beyond_atan2(self, y: Self, result: Self) -> bool;
+    fn atan2_near<A: Arch>(self, y: Self) -> Self;
     /// The angle of the point (`y`, `self`): `self` is the ordinate.
-    fn atan2<A: Arch>(self, y: Self) -> Self;
+    fn atan2_far<A: Arch>(self, y: Self) -> Self;
 }
 
-/// `(asin(x) - x) / x^3` as a polynomial in `x^2` for |x| <= 1/2.
-const ASIN: [f64; 13] = [
-    0.166_666_666_666_666_69,
-    0.074_999_999_999_984_33,
-    0.044_642_857_146_355_43,
-    0.030_381_944_138_531_247,
-    0.022_372_172_942_149_89,
-    0.017_352_392_720_869_973,
-    0.013_971_212_973_552_933,
-    0.011_479_177_415_184_906,
-    0.010_322_814_350_185_78,
-    0.005_457_506_718_640_358,
-    0.017_400_879_442_694_02,
-    -0.014_851_887_071_247_204,
-    0.028_757_851_367_421_566,
-];
+/// Constants of the inverse circular functions.
+pub(crate) trait InverseTrigTable: Sized + 'static {
+    /// `(asin(x) - x) / x^3` as a polynomial in `x^2` for |x| <= 1/2.
+    const ASIN: &'static [Self];
+    /// `(atan(x) - x) / x^3` as a polynomial in `x^2` for |x| <= tan(pi/8).
+    const ATAN: &'static [Self];
+    /// pi/2 in two parts.
+    const QUARTER: (Self, Self);
+    /// The coordinates whose quotients and products are neither denormal nor infinite.
+    const COORDINATES: (Self, Self);
+}
 
-/// `(atan(x) - x) / x^3` as a polynomial in `x^2` for |x| <= tan(pi/8).
-const ATAN: [f64; 13] = [
-    -0.333_333_333_333_333_3,
-    0.199_999_999_999_999_9,
-    -0.142_857_142_857_114_62,
-    0.111_111_111_107_482_04,
-    -0.090_909_090_666_206_19,
-    0.076_923_067_223_419_72,
-    -0.066_666_417_173_027_4,
-    0.058_819_208_480_819_43,
-    -0.052_579_989_063_322_38,
-    0.047_191_229_424_329_05,
-    -0.041_033_377_467_417_71,
-    0.030_610_274_694_365_922,
-    -0.013_892_520_207_010_399,
-];
+impl InverseTrigTable for f64 {
+    /// To 2^-59.
+    const ASIN: &'static [f64] = &[
+        0.166_666_666_666_667_02,
+        0.074_999_999_999_825_9,
+        0.044_642_857_165_573_833,
+        0.030_381_943_073_527_293,
+        0.022_372_206_022_206_28,
+        0.017_351_755_179_239_123,
+        0.013_979_270_442_848_921,
+        0.011_410_508_266_471_45,
+        0.010_720_246_293_174_888,
+        0.003_917_343_142_737_468,
+        0.021_226_654_071_424_05,
+        -0.020_358_084_929_108_844,
+        0.032_249_193_162_774_435,
+    ];
+    /// To 2^-63.
+    const ATAN: &'static [f64] = &[
+        -0.333_333_333_333_333_3,
+        0.199_999_999_999_987,
+        -0.142_857_142_854_892_37,
+        0.111_111_110_933_784_81,
+        -0.090_909_083_045_195_56,
+        0.076_922_859_181_412_95,
+        -0.066_662_682_443_969_29,
+        0.058_773_881_329_630_73,
+        -0.052_205_548_017_859_72,
+        0.045_115_966_603_807_61,
+        -0.033_648_200_836_297_076,
+        0.015_359_861_954_226_086,
+    ];
+    const QUARTER: (f64, f64) = (std::f64::consts::FRAC_PI_2, 6.123_233_995_736_766e-17);
+    const COORDINATES: (f64, f64) = (1e-150, 1e150);
+}
 
-/// What pi/2 and pi/4 lose as f64.
-const FRAC_PI_2_LOW: f64 = 6.123_233_995_736_766e-17;
-const FRAC_PI_4_LOW: f64 = 3.061_616_997_868_383e-17;
+impl InverseTrigTable for f32 {
+    /// To 2^-27.
+    const ASIN: &'static [f32] = &[
+        0.166_667_31,
+        0.074_959_43,
+        0.045_404_136,
+        0.024_460_25,
+        0.041_744_355,
+    ];
+    /// To 2^-30.
+    const ATAN: &'static [f32] = &[
+        -0.333_333_2,
+        0.199_986_68,
+        -0.142_465_83,
+        0.106_131_785,
+        -0.061_215_743,
+    ];
+    const QUARTER: (f32, f32) = (std::f32::consts::FRAC_PI_2, -4.371_139e-8);
+    const COORDINATES: (f32, f32) = (1e-18, 1e18);
+}
 
 /// For `a = |x|`: whether it is above 1/2, and asin of the reduced argument as (large, small); above 1/2 that is
 /// sqrt((1 - a) / 2), of which asin(a) is pi/2 minus twice.
 #[inline(always)]
-fn asin_parts<A: Arch>(a: f64) -> (bool, f64, f64) {
-    let above = a > 0.5;
-    let z = if above { 0.5 * (1.0 - a) } else { a * a };
-    let root = z.sqrt();
+fn asin_parts<R: Real, A: Arch>(a: R) -> (bool, R, R) {
+    let above = a > R::of(0.5);
+    let z = if above {
+        R::of(0.5) * (R::ONE - a)
+    } else {
+        a * a
+    };
+    let root = z.root();
     let r = if above { root } else { a };
     // What rounding the root lost, to first order.
-    let (square, lost) = two_product::<A>(root, root);
-    let rest = if above && root > 0.0 {
-        ((z - square) - lost) / (2.0 * root)
+    let rest = rest_of_product::<R, A>(root, root, z) * (R::of(0.5) / root);
+    let rest = if above && root > R::ZERO {
+        rest
     } else {
-        0.0
+        R::ZERO
     };
     (
         above,
         r,
-        mul_add::<A>(r * z, polynomial::<A, 13>(z, &ASIN), rest),
+        (r * z).fused::<A>(polynomial::<R, A>(z, R::ASIN), rest),
     )
 }
 
-/// atan of `numerator / denominator`, both positive sums of a high and a low part, plus `base`: the quotient is reduced
-/// to below tan(pi/8) before it is formed.
 #[inline(always)]
-fn atan_positive<A: Arch>(numerator: f64, denominator: f64) -> (f64, f64) {
+fn asin<R: Real, A: Arch>(x: R) -> R {
+    let size = x.size();
+    let (above, r, tail) = asin_parts::<R, A>(size);
+    let (quarter, quarter_low) = R::QUARTER;
+    let (far, lost) = fast_two_sum(quarter, -(r + r));
+    let far = far + (lost + (quarter_low - (tail + tail)));
+    let inside = (if above { far } else { r + tail }).signed_as(x);
+    if size > R::ONE { R::NAN } else { inside }
+}
+
+#[inline(always)]
+fn acos<R: Real, A: Arch>(x: R) -> R {
+    let size = x.size();
+    let (above, r, tail) = asin_parts::<R, A>(size);
+    let (quarter, quarter_low) = R::QUARTER;
+    // Near the ends: 2 asin of the reduced argument, or pi minus it; in the middle: pi/2 minus asin.
+    let factor = if above { R::of(-2.0) } else { R::ONE };
+    let (r, tail) = ((r * factor).turned_by(x), (tail * factor).turned_by(x));
+    let twice = if x < R::ZERO { R::of(2.0) } else { R::ZERO };
+    let base = if above { twice } else { R::ONE };
+    let (sum, lost) = fast_two_sum(base * quarter, -r);
+    let inside = sum + (lost + (base * quarter_low - tail));
+    if size <= R::ONE { inside } else { R::NAN }
+}
+
+/// atan of `numerator / denominator`, both positive or zero: the quotient is reduced to below tan(pi/8) before it is
+/// formed. The angle comes in two parts.
+#[inline(always)]
+fn atan_positive<R: Real, A: Arch>(numerator: R, denominator: R) -> (R, R) {
     // tan(pi/8) and tan(3 pi/8), to the accuracy a choice needs.
-    let low = numerator < 0.414_213_562_373_095 * denominator;
-    let high = numerator > 2.414_213_562_373_095 * denominator;
-    // (t - 1) / (t + 1) in the middle, -1 / t above.
-    let difference = crate::scalar::two_sum(numerator, -denominator);
-    let sum = crate::scalar::two_sum(numerator, denominator);
-    let top = if low { (numerator, 0.0) } else { difference };
-    let top = if high { (-denominator, 0.0) } else { top };
-    let bottom = if low { (denominator, 0.0) } else { sum };
-    let bottom = if high { (numerator, 0.0) } else { bottom };
-    let base = if low {
-        (0.0, 0.0)
+    let low = numerator < R::of(0.414_213_562_373_095) * denominator;
+    let high = numerator > R::of(2.414_213_562_373_095) * denominator;
+    // t as it is, (t - 1) / (t + 1) in the middle, -1 / t above.
+    let difference = two_sum(numerator, -denominator);
+    let sum = two_sum(numerator, denominator);
+    let top = if low {
+        (numerator, R::ZERO)
     } else {
-        (FRAC_PI_4, FRAC_PI_4_LOW)
+        difference
     };
-    let base = if high {
-        (FRAC_PI_2, FRAC_PI_2_LOW)
-    } else {
-        base
-    };
-    let r = divide_pairs::<A>(top, bottom);
+    let top = if high { (-denominator, R::ZERO) } else { top };
+    let bottom = if low { (denominator, R::ZERO) } else { sum };
+    let bottom = if high { (numerator, R::ZERO) } else { bottom };
+    let share = if low { R::ZERO } else { R::of(0.5) };
+    let share = if high { R::ONE } else { share };
+    let (r, rest) = divide_pairs::<R, A>(top, bottom);
     let z = r * r;
-    let tail = mul_add::<A>(r * z, polynomial::<A, 13>(z, &ATAN), base.1);
-    let (sum, lost) = crate::scalar::two_sum(base.0, r);
-    (sum, lost + tail)
+    let tail = (r * z).fused::<A>(polynomial::<R, A>(z, R::ATAN), rest);
+    let (sum, lost) = fast_two_sum(share * R::QUARTER.0, r);
+    (sum, lost + (tail + share * R::QUARTER.1))
 }
 
-impl InverseTrig for f64 {
-    #[inline(always)]
-    fn asin<A: Arch>(self) -> Self {
-        let (above, r, tail) = asin_parts::<A>(self.abs());
-        let far = FRAC_PI_2 - 2.0 * r;
-        let lost = ((FRAC_PI_2 - far) - 2.0 * r) + (FRAC_PI_2_LOW - 2.0 * tail);
-        let size = if above { far + lost } else { r + tail };
-        let inside = size.copysign(self);
-        if self.abs() > 1.0 { f64::NAN } else { inside }
-    }
-
-    #[inline(always)]
-    fn acos<A: Arch>(self) -> Self {
-        let (above, r, tail) = asin_parts::<A>(self.abs());
-        let negative = self < 0.0;
-        // Near the ends: 2 asin of the reduced argument, or pi minus it; in the middle: pi/2 minus asin.
-        let twice = 2.0 * (r + tail);
-        let (from_pi, lost) = crate::scalar::fast_two_sum(PI, -2.0 * r);
-        let opposite = from_pi + (lost + (2.0 * FRAC_PI_2_LOW - 2.0 * tail));
-        let (x, small) = if negative { (-r, -tail) } else { (r, tail) };
-        let (middle, lost) = crate::scalar::fast_two_sum(FRAC_PI_2, -x);
-        let centre = middle + (lost + (FRAC_PI_2_LOW - small));
-        let end = if negative { opposite } else { twice };
-        let inside = if above { end } else { centre };
-        if self.abs() > 1.0 || self.is_nan() {
-            f64::NAN
-        } else {
-            inside
-        }
-    }
-
-    #[inline(always)]
-    fn atan<A: Arch>(self) -> Self {
-        // Beyond 1e20 the angle is a right one; the bound keeps infinity out of the reduction.
-        let size = self.abs();
-        let bounded = if size > 1e20 { 1e20 } else { size };
-        let (large, small) = atan_positive::<A>(bounded, 1.0);
-        let result = (large + small).copysign(self);
-        let tiny = if size < 1e-9 { self } else { result };
-        if self.is_nan() { self } else { tiny }
-    }
-
-    #[inline(always)]
-    fn atan2<A: Arch>(self, y: Self) -> Self {
-        libm::atan2(self, y)
-    }
+#[inline(always)]
+fn atan<R: Real, A: Arch>(x: R) -> R {
+    // Beyond the bound the angle is a right one; it keeps infinity out of the reduction.
+    let size = x.size();
+    let (_, end) = R::COORDINATES;
+    let bounded = if size > end { end } else { size };
+    let (large, small) = atan_positive::<R, A>(bounded, R::ONE);
+    let result = (large + small).signed_as(x);
+    if x.is_not_a_number() { x } else { result }
 }
 
-impl InverseTrig for f32 {
-    #[inline(always)]
-    fn asin<A: Arch>(self) -> Self {
-        InverseTrig::asin::<A>(f64::from(self)) as f32
-    }
+#[inline(always)]
+fn atan2_near<R: Real, A: Arch>(ordinate: R, abscissa: R) -> R {
+    let (large, small) = atan_positive::<R, A>(ordinate.size(), abscissa.size());
+    let (quarter, quarter_low) = R::QUARTER;
+    let (turned, lost) = fast_two_sum(quarter + quarter, -large);
+    let turned = turned + (lost + (quarter_low + quarter_low - small));
+    let angle = if abscissa.is_negative() {
+        turned
+    } else {
+        large + small
+    };
+    angle.signed_as(ordinate)
+}
 
-    #[inline(always)]
-    fn acos<A: Arch>(self) -> Self {
-        InverseTrig::acos::<A>(f64::from(self)) as f32
-    }
-
-    #[inline(always)]
-    fn atan<A: Arch>(self) -> Self {
-        InverseTrig::atan::<A>(f64::from(self)) as f32
-    }
-
-    #[inline(always)]
-    fn atan2<A: Arch>(self, y: Self) -> Self {
-        let (ordinate, abscissa) = (f64::from(self), f64::from(y));
-        // Equal infinities are 45 degrees apart from the axis; a bound makes them equal finite numbers.
-        let bound = |x: f64| {
-            if x.abs() > 1e60 {
-                1e60f64.copysign(x)
-            } else {
-                x
+macro_rules! inverse_trig {
+    ($($T:ident $atan2:path;)*) => { $(
+        impl InverseTrig for $T {
+            #[inline(always)]
+            fn asin<A: Arch>(self) -> Self {
+                asin::<$T, A>(self)
             }
-        };
-        let (up, along) = (bound(ordinate).abs(), bound(abscissa).abs());
-        // Nothing over nothing is the angle 0 or pi, by the sign of the abscissa: as over a positive number.
-        let along = if up == 0.0 && along == 0.0 {
-            1.0
-        } else {
-            along
-        };
-        let (large, small) = atan_positive::<A>(up, along);
-        let angle = large + small;
-        let turned = if y.is_sign_negative() {
-            PI - angle
-        } else {
-            angle
-        };
-        let result = turned.copysign(ordinate);
-        (if ordinate.is_nan() || abscissa.is_nan() {
-            f64::NAN
-        } else {
-            result
-        }) as f32
-    }
+
+            #[inline(always)]
+            fn acos<A: Arch>(self) -> Self {
+                acos::<$T, A>(self)
+            }
+
+            #[inline(always)]
+            fn atan<A: Arch>(self) -> Self {
+                atan::<$T, A>(self)
+            }
+
+            #[inline(always)]
+            fn is_beyond_atan2(self, y: Self, _result: Self) -> bool {
+                let (low, high) = <$T>::COORDINATES;
+                let (x, y) = (self.size(), y.size());
+                !((x > low) & (x < high) & (y > low) & (y < high))
+            }
+
+            #[inline(always)]
+            fn atan2_near<A: Arch>(self, y: Self) -> Self {
+                atan2_near::<$T, A>(self, y)
+            }
+
+            fn atan2_far<A: Arch>(self, y: Self) -> Self {
+                $atan2(self, y)
+            }
+        }
+    )* };
+}
+
+inverse_trig! {
+    f32 libm::atan2f;
+    f64 libm::atan2;
 }

@@ -6,15 +6,15 @@
 
 use crate::isa::Arch;
 use crate::scalar::arith::Quotient;
-use crate::scalar::{divide_pairs, fast_two_sum, mul_add, mul_add_f32, polynomial, polynomial_f32};
+use crate::scalar::float::{Float, divide_pairs, fast_two_sum, polynomial, two_product, two_sum};
 
 /// Circular functions.
 pub(crate) trait Trig: Quotient {
-    /// Whether the angle is too large for the reduction of the vector path.
-    fn is_far(self) -> bool;
-    fn sin_far(self) -> Self;
-    fn cos_far(self) -> Self;
-    fn tan_far(self) -> Self;
+    /// Whether the angle is too large for the reduction of the fast forms.
+    fn is_far(self, result: Self) -> bool;
+    fn sin_far<A: Arch>(self) -> Self;
+    fn cos_far<A: Arch>(self) -> Self;
+    fn tan_far<A: Arch>(self) -> Self;
     fn sin<A: Arch>(self) -> Self;
     fn cos<A: Arch>(self) -> Self;
     fn tan<A: Arch>(self) -> Self;
@@ -25,51 +25,73 @@ const FAR: f64 = 823_549.0;
 /// That of f32 with a fused multiply-add, as measured.
 const FAR_F32: f32 = 100_000.0;
 
-/// `(sin(r) - r) / r^3` and `(cos(r) - 1 + r^2/2) / r^4` as polynomials in `r^2`, for |r| <= pi/4.
-const SIN: [f64; 6] = [
-    -0.166_666_666_666_666_66,
-    0.008_333_333_333_330_946,
-    -0.000_198_412_698_367_549_7,
-    2.755_731_610_068_303e-6,
-    -2.505_113_145_542_795e-8,
-    1.591_810_123_027_412e-10,
+/// Constants of the circular functions.
+pub(crate) trait TrigTable: Sized + 'static {
+    /// `(sin(r) - r) / r^3` as a polynomial in `r^2` for |r| <= pi/4.
+    const SIN: &'static [Self];
+}
+
+impl TrigTable for f64 {
+    /// To 2^-58.
+    const SIN: &'static [f64] = &[
+        -0.166_666_666_666_666_4,
+        0.008_333_333_333_323_988,
+        -0.000_198_412_698_308_101_4,
+        2.755_731_398_332_975e-6,
+        -2.505_079_765_825_712e-8,
+        1.589_882_867_119_281_3e-10,
+    ];
+}
+
+impl TrigTable for f32 {
+    /// To 2^-32.
+    const SIN: &'static [f32] = &[-0.166_666_67, 0.008_333_383, -0.000_198_547, 2.849_635_6e-6];
+}
+
+/// `(cos(r) - 1 + r^2/2) / r^4` as a polynomial in `r^2` for |r| <= pi/4, to 2^-64.
+const COS: &[f64] = &[
+    0.041_666_666_666_666_6,
+    -0.001_388_888_888_887_447,
+    2.480_158_728_966_676_6e-5,
+    -2.755_731_439_916_857e-7,
+    2.087_572_897_216_361_2e-9,
+    -1.135_991_569_000_045_9e-11,
 ];
-const COS: [f64; 6] = [
-    0.041_666_666_666_666_664,
-    -0.001_388_888_888_888_739_5,
-    2.480_158_729_876_343_3e-5,
-    -2.755_731_727_056_032_6e-7,
-    2.087_614_602_468_974_7e-9,
-    -1.138_261_486_855_632_5e-11,
-];
-const SIN_F32: [f32; 4] = [
-    -0.166_666_67,
-    0.008_333_332,
-    -0.000_198_400_86,
-    2.724_986_4e-6,
-];
-const COS_F32: [f32; 4] = [
-    0.041_666_668,
-    -0.001_388_888_8,
-    2.480_06e-5,
-    -2.730_090_8e-7,
+/// `(cos(r) - 1) / r^2` of f32 as a polynomial in `r^2` for |r| <= pi/4, to 2^-33.
+const COS_F32: [f32; 4] = [-0.5, 0.041_666_646, -0.001_388_730_1, 2.443_065_8e-5];
+/// `(tan(r) - r) / r^3` of f32 as a polynomial in `r^2` for |r| <= pi/4, to 2^-29.
+const TAN_F32: &[f32] = &[
+    0.333_333_52,
+    0.133_325_83,
+    0.054_068_65,
+    0.021_238_612,
+    0.010_945_531,
+    -4.615_702_3e-5,
+    0.004_441_806_6,
 ];
 
-/// 1.5 * 2^52 and 1.5 * 2^23: adding them drops the fraction and leaves the whole number in the low bits.
-const WHOLE: f64 = 6_755_399_441_055_744.0;
-const WHOLE_F32: f32 = 12_582_912.0;
+/// `near - n (middle + last)` in two parts, by fused multiply-adds.
+#[inline(always)]
+fn without<R: Float, A: Arch>(near: R, n: R, middle: R, last: R) -> (R, R) {
+    let (product, lost) = two_product::<R, A>(n, middle);
+    let (r, rest) = two_sum(near, -product);
+    (r, (-n).fused::<A>(last, rest - lost))
+}
 
 /// The quadrant (only its two low bits mean anything), and the angle in it as an unevaluated sum.
 #[inline(always)]
 fn reduce<A: Arch>(x: f64) -> (u64, f64, f64) {
-    let shifted = mul_add::<A>(x, std::f64::consts::FRAC_2_PI, WHOLE);
-    let n = shifted - WHOLE;
+    let shifted = x.fused::<A>(std::f64::consts::FRAC_2_PI, f64::WHOLE);
+    let n = shifted - f64::WHOLE;
     let (r, rest) = if A::FMA {
         // Each part has all its bits; the fused product leaves nothing behind.
-        let near = mul_add::<A>(-n, std::f64::consts::FRAC_PI_2, x);
-        let r = mul_add::<A>(-n, 6.123_233_995_736_766e-17, near);
-        let rest = mul_add::<A>(-n, 6.123_233_995_736_766e-17, near - r);
-        (r, mul_add::<A>(-n, -1.497_384_904_859_169_8e-33, rest))
+        let near = (-n).fused::<A>(std::f64::consts::FRAC_PI_2, x);
+        without::<f64, A>(
+            near,
+            n,
+            6.123_233_995_736_766e-17,
+            -1.497_384_904_859_169_8e-33,
+        )
     } else {
         // The first two parts have 33 bits, so their products with n are exact.
         let near = x - n * 1.570_796_326_734_125_6;
@@ -88,11 +110,8 @@ fn sin_parts<A: Arch>(r: f64, rest: f64) -> (f64, f64) {
     let z = r * r;
     let cubed = z * r;
     // The derivative carries the rest: cos(r) is 1 - z/2 to the precision that needs.
-    let tail = mul_add::<A>(
-        cubed,
-        polynomial::<A, 6>(z, &SIN),
-        mul_add::<A>(-0.5 * z, rest, rest),
-    );
+    let slope = (-0.5 * z).fused::<A>(rest, rest);
+    let tail = cubed.fused::<A>(polynomial::<f64, A>(z, f64::SIN), slope);
     (r, tail)
 }
 
@@ -104,7 +123,7 @@ fn cos_parts<A: Arch>(r: f64, rest: f64) -> (f64, f64) {
     let (large, lost) = fast_two_sum(1.0, -half);
     (
         large,
-        lost + mul_add::<A>(z * z, polynomial::<A, 6>(z, &COS), -(r * rest)),
+        lost + (z * z).fused::<A>(polynomial::<f64, A>(z, COS), -(r * rest)),
     )
 }
 
@@ -125,19 +144,19 @@ fn sin_or_cos<A: Arch>(x: f64, quarter: u64) -> f64 {
 
 impl Trig for f64 {
     #[inline(always)]
-    fn is_far(self) -> bool {
+    fn is_far(self, _result: Self) -> bool {
         self.abs() > FAR
     }
 
-    fn sin_far(self) -> Self {
+    fn sin_far<A: Arch>(self) -> Self {
         libm::sin(self)
     }
 
-    fn cos_far(self) -> Self {
+    fn cos_far<A: Arch>(self) -> Self {
         libm::cos(self)
     }
 
-    fn tan_far(self) -> Self {
+    fn tan_far<A: Arch>(self) -> Self {
         libm::tan(self)
     }
 
@@ -162,46 +181,71 @@ impl Trig for f64 {
         // A quarter turn on, the tangent is -cos / sin.
         let numerator = if odd { (-cos.0, -cos.1) } else { sin };
         let denominator = if odd { sin } else { cos };
-        let result = divide_pairs::<A>(numerator, denominator);
-        if self == 0.0 { self } else { result }
+        let (large, small) = divide_pairs::<f64, A>(numerator, denominator);
+        if self == 0.0 { self } else { large + small }
     }
 }
 
-/// Sine (quarter 0) or cosine (quarter 1) of f32, by f32 arithmetic with fused multiply-adds.
+/// pi/2 in three parts for f32. Fused multiples of the first leave no rounding error: what is left of an angle has fewer
+/// bits than a mantissa.
+const QUARTER_F32: (f32, f32, f32) = (std::f32::consts::FRAC_PI_2, -4.371_139e-8, -1.715_124_5e-15);
+
+/// Sine (quarter 0) or cosine (quarter 1) of f32 with fused multiply-adds: `base + base r^2 P` with the base 1 and the
+/// polynomial of the cosine in the odd quadrants, r and that of the sine in the others.
 #[inline(always)]
-fn sin_or_cos_f32<A: Arch>(x: f32, quarter: u32) -> f32 {
-    let shifted = mul_add_f32::<A>(x, std::f32::consts::FRAC_2_PI, WHOLE_F32);
-    let n = shifted - WHOLE_F32;
-    let near = mul_add_f32::<A>(-n, 1.570_796_4, x);
-    let r = mul_add_f32::<A>(-n, -4.371_139e-8, near);
-    // The third part counts only where r is small; rounded into r it would cost half a unit everywhere.
-    let rest = n * 1.715_124_5e-15;
-    let z = r * r;
-    let sin = r + mul_add_f32::<A>(z * r, polynomial_f32::<A, 4>(z, &SIN_F32), rest);
-    let half = 0.5 * z;
-    let large = 1.0 - half;
-    let tail = mul_add_f32::<A>(z * z, polynomial_f32::<A, 4>(z, &COS_F32), -(r * rest));
-    let cos = large + (((1.0 - large) - half) + tail);
+fn sin_or_cos_f32<A: Arch>(size: f32, quarter: u32) -> f32 {
+    let shifted = size.fused::<A>(std::f32::consts::FRAC_2_PI, f32::WHOLE);
+    let n = shifted - f32::WHOLE;
+    let near = (-n).fused::<A>(QUARTER_F32.0, size);
+    let closer = (-n).fused::<A>(QUARTER_F32.1, near);
+    let r = (-n).fused::<A>(QUARTER_F32.2, closer);
     let quadrant = shifted.to_bits().wrapping_add(quarter);
-    let value = if quadrant & 1 == 1 { cos } else { sin };
+    let odd = quadrant & 1 == 1;
+    let pick = |i: usize| if odd { COS_F32[i] } else { f32::SIN[i] };
+    let z = r * r;
+    let sum = pick(3)
+        .fused::<A>(z, pick(2))
+        .fused::<A>(z, pick(1))
+        .fused::<A>(z, pick(0));
+    let base = if odd { 1.0 } else { r };
+    let value = (base * z).fused::<A>(sum, base);
     f32::from_bits(value.to_bits() ^ ((quadrant & 2) << 30))
+}
+
+#[inline(always)]
+fn tan_f32<A: Arch>(x: f32) -> f32 {
+    let size = x.abs();
+    let shifted = size.fused::<A>(std::f32::consts::FRAC_2_PI, f32::WHOLE);
+    let n = shifted - f32::WHOLE;
+    let near = (-n).fused::<A>(QUARTER_F32.0, size);
+    let (r, rest) = without::<f32, A>(near, n, QUARTER_F32.1, QUARTER_F32.2);
+    let z = r * r;
+    // The tangent's derivative carries the rest.
+    let slope = z.fused::<A>(rest, rest);
+    let tail = (z * r).fused::<A>(polynomial::<f32, A>(z, TAN_F32), slope);
+    let (tan, lost) = fast_two_sum(r, tail);
+    // A quarter turn on, the tangent is -1 / tan.
+    let inverse = 1.0 / tan;
+    let correction = (-inverse).fused::<A>(tan, 1.0) - inverse * lost;
+    let turned = -inverse.fused::<A>(correction, inverse);
+    (if f32::is_odd(shifted) { turned } else { tan }).turned_by(x)
 }
 
 impl Trig for f32 {
     #[inline(always)]
-    fn is_far(self) -> bool {
+    fn is_far(self, _result: Self) -> bool {
         self.abs() > FAR_F32
     }
 
-    fn sin_far(self) -> Self {
+    fn sin_far<A: Arch>(self) -> Self {
         libm::sin(f64::from(self)) as f32
     }
 
-    fn cos_far(self) -> Self {
+    fn cos_far<A: Arch>(self) -> Self {
         libm::cos(f64::from(self)) as f32
     }
 
-    fn tan_far(self) -> Self {
+    fn tan_far<A: Arch>(self) -> Self {
         libm::tan(f64::from(self)) as f32
     }
 
@@ -210,8 +254,7 @@ impl Trig for f32 {
         if !A::FMA {
             return Trig::sin::<A>(f64::from(self)) as f32;
         }
-        let result = sin_or_cos_f32::<A>(self, 0);
-        if self == 0.0 { self } else { result }
+        sin_or_cos_f32::<A>(self.abs(), 0).turned_by(self)
     }
 
     #[inline(always)]
@@ -219,11 +262,14 @@ impl Trig for f32 {
         if !A::FMA {
             return Trig::cos::<A>(f64::from(self)) as f32;
         }
-        sin_or_cos_f32::<A>(self, 1)
+        sin_or_cos_f32::<A>(self.abs(), 1)
     }
 
     #[inline(always)]
     fn tan<A: Arch>(self) -> Self {
-        Trig::tan::<A>(f64::from(self)) as f32
+        if !A::FMA {
+            return Trig::tan::<A>(f64::from(self)) as f32;
+        }
+        tan_f32::<A>(self)
     }
 }

@@ -433,7 +433,7 @@ fn stretched_to<'l>(
 }
 
 /// The dtype of an array made of a plain number alone.
-fn weak_dtype(number: Scalar) -> DType {
+pub(crate) fn weak_dtype(number: Scalar) -> DType {
     match number {
         Scalar::Bool(_) => DType::Bool,
         Scalar::Int(_) => DType::I64,

@@ -23,7 +23,8 @@
 //! | Elements | [`get_f64`](NdArray::get_f64), [`set`](NdArray::set), [`put`](NdArray::put), [`assign`](NdArray::assign), [`to_vec`](NdArray::to_vec) |
 //! | Arithmetic | [`add`](NdArray::add) and the others: `add` returns, `addi` changes in place, `add_into` fills; operators |
 //! | Order | [`sort`](NdArray::sort), [`argsort`](NdArray::argsort), [`topk`](NdArray::topk), [`unique`](NdArray::unique), [`median`](NdArray::median), [`histogram`](NdArray::histogram) |
-//! | Own loops | [`view`](NdArray::view), [`view_mut`](NdArray::view_mut) |
+//! | Own loops | [`map`](NdArray::map), [`zip_map`](NdArray::zip_map), [`view`](NdArray::view), [`view_mut`](NdArray::view_mut) |
+//! | Several operations in one pass | [`lazy`](NdArray::lazy) |
 //! | Workspaces | [`detach`](NdArray::detach), [`leverage_to`](NdArray::leverage_to) |
 //!
 //! # Rules
@@ -90,8 +91,10 @@ mod convert;
 mod create;
 mod display;
 mod error;
+mod fused;
 mod gather;
 mod get_put;
+mod lazy;
 mod linalg;
 mod masks;
 mod math;
@@ -126,6 +129,7 @@ pub use crate::arg::{Arg, IndexList};
 pub use crate::array::NdArray;
 pub use crate::combine::PadWidths;
 pub use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, Result};
+pub use crate::lazy::{Lazy, LazyOperand};
 pub use crate::nested::{Fixed, Nested, Rectangular};
 pub use crate::operators::Rhs;
 pub use crate::random::{Rng, set_seed};

@@ -46,6 +46,9 @@ pub(crate) struct Code {
     pub(crate) calls: SmallVec<[Call; 4]>,
     /// For each output the slot that holds its value: its own, or another that must be copied.
     pub(crate) results: SmallVec<[Slot; 2]>,
+    /// The slots of a closure's operands: a kernel around a closure gets a pointer to their pointers, which is in the slot
+    /// after the tiles.
+    pub(crate) record: SmallVec<[Slot; 4]>,
     /// How many slots are tiles.
     pub(crate) tiles: usize,
     /// How many slots come before the tiles.
@@ -184,6 +187,15 @@ impl Resolver<'_> {
                 (kernel, sources)
             }
             Action::Binary(kernel, a, b) => self.binary(&kernel, a, b, scalar),
+            Action::Closure(kernel, count) => {
+                self.code.record = (0..count)
+                    .map(|load| self.vector(Source::Load(load), scalar))
+                    .collect();
+                // Nothing takes a tile after this: a closure is the only step of its plan.
+                let record = self.code.operands + self.code.tiles;
+                let closure = self.value(Source::Load(count)).slot;
+                (kernel, [record as Slot, closure, 0])
+            }
         };
         let call = Call {
             kernel,

@@ -37,7 +37,7 @@ pub(crate) fn run(plan: &Plan<'_, '_>) -> Result<()> {
         .iter()
         .filter_map(|load| match *load {
             Load::Array(argument, operand) => Some((argument, operand)),
-            Load::Scalar(..) => None,
+            Load::Scalar(..) | Load::Environment(_) => None,
         })
         .collect();
     check_outputs(plan.op, &outputs)?;

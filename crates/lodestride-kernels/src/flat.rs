@@ -100,15 +100,17 @@ pub(crate) fn run(
         }
     }
     let setup = Setup::new(code, outputs.len(), &lanes, width, streamed);
+    let parts = threads::parts(bytes, heavy);
+    if parts == 1 {
+        // SAFETY: the operands are dense, opened, of the code's dtypes and have `n` elements; outputs are apart from
+        // everything else.
+        unsafe { Frame::new(&setup, lanes, n).run(n) };
+        return Ok(());
+    }
     let work = Flat {
         setup: &setup,
         lanes: &lanes,
     };
-    let parts = threads::parts(bytes, heavy);
-    if parts == 1 {
-        work.range(0..n);
-        return Ok(());
-    }
     let share = n.div_ceil(parts).next_multiple_of(TILE);
     let ranges = (0..parts).map(|part| (part * share).min(n)..((part + 1) * share).min(n));
     threads::for_each_part(ranges, |range| work.range(range));
@@ -142,8 +144,7 @@ impl Flat<'_, '_> {
         for lane in &mut frame.lanes {
             lane.advance(range.start);
         }
-        // SAFETY: the operands are dense, opened, of the code's dtypes and have at least `range.end` elements; outputs are
-        // apart from everything else, and no other thread writes this range.
+        // SAFETY: as in `run`, for at least `range.end` elements; no other thread writes this range.
         unsafe { frame.run(range.len()) };
     }
 }

@@ -5,6 +5,7 @@
     reason = "a frame hands raw pointers to erased kernels and moves elements to and from tiles"
 )]
 
+use crate::closure::MOST;
 use crate::code::{Call, Code, Extent};
 use crate::stream;
 use crate::tile::{self, Scratch};
@@ -116,10 +117,10 @@ pub(crate) struct Frame<'s, 'c> {
     setup: &'s Setup<'c>,
     /// Operands and where they are; a walk moves them from run to run.
     pub(crate) lanes: Lanes,
-    /// A pointer per slot.
+    /// A pointer per slot: that of a tiled lane stays at its tile.
     slots: SmallVec<[*mut u8; 12]>,
-    /// The tile of each tiled lane, by slot; the pointer of others.
-    tiles: SmallVec<[*mut u8; 6]>,
+    /// The pointers to a closure's operands.
+    record: [*mut u8; MOST],
     _memory: Option<Scratch>,
 }
 
@@ -131,24 +132,29 @@ impl<'s, 'c> Frame<'s, 'c> {
         let start = memory
             .as_mut()
             .map_or(std::ptr::null_mut(), Scratch::pointer);
-        let mut slots: SmallVec<[*mut u8; 12]> = lanes.iter().map(|lane| lane.at).collect();
-        slots.extend((0..setup.code.tiles).map(|tile| start.wrapping_add(tile * bytes)));
-        let mut next = setup.code.tiles;
-        let tiles = lanes
-            .iter()
-            .map(|lane| {
-                if lane.access != Access::Tiled {
-                    return lane.at;
-                }
-                next += 1;
-                start.wrapping_add((next - 1) * bytes)
-            })
-            .collect();
+        // Slices, not pushes: a push asks each time whether the vector lives on the heap.
+        let record = usize::from(!setup.code.record.is_empty());
+        let count = lanes.len() + setup.code.tiles + record;
+        let mut slots: SmallVec<[*mut u8; 12]> = SmallVec::from_elem(std::ptr::null_mut(), count);
+        let mut next = start;
+        let mut tile = || {
+            let tile = next;
+            next = next.wrapping_add(bytes);
+            tile
+        };
+        for slot in &mut slots[lanes.len()..lanes.len() + setup.code.tiles] {
+            *slot = tile();
+        }
+        for (slot, lane) in slots.iter_mut().zip(&lanes) {
+            if lane.access == Access::Tiled {
+                *slot = tile();
+            }
+        }
         Frame {
             setup,
             lanes,
             slots,
-            tiles,
+            record: [std::ptr::null_mut(); MOST],
             _memory: memory,
         }
     }
@@ -167,6 +173,7 @@ impl<'s, 'c> Frame<'s, 'c> {
             let n = self.setup.chunk.min(left);
             // SAFETY: the next `n` of the caller's `len` elements.
             unsafe { self.load(n) };
+            self.arrange();
             if first {
                 // SAFETY: the lanes have just been placed for `n` elements; later tiles of the run are not longer.
                 unsafe { self.prologue(n) };
@@ -192,15 +199,26 @@ impl<'s, 'c> Frame<'s, 'c> {
         for (slot, lane) in self.lanes.iter().enumerate() {
             if lane.access != Access::Tiled {
                 self.slots[slot] = lane.at;
-                continue;
-            }
-            let tile = self.tiles[slot];
-            self.slots[slot] = tile;
-            if slot >= self.setup.outputs {
+            } else if slot >= self.setup.outputs {
+                let tile = self.slots[slot];
                 // SAFETY: the lane is valid for `n` elements; tile memory is apart and holds a chunk.
                 unsafe { tile::gather(tile, lane.at, lane.stride, lane.size, n) };
             }
         }
+    }
+
+    /// Writes down where a closure's operands are. The frame must not move before the calls.
+    #[inline]
+    pub(crate) fn arrange(&mut self) {
+        let slots = &self.setup.code.record;
+        if slots.is_empty() {
+            return;
+        }
+        for (pointer, slot) in self.record.iter_mut().zip(slots) {
+            *pointer = self.slots[usize::from(*slot)];
+        }
+        let last = self.slots.len() - 1;
+        self.slots[last] = self.record.as_mut_ptr().cast();
     }
 
     /// Puts a pointer in a slot, for walks that fill tiles themselves.
@@ -212,7 +230,7 @@ impl<'s, 'c> Frame<'s, 'c> {
     /// The tile of a tiled lane.
     #[inline]
     pub(crate) fn tile(&self, slot: usize) -> *mut u8 {
-        self.tiles[slot]
+        self.slots[slot]
     }
 
     /// Where an output's value is after the calls.

@@ -1,6 +1,7 @@
 //! Numeric kernels over guarded buffers and strided layouts.
 
 mod blas;
+mod closure;
 mod code;
 mod compact;
 mod dense;
@@ -83,6 +84,7 @@ pub mod sort_quantile;
 pub mod sort_search;
 
 pub use blas::Backend;
+pub use closure::{ElementFn, zip_map};
 pub use concat::concat;
 pub use elementwise::{binary, clip, copy, select, unary};
 pub use error::{KernelError, OffsetRule, Result};

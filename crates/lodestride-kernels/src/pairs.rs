@@ -127,7 +127,7 @@ impl Joiner<'_> {
             Action::Binary(_, a, b) => Some((op, dtype, a, b)),
             // Known unary steps are squares.
             Action::Unary(_, a) => Some((op, dtype, a, a)),
-            Action::Ternary(..) | Action::Cast(..) => None,
+            Action::Ternary(..) | Action::Cast(..) | Action::Closure(..) => None,
         }
     }
 

@@ -28,6 +28,8 @@ pub(crate) enum Action {
     Ternary(RawKernel, Source, Source, Source),
     /// To the dtype of the step's result.
     Cast(RawKernel, Source),
+    /// A caller's closure on the first loads, so many; the load after them is the closure.
+    Closure(RawKernel, usize),
 }
 
 impl Action {
@@ -38,14 +40,16 @@ impl Action {
             Action::Binary(kernel, a, b) => Action::Binary(kernel, map(a), map(b)),
             Action::Ternary(kernel, a, b, c) => Action::Ternary(kernel, map(a), map(b), map(c)),
             Action::Cast(kernel, a) => Action::Cast(kernel, map(a)),
+            closure @ Action::Closure(..) => closure,
         }
     }
 
     pub(crate) fn sources(&self) -> impl Iterator<Item = Source> {
         let (sources, count) = match *self {
-            Action::Unary(_, a) | Action::Cast(_, a) => ([a; 3], 1),
-            Action::Binary(_, a, b) => ([a, b, b], 2),
-            Action::Ternary(_, a, b, c) => ([a, b, c], 3),
+            Action::Unary(_, a) | Action::Cast(_, a) => ([a; 4], 1),
+            Action::Binary(_, a, b) => ([a, b, b, b], 2),
+            Action::Ternary(_, a, b, c) => ([a, b, c, c], 3),
+            Action::Closure(_, count) => ([0, 1, 2, 3].map(Source::Load), count),
         };
         sources.into_iter().take(count)
     }
@@ -67,6 +71,8 @@ pub(crate) enum Load<'a> {
     Array(Argument, Operand<'a>),
     /// One element for all positions: its bytes, from the start of the word, and how many they are.
     Scalar(u64, usize),
+    /// Something a kernel knows the type of: a caller's closure.
+    Environment(*const u8),
 }
 
 /// Everything about a call but its pointers. All outputs and array loads have one shape; outputs are writable layouts.

@@ -97,6 +97,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         let Some(place) = self.slot_places[slot] else {
             let (at, size) = match &self.plan.loads[slot - self.outputs] {
                 Load::Scalar(word, size) => (std::ptr::from_ref(word).cast_mut().cast(), *size),
+                Load::Environment(pointer) => (pointer.cast_mut(), 0),
                 // Arrays have places.
                 Load::Array(..) => (std::ptr::null_mut(), 0),
             };
@@ -239,6 +240,7 @@ impl<'p, 'a> Walk<'p, 'a> {
                 let keep = !first && aligned && is_repeating(self.nest, place);
                 self.place_packed(frame, slot, place, begin..begin + n, keep);
             }
+            frame.arrange();
             if first {
                 // SAFETY: every slot has been placed for `n` elements; later tiles are not longer.
                 unsafe { frame.prologue(n) };

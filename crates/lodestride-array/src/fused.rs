@@ -1,0 +1,196 @@
+//! Own elementwise loops in one pass: [`NdArray::map`] and [`NdArray::zip_map`] run a closure over arrays of any layout.
+//!
+//! Expressions made of the library's operations are in `lazy.rs`; loops over guards, for what is not elementwise, in
+//! `typed.rs`.
+
+use lodestride_buffer::{DType, Element};
+use lodestride_kernels::{self as kernels, ElementFn, Operand};
+use lodestride_shape::{Layout, Order, Shape, broadcast_shapes};
+
+use crate::NdArray;
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, OrFail, Result};
+
+impl NdArray {
+    /// An array of `f` of every element.
+    ///
+    /// As [`zip_map`](Self::zip_map) for one array; the closure's argument type is the array's element type, its result
+    /// decides the dtype of the new array.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::from([1.0f32, 2.0, 3.0]);
+    /// let b = a.map(|x: f32| (x * x + 1.0) as f64)?;
+    /// assert_eq!(b.to_vec::<f64>()?, [2.0, 5.0, 10.0]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`zip_map`](Self::zip_map).
+    #[track_caller]
+    pub fn map<X: Element, Z: Element>(&self, f: impl Fn(X) -> Z + Sync) -> Result<NdArray> {
+        fresh("map", [self], &f)
+    }
+
+    /// [`map`](Self::map) in place: every element becomes `f` of itself.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::from([[1i32, 2], [3, 4]]);
+    /// a.transpose().mapi(|x: i32| 10 * x)?;
+    /// assert_eq!(a.to_vec::<i32>()?, [10, 20, 30, 40]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`zip_map_into`](Self::zip_map_into).
+    #[track_caller]
+    pub fn mapi<X: Element>(&self, f: impl Fn(X) -> X + Sync) -> Result<&Self> {
+        into("mapi", [self], self, &f)?;
+        Ok(self)
+    }
+
+    /// An array of `f` of the elements at the same place of one to four arrays, which broadcast.
+    ///
+    /// One pass over memory, and compiled for AVX-512 and AVX2 beside what the program is built for: the best that the
+    /// machine has runs. The closure's arguments say which element types the arrays must have. It may be called in any
+    /// order and on several threads; where every array is a single stretched element, once for all.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let (a, b) = (NdArray::from([[1.0f32, 2.0], [3.0, 4.0]]), NdArray::from([10.0f32, 20.0]));
+    /// let c = NdArray::zip_map([&a, &b], |x: f32, y: f32| (x - y) * (x - y))?;
+    /// assert_eq!(c.to_vec::<f32>()?, [81.0, 324.0, 49.0, 256.0]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::DTypeMismatch`] when an array is not of the closure's element type,
+    /// [`ArrayErrorKind::Broadcast`] when the shapes do not broadcast, [`ArrayErrorKind::Kernel`] for stale memory or
+    /// memory in use.
+    #[doc(alias = "par_azip")]
+    #[doc(alias = "vectorize")]
+    #[track_caller]
+    pub fn zip_map<const N: usize, Arguments, F: ElementFn<N, Arguments>>(
+        inputs: [&NdArray; N],
+        f: F,
+    ) -> Result<NdArray> {
+        fresh("zip_map", inputs, &f)
+    }
+
+    /// [`zip_map`](Self::zip_map) into an existing array, which may be one of the inputs or share memory with them: the
+    /// result is as if they had been copied first.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let (a, b) = (NdArray::from([1.0f64, 2.0]), NdArray::from([3.0f64, 5.0]));
+    /// NdArray::zip_map_into([&a, &b], &a, |x: f64, y: f64| x.max(y) - x)?;
+    /// assert_eq!(a.to_vec::<f64>()?, [2.0, 3.0]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`zip_map`](Self::zip_map); [`ArrayErrorKind::OutputShape`] when the inputs do not broadcast to `out`'s shape,
+    /// [`ArrayErrorKind::OverlappingTarget`] when `out` is a broadcast view.
+    #[track_caller]
+    pub fn zip_map_into<const N: usize, Arguments, F: ElementFn<N, Arguments>>(
+        inputs: [&NdArray; N],
+        out: &NdArray,
+        f: F,
+    ) -> Result<()> {
+        into("zip_map_into", inputs, out, &f)
+    }
+}
+
+/// The shape arrays broadcast to.
+#[track_caller]
+pub(crate) fn common_shape(op: &'static str, inputs: &[&NdArray]) -> Result<Shape> {
+    let mut shape = Shape::from([0usize; 0]);
+    for input in inputs {
+        shape = match broadcast_shapes(&shape, input.shape()) {
+            Ok(shape) => shape,
+            Err(_) => {
+                let (lhs, rhs) = (ArraySummary::of(inputs[0]), ArraySummary::of(input));
+                return Err(ArrayError::new(ArrayErrorKind::Broadcast { op, lhs, rhs }));
+            }
+        };
+    }
+    Ok(shape)
+}
+
+/// The memory order of a result: that of the inputs if they have one in common.
+pub(crate) fn common_order(inputs: &[&NdArray], shape: &Shape) -> Order {
+    let is_f = |input: &&NdArray| input.shape() == shape && input.order() == Some(Order::F);
+    if !inputs.is_empty() && inputs.iter().all(is_f) {
+        Order::F
+    } else {
+        Order::C
+    }
+}
+
+#[track_caller]
+fn expect_dtype(op: &'static str, array: &NdArray, requested: DType) -> Result<()> {
+    if array.dtype() == requested {
+        return Ok(());
+    }
+    Err(ArrayError::new(ArrayErrorKind::DTypeMismatch {
+        op,
+        requested,
+        array: ArraySummary::of(array),
+    }))
+}
+
+#[track_caller]
+fn fresh<const N: usize, Arguments, F: ElementFn<N, Arguments>>(
+    op: &'static str,
+    inputs: [&NdArray; N],
+    f: &F,
+) -> Result<NdArray> {
+    for (input, dtype) in inputs.iter().zip(F::DTYPES) {
+        expect_dtype(op, input, dtype)?;
+    }
+    let shape = common_shape(op, &inputs)?;
+    let order = common_order(&inputs, &shape);
+    let out = NdArray::recycled_ordered(op, F::Out::DTYPE, shape, order)?;
+    run(op, inputs, &out, f)?;
+    Ok(out)
+}
+
+#[track_caller]
+fn into<const N: usize, Arguments, F: ElementFn<N, Arguments>>(
+    op: &'static str,
+    inputs: [&NdArray; N],
+    out: &NdArray,
+    f: &F,
+) -> Result<()> {
+    for (input, dtype) in inputs.iter().zip(F::DTYPES) {
+        expect_dtype(op, input, dtype)?;
+    }
+    expect_dtype(op, out, F::Out::DTYPE)?;
+    out.expect_output(op, &common_shape(op, &inputs)?, F::Out::DTYPE)?;
+    run(op, inputs, out, f)
+}
+
+/// Stretches the inputs and runs the closure; shapes and dtypes have been checked.
+#[track_caller]
+fn run<const N: usize, Arguments, F: ElementFn<N, Arguments>>(
+    op: &'static str,
+    inputs: [&NdArray; N],
+    out: &NdArray,
+    f: &F,
+) -> Result<()> {
+    let mut layouts: [Option<Layout>; N] = [const { None }; N];
+    for (layout, input) in layouts.iter_mut().zip(inputs) {
+        if input.shape() != out.shape() {
+            *layout = Some(input.layout().broadcast_to(out.shape()).or_fail(op)?);
+        }
+    }
+    let operands: [Operand<'_>; N] = std::array::from_fn(|number| match &layouts[number] {
+        Some(layout) => inputs[number].operand_as(layout),
+        None => inputs[number].operand(),
+    });
+    kernels::zip_map(op, f, operands, out.operand()).or_fail(op)
+}

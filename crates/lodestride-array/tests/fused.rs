@@ -1,0 +1,204 @@
+//! Closures and expressions in one pass: every layout, dtype, overlap and thread count gives what a plain loop gives.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use lodestride_array::kernels::{BinaryOp, UnaryOp, set_threads};
+use lodestride_array::{ArrayErrorKind, DType, Lazy, NdArray, Workspace, s};
+use support::{SHAPES, counted, layouts};
+
+/// Two arrays and what `(x - y)^2 / (x + 2)` of them is, by a plain loop.
+fn operands(shape: &[usize]) -> (NdArray, NdArray, Vec<f32>) {
+    let x = counted(shape);
+    let y = x.mul(0.5).unwrap().add(3.0).unwrap();
+    let (left, right) = (x.to_vec::<f32>().unwrap(), y.to_vec::<f32>().unwrap());
+    let expected = left.iter().zip(&right).map(|(&x, &y)| formula(x, y));
+    let expected = expected.collect();
+    (x, y, expected)
+}
+
+fn formula(x: f32, y: f32) -> f32 {
+    (x - y) * (x - y) / (x + 2.0)
+}
+
+fn expression<'a>(x: &'a NdArray, y: &'a NdArray) -> Lazy<'a> {
+    let difference = x.lazy() - y;
+    difference.clone() * difference / (x.lazy() + 2.0)
+}
+
+#[test]
+fn every_layout_gives_what_a_plain_loop_gives() {
+    let mut failed = Vec::new();
+    for shape in SHAPES {
+        let (x, y, expected) = operands(shape);
+        for (left, x) in layouts(&x).unwrap() {
+            for (right, y) in layouts(&y).unwrap() {
+                let by_closure = NdArray::zip_map([&x, &y], formula).unwrap();
+                let by_expression = expression(&x, &y).eval().unwrap();
+                for (form, found) in [("closure", by_closure), ("expression", by_expression)] {
+                    if found.to_vec::<f32>().unwrap() != expected {
+                        failed.push(format!("{shape:?}: {form} of {left} and {right}"));
+                    }
+                }
+            }
+            for (to, out) in layouts(&NdArray::zeros(*shape).unwrap()).unwrap() {
+                NdArray::zip_map_into([&x, &y], &out, formula).unwrap();
+                let by_closure = out.to_vec::<f32>().unwrap();
+                out.assign(0.0).unwrap();
+                expression(&x, &y).eval_into(&out).unwrap();
+                if by_closure != expected || out.to_vec::<f32>().unwrap() != expected {
+                    failed.push(format!("{shape:?}: {left} into {to}"));
+                }
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+#[test]
+fn operands_may_be_the_output_or_overlap_it() {
+    for (name, x) in layouts(&counted(&[7, 90])).unwrap() {
+        let before = x.to_vec::<f32>().unwrap();
+        NdArray::zip_map_into([&x, &x], &x, |a: f32, b: f32| a * b + 1.0).unwrap();
+        let squared: Vec<f32> = before.iter().map(|x| x * x + 1.0).collect();
+        assert_eq!(x.to_vec::<f32>().unwrap(), squared, "closure, {name}");
+        (x.lazy() * &x - x.lazy()).eval_into(&x).unwrap();
+        let again: Vec<f32> = squared.iter().map(|x| x * x - x).collect();
+        assert_eq!(x.to_vec::<f32>().unwrap(), again, "expression, {name}");
+    }
+    let line = counted(&[1001]);
+    let before = line.to_vec::<f32>().unwrap();
+    let (low, high) = (line.get(&s![0..1000]), line.get(&s![1..1001]));
+    let (low, high) = (low.unwrap(), high.unwrap());
+    NdArray::zip_map_into([&low, &high], &high, |a: f32, b: f32| a + b).unwrap();
+    let sums: Vec<f32> = before.windows(2).map(|pair| pair[0] + pair[1]).collect();
+    assert_eq!(high.to_vec::<f32>().unwrap(), sums);
+}
+
+#[test]
+fn one_to_four_arrays_of_any_dtypes_broadcast() {
+    let a = NdArray::from([[1i32], [2]]);
+    let b = NdArray::from([0.5f64, 1.5, 2.5]);
+    let c = NdArray::from([1u8, 2, 3]);
+    let d = NdArray::from([[10i64, 20, 30], [40, 50, 60]]);
+    let doubled = a.map(|a: i32| f64::from(a) * 2.0).unwrap();
+    assert_eq!(doubled.to_vec::<f64>().unwrap(), [2.0, 4.0]);
+    let three = NdArray::zip_map([&a, &b, &c], |a: i32, b: f64, c: u8| {
+        f64::from(a) * b + f64::from(c)
+    });
+    let three = three.unwrap();
+    assert_eq!(three.shape()[..], [2, 3]);
+    assert_eq!(
+        three.to_vec::<f64>().unwrap(),
+        [1.5, 3.5, 5.5, 2.0, 5.0, 8.0]
+    );
+    let four = NdArray::zip_map([&a, &b, &c, &d], |a: i32, b: f64, c: u8, d: i64| {
+        d + i64::from(a) + b as i64 + i64::from(c)
+    });
+    assert_eq!(
+        four.unwrap().to_vec::<i64>().unwrap(),
+        [12, 24, 36, 43, 55, 67]
+    );
+    let stretched = NdArray::from(2.0f32).broadcast_to([3, 3]).unwrap();
+    let constant = stretched.map(|x: f32| x + 1.0).unwrap();
+    assert_eq!(constant.to_vec::<f32>().unwrap(), [3.0; 9]);
+    let empty = NdArray::zeros([0, 3]).unwrap();
+    let nothing = NdArray::zip_map([&empty, &empty], |x: f32, y: f32| x + y).unwrap();
+    assert_eq!(nothing.shape()[..], [0, 3]);
+}
+
+#[test]
+fn expressions_promote_as_single_operations_do() {
+    let arrays = [
+        NdArray::from([1u8, 200, 3]),
+        NdArray::from([-1i32, 5, 7]),
+        NdArray::from([0.5f32, -2.0, 3.0]),
+        NdArray::from([0.25f64, 4.0, -1.0]),
+        NdArray::from([0.5f32, -2.0, 3.0]).cast(DType::F16).unwrap(),
+    ];
+    for x in &arrays {
+        for y in &arrays {
+            for op in [BinaryOp::Add, BinaryOp::Mul, BinaryOp::Div, BinaryOp::Lt] {
+                let found = x.lazy().apply_with(op, y).eval().unwrap();
+                let wanted = x.apply_with(op, y).unwrap();
+                assert_eq!(found.dtype(), wanted.dtype(), "{op}: {x:?} {y:?}");
+                assert_eq!(found, wanted, "{op}: {x:?} {y:?}");
+            }
+        }
+        let halves = (2.0 * x.lazy()).apply(UnaryOp::Sqrt).eval().unwrap();
+        assert_eq!(
+            halves.dtype(),
+            x.mul(2.0).unwrap().sqrt().unwrap().dtype(),
+            "{x:?}"
+        );
+    }
+    // Out of range of the integers: an error in arithmetic, a known answer in comparisons.
+    let small = &arrays[0];
+    assert!((small.lazy() + 1000).eval().is_err());
+    let less = small.lazy().apply_with(BinaryOp::Lt, 1000).eval().unwrap();
+    assert_eq!(less, small.less(1000).unwrap());
+}
+
+#[test]
+fn thread_counts_do_not_change_results() {
+    let x = NdArray::linspace(0.0, 3.0, 700_001).unwrap();
+    let y = x.add(1.0).unwrap();
+    let closure = |x: f32, y: f32| (x * y).sqrt() - x / y;
+    let all = [1, 2, 4].map(|threads| {
+        set_threads(threads);
+        let closure = NdArray::zip_map([&x, &y], closure).unwrap();
+        let lazy = ((x.lazy() * &y).sqrt().tanh() - x.lazy() / &y)
+            .eval()
+            .unwrap();
+        (closure.to_bytes().unwrap(), lazy.to_bytes().unwrap())
+    });
+    set_threads(0);
+    assert!(all[0] == all[1] && all[0] == all[2]);
+}
+
+#[test]
+fn misuse_is_an_error() {
+    let (a, b) = (NdArray::zeros([3]).unwrap(), NdArray::zeros([4]).unwrap());
+    let sum = |x: f32, y: f32| x + y;
+    let kinds = [
+        NdArray::zip_map([&a, &b], sum).unwrap_err(),
+        NdArray::zip_map_into([&a, &a], &b, sum).unwrap_err(),
+        a.map(|x: f64| x).unwrap_err(),
+        (a.lazy() + &b).eval().unwrap_err(),
+    ];
+    let found = kinds.each_ref().map(|error| error.kind());
+    assert!(
+        matches!(
+            found,
+            [
+                ArrayErrorKind::Broadcast { .. },
+                ArrayErrorKind::OutputShape { .. },
+                ArrayErrorKind::DTypeMismatch { .. },
+                ArrayErrorKind::Broadcast { .. }
+            ]
+        ),
+        "{found:?}"
+    );
+    let workspace = Workspace::new("LOOP");
+    let leaked = workspace.scope(|_| NdArray::zeros([3])).unwrap().unwrap();
+    for (error, start) in [
+        (
+            NdArray::zip_map([&leaked, &a], sum).unwrap_err(),
+            "Op [zip_map] X argument uses leaked workspace pointer from workspace [LOOP]",
+        ),
+        (
+            NdArray::zip_map([&a, &leaked], sum).unwrap_err(),
+            "Op [zip_map] Y argument uses leaked workspace pointer from workspace [LOOP]",
+        ),
+        (
+            NdArray::zip_map_into([&a, &a], &leaked, sum).unwrap_err(),
+            "Op [zip_map_into] Z argument uses leaked workspace pointer from workspace [LOOP]",
+        ),
+        (
+            (a.lazy() + &leaked).eval().unwrap_err(),
+            "Op [eval] input 1 argument uses leaked workspace pointer from workspace [LOOP]",
+        ),
+    ] {
+        assert!(error.to_string().starts_with(start), "{error}");
+    }
+}

@@ -1,0 +1,172 @@
+//! Elementwise loops around a caller's closure: compiled, where the caller is compiled, for every instruction set, and run
+//! over operands of any layout as the built-in operations are.
+#![expect(
+    unsafe_code,
+    reason = "the erased loop around a closure rebuilds slices from the pointers a frame hands it"
+)]
+
+use crate::driver;
+use crate::error::{KernelError, Result};
+use crate::isa::{Arch, Kernel, Level, RawKernel};
+use crate::operand::Operand;
+use crate::plan::{Action, Load, Plan, Source, Step};
+use lodestride_buffer::{Argument, DType, Element};
+use smallvec::SmallVec;
+use std::marker::PhantomData;
+use std::slice;
+
+/// The most operands a closure may take.
+pub(crate) const MOST: usize = 4;
+
+/// A closure on `N` elements, one of each operand: `Fn(A) -> Z` to `Fn(A, B, C, D) -> Z`, of any element types. It may be
+/// called on several threads at once, in any order, and once for all positions where every operand is one element.
+pub trait ElementFn<const N: usize, Arguments>: sealed::Sealed<Arguments> + Sync {
+    /// What it returns.
+    type Out: Element;
+
+    /// The dtypes of its arguments.
+    const DTYPES: [DType; N];
+
+    /// Its loop for the machine at hand.
+    #[doc(hidden)]
+    fn entry() -> Entry;
+}
+
+/// A loop over erased elements; only this file makes one.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry(RawKernel);
+
+mod sealed {
+    /// Keeps the loops and the closures they belong to together.
+    pub trait Sealed<Arguments> {}
+}
+
+/// The loop around closures of one arity.
+macro_rules! arity {
+    ($Loop:ident $n:literal: $($T:ident $x:ident $index:literal),+) => {
+        struct $Loop<F, Z, $($T),+>(PhantomData<(F, Z, $($T,)+)>);
+
+        impl<F: Fn($($T),+) -> Z, Z: Element, $($T: Element),+> Kernel for $Loop<F, Z, $($T),+> {
+            #[inline(always)]
+            unsafe fn run<A: Arch>(
+                n: usize,
+                dst: *mut u8,
+                record: *const u8,
+                closure: *const u8,
+                _c: *const u8,
+            ) {
+                let record = record.cast::<*const u8>();
+                // SAFETY: `dst` takes `n` elements of the closure's result (contract of `Kernel::run`).
+                let dst = unsafe { slice::from_raw_parts_mut(dst.cast::<Z>(), n) };
+                // SAFETY: `zip_map` has put the closure there, and keeps it until the call ends.
+                let closure = unsafe { &*closure.cast::<F>() };
+                $(
+                    // SAFETY: a frame's record has a pointer per operand.
+                    let $x = unsafe { record.wrapping_add($index).read() };
+                    // SAFETY: it holds `n` elements of the dtype `zip_map` has checked (contract of `Kernel::run`).
+                    let $x = unsafe { slice::from_raw_parts($x.cast::<$T>(), n) };
+                )+
+                for (i, d) in dst.iter_mut().enumerate() {
+                    *d = closure($($x[i]),+);
+                }
+            }
+        }
+
+        impl<F: Fn($($T),+) -> Z, Z: Element, $($T: Element),+> sealed::Sealed<(Z, $($T,)+)> for F {}
+
+        impl<F: Fn($($T),+) -> Z + Sync, Z: Element, $($T: Element),+> ElementFn<$n, (Z, $($T,)+)>
+            for F
+        {
+            type Out = Z;
+
+            const DTYPES: [DType; $n] = [$($T::DTYPE),+];
+
+            fn entry() -> Entry {
+                Entry(Level::current().kernel::<$Loop<F, Z, $($T),+>>())
+            }
+        }
+    };
+}
+
+arity!(Loop1 1: X x 0);
+arity!(Loop2 2: X x 0, Y y 1);
+arity!(Loop3 3: X x 0, Y y 1, V v 2);
+arity!(Loop4 4: X x 0, Y y 1, V v 2, W w 3);
+
+/// Writes `closure(inputs[0][i], inputs[1][i], ..)` to every `out[i]`, in one pass and in vectors of the best instruction
+/// set of the machine, whatever the program was compiled for.
+///
+/// Inputs have `out`'s shape (broadcast axes have stride 0) and any layout; `out` may share memory with them: the result is
+/// as if they had been copied first.
+///
+/// ```
+/// use lodestride_buffer::{Buffer, DType};
+/// use lodestride_kernels::{Operand, zip_map};
+/// use lodestride_shape::{Layout, Order};
+///
+/// let x = Buffer::from_vec(vec![1.0f32, 2.0, 3.0])?;
+/// let layout = Layout::contiguous([3], Order::C)?;
+/// let x = Operand::new(&x, &layout, DType::F32)?;
+/// zip_map("squares", &|a: f32, b: f32| a * b + 1.0, [x, x], x)?;
+/// assert_eq!(x.buffer().read()?.slice::<f32>(), [2.0, 5.0, 10.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`KernelError::UnsupportedDType`] where an operand is not of the closure's type, and as [`binary`](crate::binary).
+/// Nothing is written then.
+pub fn zip_map<const N: usize, Arguments, F: ElementFn<N, Arguments>>(
+    op: &'static str,
+    closure: &F,
+    inputs: [Operand<'_>; N],
+    out: Operand<'_>,
+) -> Result<()> {
+    let dtypes = F::DTYPES.into_iter().chain([F::Out::DTYPE]);
+    for (operand, wanted) in inputs.iter().chain([&out]).zip(dtypes) {
+        if operand.dtype() != wanted {
+            let dtype = operand.dtype();
+            return Err(KernelError::UnsupportedDType { op, dtype });
+        }
+    }
+    run(
+        op,
+        F::entry(),
+        std::ptr::from_ref(closure).cast(),
+        &inputs,
+        out,
+    )
+}
+
+/// [`zip_map`] without its types.
+fn run(
+    op: &'static str,
+    entry: Entry,
+    closure: *const u8,
+    inputs: &[Operand<'_>],
+    out: Operand<'_>,
+) -> Result<()> {
+    out.check_writable(op)?;
+    let mut loads: SmallVec<[Load<'_>; MOST + 1]> = SmallVec::new();
+    for (number, input) in inputs.iter().enumerate() {
+        let argument = match number {
+            0 => Argument::X,
+            1 => Argument::Y,
+            _ => Argument::Input(number),
+        };
+        input.check_shape(op, argument, out.shape())?;
+        loads.push(Load::Array(argument, *input));
+    }
+    loads.push(Load::Environment(closure));
+    driver::run(&Plan {
+        op,
+        loads: &loads,
+        steps: &[Step {
+            action: Action::Closure(entry.0, inputs.len()),
+            dtype: out.dtype(),
+            tile: 0,
+        }],
+        tiles: 0,
+        stores: &[(Source::Step(0), Argument::Z, out)],
+        heavy: false,
+    })
+}

@@ -147,7 +147,7 @@ impl Function {
             };
             return Err(GraphError::new(kind, None, span));
         }
-        self.run(&values, span, None)
+        self.run(values, span, None)
     }
 
     /// Calls the function and tells `hook` of every step: the op and how long it took.
@@ -180,7 +180,7 @@ impl Function {
             };
             return Err(GraphError::new(kind, None, span));
         }
-        self.run(&values, span, Some(&mut hook))
+        self.run(values, span, Some(&mut hook))
     }
 
     /// Calls a function without inputs.
@@ -247,7 +247,7 @@ impl Function {
             return Err(fail(kind));
         }
         let values: Vec<Value> = values.into_iter().flatten().collect();
-        self.run(&values, span, None)
+        self.run(values, span, None)
     }
 }
 

@@ -35,7 +35,7 @@ impl Function {
     #[track_caller]
     pub(crate) fn run(
         &self,
-        values: &[Value],
+        values: Vec<Value>,
         span: Span,
         hook: Option<Hook<'_>>,
     ) -> Result<Vec<Value>> {
@@ -51,6 +51,10 @@ impl Function {
         }
         let plan = self.plan_for(&given).map_err(|error| error.or_span(span))?;
         let outputs = self.output_memory(&plan).map_err(fail)?;
+        if plan.direct {
+            let results = self.execute(&plan, given, outputs, hook)?;
+            return self.hand_out(results).map_err(fail);
+        }
         let arena = self.arenas.borrow(plan.bytes).map_err(fail)?;
         let results = {
             let guard = arena.workspace().enter().map_err(|e| fail(e.into()))?;
@@ -64,14 +68,13 @@ impl Function {
 
     /// The cached plan for these leaves, or a new one.
     fn plan_for(&self, given: &[Slot]) -> Result<Arc<Plan>> {
-        let leaves: SmallVec<[&Slot; 8]> = given.iter().collect();
-        let (hash, found) = self.plans.find(&leaves);
-        if let Some(plan) = found {
-            return Ok(plan);
-        }
+        let hash = match self.plans.find(given) {
+            Ok(plan) => return Ok(plan),
+            Err(hash) => hash,
+        };
         self.check_symbols(given)
             .map_err(|kind| GraphError::with_spans(kind, None, Vec::new()))?;
-        let plan = Arc::new(self.plan(&leaves, hash)?);
+        let plan = Arc::new(self.plan(given, hash)?);
         self.plans.insert(Arc::clone(&plan));
         Ok(plan)
     }
@@ -343,6 +346,9 @@ impl Function {
 
     /// Stores the new values of shared variables and gives the rest to the caller.
     fn hand_out(&self, mut results: Vec<Slot>) -> Result<Vec<Value>, GraphErrorKind> {
+        if self.updates.is_empty() {
+            return results.into_iter().map(Value::from_slot).collect();
+        }
         let new_values = results.split_off(self.returned);
         for (update, slot) in self.updates.iter().zip(&new_values) {
             let found = Type::tensor(slot.data.dtype(), slot.data.shape().iter().copied());
@@ -379,10 +385,10 @@ fn write_integers(out: &NdArray, values: &[i64]) -> Result<(), GraphErrorKind> {
 }
 
 /// A fed value as the input's type: a wider dtype is accepted if nothing is lost, a plain number within its kind.
-fn accept(leaf: &Leaf, value: &Value) -> Result<Slot, GraphErrorKind> {
+fn accept(leaf: &Leaf, value: Value) -> Result<Slot, GraphErrorKind> {
     let array = value.array();
     let expected = &leaf.ty;
-    let refuse = || GraphErrorKind::ValueType {
+    let refuse = |value: &Value| GraphErrorKind::ValueType {
         name: Arc::clone(&leaf.name),
         expected: expected.clone(),
         found: value.exact_type(),
@@ -396,19 +402,21 @@ fn accept(leaf: &Leaf, value: &Value) -> Result<Slot, GraphErrorKind> {
             .zip(array.shape().iter())
             .all(|(dim, n)| dim.known().is_none_or(|d| d == *n));
     if !fits {
-        return Err(refuse());
+        return Err(refuse(&value));
     }
-    let mut slot = value.clone().into_slot();
     if from == to {
-        return Ok(slot);
+        return Ok(value.into_slot());
     }
     let lossless = from.promote(to) == to;
     let number = array.rank() == 0
         && from.is_float() == to.is_float()
         && to.is_integer() == from.is_integer();
     if !lossless && !number {
-        return Err(refuse());
+        return Err(refuse(&value));
     }
-    slot.data = array.cast(to)?;
-    Ok(slot)
+    let data = array.cast(to)?;
+    Ok(Slot {
+        data,
+        ..value.into_slot()
+    })
 }

@@ -12,6 +12,7 @@ use lodestride_array::kernels::{self, BinaryOp, Input, UnaryOp};
 use lodestride_array::{DType, Scalar};
 use lodestride_array::{Shape, broadcast_shapes};
 use lodestride_lod::Lod;
+use smallvec::SmallVec;
 use std::borrow::Cow;
 
 /// An op that works element by element and broadcasts its operands.
@@ -204,7 +205,7 @@ impl Op for Elemwise {
         let operands = inputs
             .iter()
             .map(|slot| broadcast(&slot.data, out))
-            .collect::<Result<Vec<_>, _>>()?;
+            .collect::<Result<SmallVec<[_; 3]>, _>>()?;
         let input = |i: usize| Input::from(operands[i].operand());
         match *self {
             Self::Unary(op) => kernels::unary(op, input(0), out.operand())?,
@@ -228,11 +229,14 @@ impl Op for Elemwise {
     }
 }
 
-/// `x` seen with the shape of `out`.
-pub(crate) fn broadcast(x: &NdArray, out: &NdArray) -> Result<NdArray, GraphErrorKind> {
+/// `x` seen with the shape of `out`; itself where it has it already, which costs nothing.
+pub(crate) fn broadcast<'a>(
+    x: &'a NdArray,
+    out: &NdArray,
+) -> Result<Cow<'a, NdArray>, GraphErrorKind> {
     if x.shape() == out.shape() {
-        Ok(x.clone())
+        Ok(Cow::Borrowed(x))
     } else {
-        Ok(x.broadcast_to(out.shape().clone())?)
+        Ok(Cow::Owned(x.broadcast_to(out.shape().clone())?))
     }
 }

@@ -119,7 +119,7 @@ impl Op for Fused {
 
     fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
         let first = &outputs[0].data;
-        let stretched: SmallVec<[NdArray; 4]> = inputs
+        let stretched: SmallVec<[Cow<'_, NdArray>; 4]> = inputs
             .iter()
             .map(|slot| broadcast(&slot.data, first))
             .collect::<Result<_, _>>()?;

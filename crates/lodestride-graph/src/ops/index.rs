@@ -218,7 +218,7 @@ impl Op for WriteSubtensor {
         let part = out.get(&self.index)?;
         let source = broadcast(&inputs[1].data, &part)?;
         if self.add {
-            part.addi(&source)?;
+            part.addi(&*source)?;
         } else {
             kernels::copy(source.operand().into(), part.operand())?;
         }

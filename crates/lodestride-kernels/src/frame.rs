@@ -146,9 +146,10 @@ impl<'s, 'c> Frame<'s, 'c> {
             *slot = tile();
         }
         for (slot, lane) in slots.iter_mut().zip(&lanes) {
-            if lane.access == Access::Tiled {
-                *slot = tile();
-            }
+            *slot = match lane.access {
+                Access::Tiled => tile(),
+                Access::Direct | Access::Scalar => lane.at,
+            };
         }
         Frame {
             setup,

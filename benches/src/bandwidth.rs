@@ -5,6 +5,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
 /// Working sets of one thread, from well inside the first-level cache to far beyond the last.
@@ -31,14 +32,14 @@ const SIZES: [usize; 15] = [
 pub(crate) struct Bandwidth {
     /// `(bytes of all threads, bytes read and written per nanosecond)` of the standard library's copy.
     pub(crate) copy: Vec<(f64, f64)>,
-    /// The same of a sum of integers: nothing is written.
+    /// The same of a sum: nothing is written.
     pub(crate) read: Vec<(f64, f64)>,
 }
 
 impl Bandwidth {
     /// Measures for about a second.
     pub(crate) fn measure(threads: usize) -> Bandwidth {
-        let curve = |work: fn(usize, &mut [u64]) -> f64| {
+        let curve = |work: fn(usize, &mut [f32]) -> f64| {
             SIZES
                 .iter()
                 .map(|&bytes| (threads * bytes) as f64)
@@ -82,14 +83,14 @@ fn at(curve: &[(f64, f64)], bytes: f64) -> f64 {
 }
 
 /// Runs `work` on every size in all threads at once and adds up their rates.
-fn together(threads: usize, work: fn(usize, &mut [u64]) -> f64) -> Vec<f64> {
+fn together(threads: usize, work: fn(usize, &mut [f32]) -> f64) -> Vec<f64> {
     let start = Barrier::new(threads);
     let one = || {
         let largest = SIZES.iter().copied().max().unwrap_or(0);
-        let mut memory = vec![1u64; largest / 8];
+        let mut memory = vec![1f32; largest / 4];
         SIZES.map(|bytes| {
             start.wait();
-            work(bytes, &mut memory[..bytes / 8])
+            work(bytes, &mut memory[..bytes / 4])
         })
     };
     thread::scope(|scope| {
@@ -122,26 +123,35 @@ fn best(bytes: usize, mut work: impl FnMut()) -> f64 {
     bytes as f64 / least
 }
 
-fn copy(bytes: usize, memory: &mut [u64]) -> f64 {
-    let (from, to) = memory.split_at_mut(bytes / 16);
+fn copy(bytes: usize, memory: &mut [f32]) -> f64 {
+    let (from, to) = memory.split_at_mut(bytes / 8);
     best(bytes, || to[..from.len()].copy_from_slice(black_box(from)))
 }
 
-fn read(bytes: usize, memory: &mut [u64]) -> f64 {
-    let arch = pulp::Arch::new();
+fn read(bytes: usize, memory: &mut [f32]) -> f64 {
+    let arch = Arch::new();
     best(bytes, || {
-        let sum = arch.dispatch(|| {
-            // Enough independent sums that no addition waits for another.
-            let mut sums = [0u64; 32];
-            for block in black_box(&*memory).as_chunks::<32>().0 {
-                for (sum, &value) in sums.iter_mut().zip(block) {
-                    *sum = sum.wrapping_add(value);
-                }
-            }
-            sums
-        });
-        black_box(sum);
+        black_box(arch.dispatch(Sum(black_box(&*memory))));
     })
+}
+
+/// Reads numbers by adding them up.
+struct Sum<'a>(&'a [f32]);
+
+impl WithSimd for Sum<'_> {
+    type Output = f32;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> f32 {
+        // Enough independent sums that no addition waits for another.
+        let mut sums = [simd.splat_f32s(0.0); 8];
+        for block in S::as_simd_f32s(self.0).0.as_chunks::<8>().0 {
+            for (sum, &values) in sums.iter_mut().zip(block) {
+                *sum = simd.add_f32s(*sum, values);
+            }
+        }
+        sums.into_iter().map(|sum| simd.reduce_sum_f32s(sum)).sum()
+    }
 }
 
 #[cfg(test)]

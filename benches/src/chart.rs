@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use crate::record::{Record, Verdict, duration};
 use crate::report::escape;
 
-const LABEL: f64 = 310.0;
-const LENGTH: f64 = 470.0;
-const WIDTH: f64 = LABEL + LENGTH + 320.0;
+const LABEL: f64 = 290.0;
+const LENGTH: f64 = 440.0;
+const WIDTH: f64 = LABEL + LENGTH + 340.0;
 const ROW: f64 = 22.0;
 const HEAD: f64 = 26.0;
 

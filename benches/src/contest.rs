@@ -149,8 +149,10 @@ impl<'a> Contest<'a> {
         if answer.len != self.answer.len() {
             return Err(self.disagreement(peer.name(), answer.len, f64::NAN));
         }
+        // Their numbers come as decimal text.
+        let tolerance = self.tolerance.max(1e-12);
         for (index, theirs) in answer.elements {
-            self.compare(peer.name(), index, theirs)?;
+            self.compare_within(tolerance, peer.name(), index, theirs)?;
         }
         self.entries.push(Entry {
             name: peer.name(),
@@ -198,8 +200,18 @@ impl<'a> Contest<'a> {
     }
 
     fn compare(&self, name: &str, index: usize, theirs: f64) -> Result<(), Failure> {
+        self.compare_within(self.tolerance, name, index, theirs)
+    }
+
+    fn compare_within(
+        &self,
+        tolerance: f64,
+        name: &str,
+        index: usize,
+        theirs: f64,
+    ) -> Result<(), Failure> {
         let ours = self.answer.get(index).copied().unwrap_or(f64::NAN);
-        let close = (ours - theirs).abs() <= self.tolerance * ours.abs().max(1.0);
+        let close = (ours - theirs).abs() <= tolerance * ours.abs().max(1.0);
         if close || ours == theirs {
             Ok(())
         } else {

@@ -71,24 +71,27 @@ fn part(threads: usize) -> PathBuf {
     folder().join(format!("part-{threads}.json"))
 }
 
-/// Starts the processes that measure, one after the other, and reports; false when a bar was missed.
+/// Starts the processes that measure, one after the other, and reports; false when a workload failed or a bar was missed.
 fn lead(options: &Options) -> Result<bool, Failure> {
     let folder = folder();
     fs::create_dir_all(&folder)?;
     let whole = folder.join("bench.json");
+    let mut complete = true;
     let results = if options.render {
         Results::read(&whole)?
     } else {
         let cores = cores();
         let mut all = Results::default();
         for threads in options.threads.runs(cores) {
-            start(threads, cores)?;
+            // A part that is there belongs to an earlier run.
+            let _ = fs::remove_file(part(threads));
+            complete &= start(threads, cores)?;
             all.add(Results::read(&part(threads))?);
         }
         all
     };
     if options.scaling {
-        return scaling::draw(&results).map(|()| true);
+        return scaling::draw(&results).map(|()| complete);
     }
     results.write(&whole)?;
     page::write(&results, &folder.join("bench.html"))?;
@@ -101,7 +104,7 @@ fn lead(options: &Options) -> Result<bool, Failure> {
     if options.bars {
         bars.clone().renew(&results.records)?;
     }
-    Ok(!options.check || results.passes(&bars))
+    Ok(complete && (!options.check || results.passes(&bars)))
 }
 
 fn cores() -> usize {
@@ -110,8 +113,8 @@ fn cores() -> usize {
 
 /// Starts this program again with the thread count set and every `OPENBLAS_*` variable cleared: they can pin a BLAS to an
 /// old processor and halve its speed, which would flatter whoever does not use it. One thread is bound to one core where
-/// `taskset` can do that, as some libraries count the cores they may use and nothing else.
-fn start(threads: usize, cores: usize) -> Result<(), Failure> {
+/// `taskset` can do that, as some libraries count the cores they may use and nothing else. False when a workload failed there.
+fn start(threads: usize, cores: usize) -> Result<bool, Failure> {
     let program = env::current_exe()?;
     let bound = threads == 1 && cores > 1 && Command::new("taskset").arg("-V").output().is_ok();
     let mut command = if bound {
@@ -134,12 +137,7 @@ fn start(threads: usize, cores: usize) -> Result<(), Failure> {
     }
     command.env(CORES, cores.to_string());
     command.env(PREPARED, cleared.join(", "));
-    let status = command.status()?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(format!("the run with {threads} thread(s) ended with {status}").into())
-    }
+    Ok(command.status()?.success())
 }
 
 fn measure(options: Options, cleared: &str) -> Result<(), Failure> {

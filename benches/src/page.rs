@@ -59,8 +59,8 @@ fn page(results: &Results) -> Report {
         let slowest = machine.clock[0].min(machine.clock[1]);
         report.tile("clock", &format!("{slowest:.2} GHz"));
         report.tile(
-            "most of one thread, f32",
-            &format!("{:.0} GFLOP/s", machine.flops[0]),
+            "GFLOP/s at most of one thread, f32",
+            &format!("{:.0}", machine.flops[0]),
         );
         report.tile("load at the start", &machine.load);
         if let Some(waited) = machine.waited {

@@ -1,4 +1,4 @@
-//! Rows by their numbers, elements by a mask, and running sums.
+//! Rows by their numbers, elements by a mask, order, positions in that order, and running sums.
 
 use std::cell::RefCell;
 
@@ -6,7 +6,7 @@ use candle_core::{Device, Tensor};
 use lodestride::array::NdArray;
 use ndarray::{Array1, Axis};
 
-use crate::answers::{Data, Real, of_candle, of_ndarray, of_ours, positions, size};
+use crate::answers::{Data, Real, of_candle, of_ndarray, of_ours, of_slice, positions, size};
 use crate::contest::{Contest, Failure, Limit};
 use crate::suite::Suite;
 
@@ -18,6 +18,8 @@ pub(crate) fn run(suite: &mut Suite) -> Result<(), Failure> {
 fn of_type<T: Real>(suite: &mut Suite) -> Result<(), Failure> {
     gather::<T>(suite)?;
     mask::<T>(suite)?;
+    sort::<T>(suite, 1_000_000)?;
+    argsort::<T>(suite)?;
     cumsum::<T>(suite)
 }
 
@@ -59,6 +61,59 @@ fn mask<T: Real>(suite: &mut Suite) -> Result<(), Failure> {
         },
         of_ndarray,
     )?;
+    suite.run(contest)
+}
+
+/// A copy, sorted: what every library returns.
+pub(crate) fn sort<T: Real>(suite: &mut Suite, count: usize) -> Result<(), Failure> {
+    let Some(key) = suite.wants("ly.sort", &size(&[count]), T::NAME) else {
+        return Ok(());
+    };
+    let x = Data::<T>::new(&[count], 1, 0.1, 1.0);
+    let (a, c) = (x.ours()?, x.candle()?);
+    let mut contest = Contest::new(key, 0.0);
+    contest.ours(|| a.sort(0), of_ours)?;
+    contest.sure_rival(
+        "std",
+        || {
+            let mut values = x.values.clone();
+            values.sort_unstable_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+            values
+        },
+        |values| of_slice(&values),
+    )?;
+    contest.rival(
+        "candle",
+        || Ok::<_, Failure>(c.sort_last_dim(true)?.0),
+        of_candle,
+    )?;
+    suite.run(contest)
+}
+
+fn argsort<T: Real>(suite: &mut Suite) -> Result<(), Failure> {
+    const COUNT: usize = 1_000_000;
+    let Some(key) = suite.wants("ly.argsort", &size(&[COUNT]), T::NAME) else {
+        return Ok(());
+    };
+    let x = Data::<T>::new(&[COUNT], 1, 0.1, 1.0);
+    let (a, c) = (x.ours()?, x.candle()?);
+    let mut contest = Contest::new(key, f64::INFINITY);
+    // Equal values may come in any order, so positions are not compared.
+    contest.ours(|| a.argsort(0), of_ours)?;
+    contest.sure_rival(
+        "std",
+        || {
+            let values = &x.values;
+            let mut order: Vec<u32> = (0..COUNT as u32).collect();
+            order.sort_unstable_by(|&i, &j| {
+                let pair = values[i as usize].partial_cmp(&values[j as usize]);
+                pair.unwrap_or(std::cmp::Ordering::Equal)
+            });
+            order
+        },
+        |order| of_slice(&order),
+    )?;
+    contest.rival("candle", || c.arg_sort_last_dim(true), of_candle)?;
     suite.run(contest)
 }
 

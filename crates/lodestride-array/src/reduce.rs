@@ -1,7 +1,8 @@
 //! Reductions over axes: the shared path, positions of extremes, running sums.
 //!
-//! The reductions themselves are one line each in `totals` and `statistics`.
+//! The reductions themselves are one line each in `totals` and `statistics`; normalising along an axis is in `normalise`.
 
+mod normalise;
 mod statistics;
 mod totals;
 
@@ -209,47 +210,6 @@ impl NdArray {
         let out = self.recycled_like(op.name(), dtype, Order::C)?;
         kernels::scan(op, self.operand(), axis, out.operand()).or_fail(op.name())?;
         Ok(out)
-    }
-
-    /// `exp(x) / sum(exp(x))` along an axis, without overflow on the way.
-    ///
-    /// # Errors
-    /// [`ArrayErrorKind::Shape`] for a wrong axis.
-    ///
-    /// ```
-    /// use lodestride_array::NdArray;
-    ///
-    /// let p = NdArray::from([[0.0f32, 0.0], [1000.0, 0.0]]).softmax(1)?;
-    /// assert_eq!(p.to_vec::<f32>()?, [0.5, 0.5, 1.0, 0.0]);
-    /// # Ok::<(), lodestride_array::ArrayError>(())
-    /// ```
-    #[track_caller]
-    pub fn softmax(&self, axis: isize) -> Result<NdArray> {
-        let dtype = ReduceOp::Mean.result_dtype(self.dtype());
-        let weights = self.cast(dtype)?;
-        let weights = weights.sub(&weights.softmax_shift(axis)?)?;
-        weights.expi()?;
-        weights.divi(&weights.sum(lodestride_shape::keep(axis))?)?;
-        Ok(weights)
-    }
-
-    /// The logarithm of [`softmax`](Self::softmax), accurate where that is small.
-    ///
-    /// # Errors
-    /// [`ArrayErrorKind::Shape`] for a wrong axis.
-    #[track_caller]
-    pub fn log_softmax(&self, axis: isize) -> Result<NdArray> {
-        self.sub(&self.log_sum_exp(lodestride_shape::keep(axis))?)
-    }
-
-    /// The maximum along an axis that softmax subtracts; nothing to subtract where there are no elements.
-    #[track_caller]
-    fn softmax_shift(&self, axis: isize) -> Result<NdArray> {
-        if self.is_empty() {
-            let axes = self.resolve_axes("softmax", &Axes::from(axis))?;
-            return NdArray::zeros_of(self.dtype(), axes.kept_shape(self.shape()));
-        }
-        self.max(lodestride_shape::keep(axis))
     }
 
     /// The position, in C order, of the largest element.

@@ -7,6 +7,11 @@
     reason = "calling a function compiled for more features than the crate's baseline is unsafe by definition"
 )]
 
+#[cfg(target_arch = "x86_64")]
+use crate::vector::x86::Register;
+use crate::vector::{Array, Vector};
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -215,6 +220,11 @@ impl Level {
 pub(crate) trait Arch: Copy + 'static {
     /// Whether `mul_add` is one instruction. Without it `mul_add` is a library call, so the plain form is used.
     const FMA: bool;
+
+    /// The vectors of explicitly vectorised kernels.
+    type F32: Vector<f32>;
+    /// The same of f64.
+    type F64: Vector<f64>;
 }
 
 /// A machine without fused multiply-add.
@@ -223,14 +233,38 @@ pub(crate) struct Plain;
 
 impl Arch for Plain {
     const FMA: bool = false;
+    type F32 = Array<f32, 8>;
+    type F64 = Array<f64, 4>;
 }
 
 /// A machine with fused multiply-add.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fused;
 
+#[cfg(target_arch = "x86_64")]
 impl Arch for Fused {
     const FMA: bool = true;
+    type F32 = Register<__m256>;
+    type F64 = Register<__m256d>;
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+impl Arch for Fused {
+    const FMA: bool = true;
+    type F32 = Array<f32, 8>;
+    type F64 = Array<f64, 4>;
+}
+
+/// A machine with AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wide;
+
+#[cfg(target_arch = "x86_64")]
+impl Arch for Wide {
+    const FMA: bool = true;
+    type F32 = Register<__m512>;
+    type F64 = Register<__m512d>;
 }
 
 /// Work to be compiled once per instruction set: slices and numbers in its fields, the loop in `run`, which must be
@@ -265,7 +299,7 @@ fn task_avx2<T: Task>(task: T) -> T::Output {
     enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt"
 )]
 fn task_avx512<T: Task>(task: T) -> T::Output {
-    task.run::<Fused>()
+    task.run::<Wide>()
 }
 
 /// An element loop with its types erased: `n` elements to `dst` from up to three sources.

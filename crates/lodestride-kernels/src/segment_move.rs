@@ -1,13 +1,15 @@
 //! Moving rows by segment: reversing, gathering ranges, repeating.
 
-use lodestride_buffer::{Argument, ReadGuard, WriteGuard};
+use lodestride_buffer::{Argument, Element, ReadGuard, WriteGuard};
 
 use crate::door;
 use crate::error::{KernelError, Result};
 use crate::operand::Operand;
 use crate::row_copy::{Pair, Pairs, copy_block, join, pairs, with_unit};
 use crate::segment::with_rows;
-use crate::segment_rows::{check_offsets, rows_of};
+use crate::segment_rows::{balanced, check_offsets, rows_of};
+use crate::stream;
+use crate::threads;
 
 /// Rows of two arrays of one dtype, the source already converted.
 struct Rows {
@@ -54,6 +56,87 @@ impl Rows {
     }
 }
 
+/// Where the rows of item `i` come from: the first of them and the step from row to row: 1, -1, or 0 for the same row.
+type From<'f> = dyn Fn(usize) -> (usize, isize) + Sync + 'f;
+
+impl Rows {
+    /// The elements of a row, where the rows of both arrays are contiguous and those of `out` follow each other.
+    fn dense_row(&self) -> Option<usize> {
+        let row = join(self.row.iter().copied());
+        let width = match row[..] {
+            [] => 1,
+            [run @ Pair { x: 1, out: 1, .. }] => run.size,
+            _ => return None,
+        };
+        (self.out_step == width as isize).then_some(width)
+    }
+
+    /// Writes item `i` to the rows `offsets[i]..offsets[i + 1]`, dense rows on several threads where that pays.
+    fn gather<U: Element>(&self, x: &[U], out: &mut [U], offsets: &[usize], from: &From<'_>) {
+        let (items, total) = (offsets.len() - 1, offsets[offsets.len() - 1]);
+        let Some(width) = self.dense_row().filter(|width| width * total > 0) else {
+            for (item, pair) in offsets.windows(2).enumerate() {
+                let (first, step) = from(item);
+                self.copy((x, first, step), (out, pair[0]), pair[1] - pair[0]);
+            }
+            return;
+        };
+        let start = self.out_start as usize;
+        let mut out = &mut out[start..start + width * total];
+        let bytes = 2 * size_of_val(out);
+        let (parts, past) = (threads::parts(bytes, false).min(items), stream::pays(bytes));
+        let mut pieces = Vec::with_capacity(parts);
+        for part in 0..parts {
+            let range = balanced(offsets, parts, part);
+            let rows = offsets[range.end] - offsets[range.start];
+            let (here, rest) = std::mem::take(&mut out).split_at_mut(rows * width);
+            pieces.push((range, here));
+            out = rest;
+        }
+        threads::for_each_part(pieces.into_iter(), |(range, mut out)| {
+            for item in range {
+                let count = offsets[item + 1] - offsets[item];
+                let (here, rest) = std::mem::take(&mut out).split_at_mut(count * width);
+                self.item(x, from(item), here, width, past);
+                out = rest;
+            }
+            if past {
+                stream::fence();
+            }
+        });
+    }
+
+    /// Writes the dense rows of one item.
+    fn item<U: Element>(
+        &self,
+        x: &[U],
+        (first, step): (usize, isize),
+        out: &mut [U],
+        width: usize,
+        past: bool,
+    ) {
+        let start = |row: usize| {
+            let row = first as isize + step * row as isize;
+            (self.x_start + row * self.x_step) as usize
+        };
+        if step == 1 && self.x_step == width as isize {
+            if !out.is_empty() {
+                stream::copy_elements(out, &x[start(0)..][..out.len()], past);
+            }
+            return;
+        }
+        if width == 1 {
+            for (row, out) in out.iter_mut().enumerate() {
+                *out = x[start(row)];
+            }
+            return;
+        }
+        for (row, out) in out.chunks_mut(width).enumerate() {
+            stream::copy_elements(out, &x[start(row)..][..width], past);
+        }
+    }
+}
+
 /// Opens `x` (converted to the dtype of `out`) and `out`, and runs `job` with them.
 fn with_rows_of(
     op: &'static str,
@@ -84,9 +167,7 @@ pub fn segment_reverse(x: Operand<'_>, offsets: &[usize], out: Operand<'_>) -> R
     with_rows_of(OP, x, out, |rows, from, to| {
         with_unit!(out.dtype(), U => {
             let (x, out) = (from.slice::<U>(), to.slice_mut::<U>());
-            for pair in offsets.windows(2).filter(|pair| pair[0] < pair[1]) {
-                rows.copy((x, pair[1] - 1, -1), (out, pair[0]), pair[1] - pair[0]);
-            }
+            rows.gather(x, out, offsets, &|segment| (offsets[segment + 1].saturating_sub(1), -1));
         });
     })
 }
@@ -102,6 +183,8 @@ pub fn copy_row_ranges(x: Operand<'_>, ranges: &[(usize, usize)], out: Operand<'
     const OP: &str = "copy_row_ranges";
     let rows = rows_of(OP, x)?;
     let mut total = 0;
+    let mut offsets = Vec::with_capacity(ranges.len() + 1);
+    offsets.push(0);
     for (index, &(start, len)) in ranges.iter().enumerate() {
         if len > rows || start > rows - len {
             return Err(KernelError::RowRange {
@@ -113,16 +196,13 @@ pub fn copy_row_ranges(x: Operand<'_>, ranges: &[(usize, usize)], out: Operand<'
             });
         }
         total += len;
+        offsets.push(total);
     }
     door::check_output(OP, out, &with_rows(x.shape(), total))?;
     with_rows_of(OP, x, out, |rows, from, to| {
         with_unit!(out.dtype(), U => {
             let (x, out) = (from.slice::<U>(), to.slice_mut::<U>());
-            let mut to = 0;
-            for &(start, len) in ranges {
-                rows.copy((x, start, 1), (out, to), len);
-                to += len;
-            }
+            rows.gather(x, out, &offsets, &|range| (ranges[range].0, 1));
         });
     })
 }
@@ -142,9 +222,7 @@ pub fn segment_broadcast(x: Operand<'_>, offsets: &[usize], out: Operand<'_>) ->
     with_rows_of(OP, x, out, |rows, from, to| {
         with_unit!(out.dtype(), U => {
             let (x, out) = (from.slice::<U>(), to.slice_mut::<U>());
-            for (segment, pair) in offsets.windows(2).enumerate() {
-                rows.copy((x, segment, 0), (out, pair[0]), pair[1] - pair[0]);
-            }
+            rows.gather(x, out, offsets, &|segment| (segment, 0));
         });
     })
 }

@@ -228,19 +228,6 @@ impl RowSink {
     }
 }
 
-impl RowSink {
-    /// Stores one value in each of the rows `row..` of one element.
-    pub(crate) fn store_rows<C: Compute>(
-        &self,
-        guard: &mut WriteGuard<'_>,
-        row: usize,
-        values: &[C],
-    ) {
-        let offset = self.start + row as isize * self.row_stride;
-        store(guard, self.dtype, offset, self.row_stride, values);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

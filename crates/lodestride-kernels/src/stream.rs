@@ -6,6 +6,7 @@
     reason = "non-temporal stores and prefetches are intrinsics over raw pointers"
 )]
 
+use lodestride_buffer::Element;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes of a cache line.
@@ -184,6 +185,21 @@ unsafe fn copy_piece<T: Copy>(dst: *mut u8, src: *const u8, at: usize) {
     let piece = unsafe { src.wrapping_add(at).cast::<T>().read_unaligned() };
     // SAFETY: as above.
     unsafe { dst.wrapping_add(at).cast::<T>().write_unaligned(piece) };
+}
+
+/// Copies elements, `past` the caches or through them; the caller ends with [`fence`] where some went past.
+///
+/// # Panics
+/// If the lengths differ.
+#[inline]
+pub(crate) fn copy_elements<T: Element>(dst: &mut [T], src: &[T], past: bool) {
+    if !past {
+        return dst.copy_from_slice(src);
+    }
+    assert_eq!(dst.len(), src.len());
+    let bytes = size_of_val(dst);
+    // SAFETY: a borrowed and a uniquely borrowed slice of that many bytes; elements have no padding.
+    unsafe { copy_raw(dst.as_mut_ptr().cast(), src.as_ptr().cast(), bytes) };
 }
 
 /// Copies one line past the caches. The caller ends with [`fence`].

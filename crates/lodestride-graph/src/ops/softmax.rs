@@ -10,7 +10,7 @@ use crate::ops::shape::{apply, with_list};
 use crate::ty::Type;
 use crate::variable::Variable;
 use lodestride_array::kernels::{ReduceOp, UnaryOp};
-use lodestride_array::{keep, normalize_axis};
+use lodestride_array::normalize_axis;
 use smallvec::smallvec;
 use std::borrow::Cow;
 use std::panic::Location;
@@ -55,21 +55,11 @@ impl Op for Softmax {
     }
 
     fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        let (x, out) = (&inputs[0].data, &outputs[0].data);
-        if x.is_empty() {
-            return Ok(());
-        }
-        // The shift by the maximum makes every exponent at most 0.
-        let axis = keep(self.axis);
-        let top = x.max(&axis)?;
-        x.sub_into(&top, out)?;
+        let (x, out, axis) = (&inputs[0].data, &outputs[0].data, self.axis as isize);
         if self.log {
-            let total = out.exp()?.sum(&axis)?.log()?;
-            out.subi(&total)?;
+            x.log_softmax_into(axis, out)?;
         } else {
-            out.expi()?;
-            let total = out.sum(&axis)?;
-            out.divi(&total)?;
+            x.softmax_into(axis, out)?;
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use crate::hash::ShortMap;
 use crate::op::{Argument, OpRef};
 use crate::ops::{
     BroadcastLike, Concat, Elemwise, ExpandDims, JoinAxes, MatMul, Permute, Reduce, Reshape,
-    Softmax, Squeeze, Subtensor, SumTo, Take,
+    Squeeze, Subtensor, SumTo, Take,
 };
 use crate::rewrite::Mode;
 use crate::ty::Type;
@@ -48,7 +48,6 @@ pub(crate) enum Key {
     Select,
     Cast,
     Reduce,
-    Softmax,
     MatMul,
     Permute,
     Reshape,
@@ -119,9 +118,8 @@ fn keys(op: &OpRef) -> [Option<Key>; 2] {
         };
         return [Some(first), Some(Key::AnyElemwise)];
     }
-    let table: [(bool, Key); 12] = [
+    let table: [(bool, Key); 11] = [
         (op.is::<Reduce>(), Key::Reduce),
-        (op.is::<Softmax>(), Key::Softmax),
         (op.is::<MatMul>(), Key::MatMul),
         (op.is::<Permute>(), Key::Permute),
         (op.is::<Reshape>(), Key::Reshape),

@@ -1,17 +1,15 @@
-//! Composite ops spelled out in kernels, so that their parts can be planned and fused; matrix products with a scaled sum.
+//! Matrix products with a scaled sum in one call.
 
 use crate::error::Result;
 use crate::fgraph::ValueId;
-use crate::ops::{Gemm, MatMul, Reduce, Softmax, is_float_matrix};
-use crate::rewrite::engine::Soundness::{Exact, Reassociating};
+use crate::ops::{Gemm, MatMul, is_float_matrix};
+use crate::rewrite::engine::Soundness::Reassociating;
 use crate::rewrite::engine::{Key, Rewriter, Rule, Site, rule};
-use lodestride_array::kernels::{BinaryOp, ReduceOp, UnaryOp};
-use smallvec::smallvec;
+use lodestride_array::kernels::{BinaryOp, UnaryOp};
 
 type Rewritten = Result<Option<ValueId>>;
 
 pub(super) const RULES: &[Rule] = &[
-    rule("lower_softmax", Key::Softmax, Exact, softmax),
     rule(
         "gemm_add",
         Key::Binary(BinaryOp::Add),
@@ -25,28 +23,6 @@ pub(super) const RULES: &[Rule] = &[
         gemm_sub,
     ),
 ];
-
-/// The shift by the maximum makes every exponent at most 0.
-fn softmax(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
-    let Some(&Softmax { axis, log }) = site.op.downcast_ref() else {
-        return Ok(None);
-    };
-    let x = site.inputs[0];
-    let over = |op| Reduce {
-        op,
-        axes: smallvec![axis],
-        keep: true,
-    };
-    let top = r.apply(over(ReduceOp::Max), &[x])?;
-    let shifted = r.binary(BinaryOp::Sub, x, top)?;
-    let powers = r.unary(UnaryOp::Exp, shifted)?;
-    let total = r.apply(over(ReduceOp::Sum), &[powers])?;
-    if log {
-        let total = r.unary(UnaryOp::Log, total)?;
-        return r.binary(BinaryOp::Sub, shifted, total).map(Some);
-    }
-    r.binary(BinaryOp::Div, powers, total).map(Some)
-}
 
 /// A matrix product and its factor: `c * (a @ b)`.
 fn scaled_product(r: &Rewriter<'_>, value: ValueId) -> Option<(f64, ValueId, ValueId)> {

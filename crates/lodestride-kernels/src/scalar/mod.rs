@@ -21,6 +21,7 @@ pub(crate) mod integer;
 pub(crate) mod inverse_trig;
 pub(crate) mod log;
 pub(crate) mod power;
+pub(crate) mod raised;
 pub(crate) mod rounding;
 pub(crate) mod trig;
 

@@ -7,6 +7,7 @@
 
 mod gather;
 mod matmul;
+mod normalise;
 mod random;
 mod reduce;
 mod scan;

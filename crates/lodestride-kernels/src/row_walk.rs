@@ -1,0 +1,487 @@
+//! Walking an array along one axis for kernels that look at a whole row before they write it.
+//!
+//! The result is seen as `[outer, rows, width]` in its memory order, `rows` along the axis. Three ways, by what is
+//! contiguous: a long row along the axis goes to the kernel as it lies; wide rows across it go as lines, some vectors of
+//! columns at a time; anything narrow is collected in a tile of two vectors' columns first, short contiguous rows by
+//! transposing them. Results that are not dense or of another dtype are computed aside and copied.
+
+use lodestride_buffer::{Argument, Buffer, ReadGuard};
+use lodestride_shape::{Layout, Order};
+use smallvec::SmallVec;
+
+use crate::door;
+use crate::elementwise;
+use crate::error::KernelError;
+use crate::isa::{Arch, Level, Task};
+use crate::operand::Operand;
+use crate::scalar::raised::Raised;
+use crate::square::transpose;
+use crate::strided::{Dim, Dims, collapse, offset_at};
+use crate::threads;
+use crate::vector::Vector;
+
+/// Contiguous rows up to this long are worked on as columns.
+const SHORT: usize = 64;
+/// Rows of a tile: more do not stay in the L2 cache.
+const TALL: usize = 4096;
+/// Vectors of columns worked on together.
+const GROUP: usize = 2;
+/// Columns worked on together at most: what counts as wide on every instruction set.
+pub(crate) const WIDE: usize = GROUP * crate::vector::MOST_LANES;
+
+/// An operation on rows of one or two inputs; the second is the first again where there is only one.
+pub(crate) trait RowKernel<C: Raised>: Copy + Sync {
+    /// Inputs that are looked at.
+    const INPUTS: usize = 1;
+
+    /// One contiguous row. Must be `#[inline(always)]`.
+    fn row<V: Vector<C>>(&self, inputs: [&[C]; 2], out: &mut [C]);
+
+    /// `N` vectors of neighbouring columns. Must be `#[inline(always)]`.
+    fn columns<V: Vector<C>, const N: usize>(
+        &self,
+        inputs: [Columns<'_, C>; 2],
+        out: &mut Lines<'_, C>,
+    );
+}
+
+/// Neighbouring columns: line `r` begins at `data[r * pitch]`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Columns<'a, C> {
+    pub(crate) data: &'a [C],
+    pub(crate) pitch: usize,
+    pub(crate) rows: usize,
+}
+
+impl<C> Columns<'_, C> {
+    /// Vector `i` of a line.
+    #[inline(always)]
+    pub(crate) fn load<V: Vector<C>>(&self, row: usize, i: usize) -> V {
+        V::load(&self.data[row * self.pitch + i * V::LANES..])
+    }
+}
+
+/// The lines that are written, from column `at` on.
+#[derive(Debug)]
+pub(crate) struct Lines<'l, C> {
+    lines: SmallVec<[&'l mut [C]; SHORT]>,
+    at: usize,
+}
+
+impl<C> Lines<'_, C> {
+    /// Where vector `i` of a line begins.
+    #[inline(always)]
+    pub(crate) fn slot<V: Vector<C>>(&mut self, row: usize, i: usize) -> &mut [C] {
+        &mut self.lines[row][self.at + i * V::LANES..]
+    }
+}
+
+/// An input whose rows lie so that kernels can take them.
+#[derive(Clone, Debug)]
+pub(crate) struct Rows<'a, C> {
+    pub(crate) data: &'a [C],
+    pub(crate) start: isize,
+    pub(crate) outer: Dims,
+    /// From line to line along the axis.
+    pub(crate) pitch: usize,
+}
+
+impl<C> Rows<'_, C> {
+    /// Where the rows of an outer position begin.
+    #[inline(always)]
+    fn at(&self, outer: usize) -> usize {
+        (self.start + offset_at(&self.outer, outer)) as usize
+    }
+
+    /// The step from row to row where all outer positions are one even step.
+    fn step(&self) -> Option<usize> {
+        match self.outer[..] {
+            [] => Some(0),
+            [dim] => usize::try_from(dim.stride).ok(),
+            _ => None,
+        }
+    }
+}
+
+/// The extents of the walk.
+#[derive(Clone, Copy, Debug)]
+struct Extent {
+    rows: usize,
+    width: usize,
+}
+
+/// Runs a kernel along an axis of the inputs, which have the shape of `out`.
+///
+/// # Errors
+/// [`KernelError::Access`], [`KernelError::Alloc`]. Nothing is written then.
+pub(crate) fn along<C: Raised, K: RowKernel<C>>(
+    op: &'static str,
+    kernel: K,
+    inputs: &[(Argument, Operand<'_>)],
+    axis: usize,
+    out: Operand<'_>,
+) -> Result<(), KernelError> {
+    if out.elements() == 0 {
+        return Ok(());
+    }
+    let order = (out.dtype() == C::DTYPE)
+        .then(|| dense_order(out.layout()))
+        .flatten()
+        .filter(|order| !is_narrow_and_tall(out.layout(), order, axis));
+    let Some(order) = order else {
+        // Aside, with the axis innermost: every way is open for that.
+        let mut order: SmallVec<[usize; 6]> = (0..out.layout().rank()).collect();
+        order.retain(|other| *other != axis);
+        order.push(axis);
+        let aside = Aside::new(op, out, &order, C::DTYPE)?;
+        along::<C, K>(op, kernel, inputs, axis, aside.operand()?)?;
+        return elementwise::copy(aside.operand()?.into(), out);
+    };
+    let mut copies: SmallVec<[Option<Aside>; 2]> = SmallVec::new();
+    for &(_, x) in inputs {
+        let aside = if x.buffer().same_block(out.buffer()) || !is_direct::<C>(x, &order, axis) {
+            let aside = Aside::new(op, x, &order, C::DTYPE)?;
+            elementwise::copy(x.into(), aside.operand()?)?;
+            Some(aside)
+        } else {
+            None
+        };
+        copies.push(aside);
+    }
+    let mut guards: SmallVec<[(ReadGuard<'_>, Operand<'_>); 2]> = SmallVec::new();
+    for (&(argument, x), copy) in inputs.iter().zip(&copies) {
+        let x = match copy {
+            Some(copy) => copy.operand()?,
+            None => x,
+        };
+        guards.push((x.read(op, argument)?, x));
+    }
+    let mut writer = door::write(op, Argument::Z, out)?;
+    let position = order.iter().position(|&other| other == axis).unwrap_or(0);
+    let shape = out.shape();
+    let extent = Extent {
+        rows: shape[axis],
+        width: order[position + 1..]
+            .iter()
+            .map(|&axis| shape[axis])
+            .product(),
+    };
+    let rows = |index: usize| {
+        let (guard, x) = &guards[index.min(guards.len() - 1)];
+        let strides = x.layout().strides();
+        Rows {
+            data: guard.slice::<C>(),
+            start: x.layout().offset() as isize,
+            outer: collapse(order[..position].iter().map(|&axis| Dim {
+                size: shape[axis],
+                stride: strides[axis],
+            })),
+            pitch: if extent.rows > 1 {
+                strides[axis].unsigned_abs()
+            } else {
+                0
+            },
+        }
+    };
+    let inputs = [rows(0), rows(K::INPUTS - 1)];
+    let start = out.layout().offset();
+    let out = &mut writer.slice_mut::<C>()[start..start + out.elements()];
+    spread(kernel, &inputs, extent, out);
+    Ok(())
+}
+
+/// The axes from the largest step to the smallest where they cover memory without gaps; those of size 1 come first.
+fn dense_order(layout: &Layout) -> Option<SmallVec<[usize; 6]>> {
+    let (shape, strides) = (layout.shape(), layout.strides());
+    let mut order: SmallVec<[usize; 6]> = (0..layout.rank()).collect();
+    order.sort_by_key(|&axis| (shape[axis] > 1, std::cmp::Reverse(strides[axis])));
+    let mut expected = 1;
+    for &axis in order.iter().rev().filter(|&&axis| shape[axis] > 1) {
+        if strides[axis] != expected {
+            return None;
+        }
+        expected *= shape[axis] as isize;
+    }
+    Some(order)
+}
+
+/// Whether the rows are too narrow for lines and too many for a tile.
+fn is_narrow_and_tall(layout: &Layout, order: &[usize], axis: usize) -> bool {
+    let position = order.iter().position(|&other| other == axis).unwrap_or(0);
+    let width: usize = order[position + 1..]
+        .iter()
+        .map(|&axis| layout.shape()[axis])
+        .product();
+    width > 1 && width < WIDE && layout.shape()[axis] > TALL
+}
+
+/// Whether kernels can take the rows of `x` as they lie: unit steps inside a line, even forward steps from line to line.
+fn is_direct<C: Raised>(x: Operand<'_>, order: &[usize], axis: usize) -> bool {
+    let (shape, strides) = (x.shape(), x.layout().strides());
+    let position = order.iter().position(|&other| other == axis).unwrap_or(0);
+    let inner = collapse(order[position + 1..].iter().map(|&axis| Dim {
+        size: shape[axis],
+        stride: strides[axis],
+    }));
+    let along = if inner.is_empty() {
+        strides[axis] == 1
+    } else {
+        strides[axis] >= 0
+    };
+    x.dtype() == C::DTYPE
+        && (along || shape[axis] == 1)
+        && (inner.is_empty() || matches!(inner[..], [Dim { stride: 1, .. }]))
+}
+
+/// A dense array of the walk's own, with its axes in a given memory order.
+#[derive(Debug)]
+pub(crate) struct Aside {
+    buffer: Buffer,
+    layout: Layout,
+    dtype: lodestride_buffer::DType,
+}
+
+impl Aside {
+    pub(crate) fn new(
+        op: &'static str,
+        like: Operand<'_>,
+        order: &[usize],
+        dtype: lodestride_buffer::DType,
+    ) -> Result<Self, KernelError> {
+        let fail = KernelError::shape(op);
+        let sorted: lodestride_shape::Shape =
+            order.iter().map(|&axis| like.shape()[axis]).collect();
+        let mut back: SmallVec<[isize; 6]> = SmallVec::from_elem(0, order.len());
+        for (position, &axis) in order.iter().enumerate() {
+            back[axis] = position as isize;
+        }
+        let layout = Layout::contiguous(sorted, Order::C)
+            .and_then(|layout| layout.permute(&back))
+            .map_err(fail)?;
+        let buffer =
+            Buffer::recycled(layout.elements() * dtype.size()).map_err(KernelError::alloc(op))?;
+        Ok(Self {
+            buffer,
+            layout,
+            dtype,
+        })
+    }
+
+    pub(crate) fn operand(&self) -> Result<Operand<'_>, KernelError> {
+        Operand::new(&self.buffer, &self.layout, self.dtype)
+    }
+}
+
+/// Divides the walk among threads: by outer positions, or, where there are few, by columns.
+fn spread<C: Raised, K: RowKernel<C>>(
+    kernel: K,
+    inputs: &[Rows<'_, C>; 2],
+    extent: Extent,
+    out: &mut [C],
+) {
+    let block = extent.rows * extent.width;
+    let outer = out.len() / block;
+    let parts = threads::parts(2 * size_of_val(out), true);
+    let level = Level::current();
+    if parts > outer && extent.width >= parts * WIDE {
+        for (index, out) in out.chunks_mut(block).enumerate() {
+            let share = extent.width.div_ceil(parts).next_multiple_of(WIDE);
+            let mut pieces: Vec<Lines<'_, C>> = Vec::new();
+            for line in out.chunks_mut(extent.width) {
+                for (piece, line) in line.chunks_mut(share).enumerate() {
+                    if piece == pieces.len() {
+                        pieces.push(Lines {
+                            lines: SmallVec::new(),
+                            at: 0,
+                        });
+                    }
+                    pieces[piece].lines.push(line);
+                }
+            }
+            threads::for_each_part(pieces.into_iter().enumerate(), |(piece, mut lines)| {
+                level.run(WideTask {
+                    kernel,
+                    inputs,
+                    outer: index,
+                    column: piece * share,
+                    rows: extent.rows,
+                    lines: &mut lines,
+                });
+            });
+        }
+        return;
+    }
+    let share = outer.div_ceil(parts.min(outer));
+    let chunks = out.chunks_mut(share * block).enumerate();
+    threads::for_each_part(chunks, |(index, out)| {
+        level.run(OuterTask {
+            kernel,
+            inputs,
+            extent,
+            first: index * share,
+            out,
+        });
+    });
+}
+
+/// Columns of wide lines at one outer position.
+struct WideTask<'a, 'l, C, K> {
+    kernel: K,
+    inputs: &'a [Rows<'a, C>; 2],
+    outer: usize,
+    column: usize,
+    rows: usize,
+    lines: &'a mut Lines<'l, C>,
+}
+
+impl<C: Raised, K: RowKernel<C>> Task for WideTask<'_, '_, C, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let group = GROUP * C::In::<A>::LANES;
+        let width = self.lines.lines[0].len();
+        let mut at = 0;
+        loop {
+            let inputs = [0, 1].map(|i| {
+                let input = &self.inputs[i];
+                Columns {
+                    data: &input.data[input.at(self.outer) + self.column + at..],
+                    pitch: input.pitch,
+                    rows: self.rows,
+                }
+            });
+            self.lines.at = at;
+            self.kernel.columns::<C::In<A>, GROUP>(inputs, self.lines);
+            if at + group >= width {
+                return;
+            }
+            // The last group overlaps the one before and writes the same there.
+            at = (at + group).min(width - group);
+        }
+    }
+}
+
+/// Lines of [`WIDE`] or more columns at an outer position.
+#[inline(always)]
+pub(crate) fn wide<A: Arch, C: Raised, K: RowKernel<C>>(
+    kernel: K,
+    inputs: &[Rows<'_, C>; 2],
+    (outer, rows): (usize, usize),
+    out: &mut [C],
+    width: usize,
+) {
+    let mut lines = Lines {
+        lines: out.chunks_mut(width).collect(),
+        at: 0,
+    };
+    let lines = &mut lines;
+    WideTask {
+        kernel,
+        inputs,
+        outer,
+        column: 0,
+        rows,
+        lines,
+    }
+    .run::<A>();
+}
+
+/// A range of outer positions.
+struct OuterTask<'a, C, K> {
+    kernel: K,
+    inputs: &'a [Rows<'a, C>; 2],
+    extent: Extent,
+    first: usize,
+    out: &'a mut [C],
+}
+
+impl<C: Raised, K: RowKernel<C>> Task for OuterTask<'_, C, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let Extent { rows, width } = self.extent;
+        if width >= WIDE {
+            for (index, out) in self.out.chunks_mut(rows * width).enumerate() {
+                let place = (self.first + index, rows);
+                wide::<A, C, K>(self.kernel, self.inputs, place, out, width);
+            }
+        } else if width == 1 && rows > SHORT {
+            for (index, out) in self.out.chunks_mut(rows).enumerate() {
+                let inputs = [0, 1].map(|i| {
+                    let input = &self.inputs[i];
+                    &input.data[input.at(self.first + index)..][..rows]
+                });
+                self.kernel.row::<C::In<A>>(inputs, out);
+            }
+        } else {
+            self.tiles::<A>();
+        }
+    }
+}
+
+impl<C: Raised, K: RowKernel<C>> OuterTask<'_, C, K> {
+    /// Narrow lines, several outer positions together in a tile.
+    #[inline(always)]
+    fn tiles<A: Arch>(self) {
+        let Extent { rows, width } = self.extent;
+        let together = WIDE / width;
+        let size = rows * WIDE;
+        let mut tile = vec![C::ZERO; (K::INPUTS + 1) * size];
+        let (from, to) = tile.split_at_mut(K::INPUTS * size);
+        for (index, out) in self.out.chunks_mut(together * rows * width).enumerate() {
+            let first = self.first + index * together;
+            let count = out.len() / (rows * width);
+            for (input, from) in self.inputs.iter().zip(from.chunks_mut(size)) {
+                collect::<A, C>(input, (first, count), self.extent, from);
+            }
+            let mut lines = Lines {
+                lines: to.chunks_mut(WIDE).collect(),
+                at: 0,
+            };
+            for at in (0..WIDE).step_by(GROUP * C::In::<A>::LANES) {
+                let inputs = [at, (K::INPUTS - 1) * size + at].map(|start| Columns {
+                    data: &from[start..],
+                    pitch: WIDE,
+                    rows,
+                });
+                lines.at = at;
+                self.kernel.columns::<C::In<A>, GROUP>(inputs, &mut lines);
+            }
+            drop(lines);
+            if width == 1 {
+                transpose::<A, C>((to, WIDE), (out, rows), (rows, count));
+                continue;
+            }
+            for (block, out) in out.chunks_mut(rows * width).enumerate() {
+                for (line, out) in to.chunks(WIDE).zip(out.chunks_mut(width)) {
+                    out.copy_from_slice(&line[block * width..][..width]);
+                }
+            }
+        }
+    }
+}
+
+/// Collects `count` outer positions from `first` on as neighbouring columns of a tile.
+#[inline(always)]
+fn collect<A: Arch, C: Raised>(
+    input: &Rows<'_, C>,
+    (first, count): (usize, usize),
+    Extent { rows, width }: Extent,
+    tile: &mut [C],
+) {
+    if width == 1
+        && let Some(step) = input.step()
+    {
+        let from = &input.data[input.at(first)..];
+        return transpose::<A, C>((from, step), (tile, WIDE), (count, rows));
+    }
+    for block in 0..count {
+        let from = &input.data[input.at(first + block)..];
+        for (row, line) in tile.chunks_mut(WIDE).enumerate() {
+            let pitch = if width == 1 { row } else { row * input.pitch };
+            line[block * width..][..width].copy_from_slice(&from[pitch..][..width]);
+        }
+    }
+}

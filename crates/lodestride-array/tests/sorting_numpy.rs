@@ -112,6 +112,7 @@ fn the_answers_are_numpys() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one table of cases")]
 fn quantiles_over_axes_keep_them_when_asked() {
     let x = NdArray::arange(0, 24, 1)
         .unwrap()

@@ -168,26 +168,32 @@ pub(crate) fn along<C: Raised, K: RowKernel<C>>(
     };
     let rows = |index: usize| {
         let (guard, x) = &guards[index.min(guards.len() - 1)];
-        let strides = x.layout().strides();
-        Rows {
-            data: guard.slice::<C>(),
-            start: x.layout().offset() as isize,
-            outer: collapse(order[..position].iter().map(|&axis| Dim {
-                size: shape[axis],
-                stride: strides[axis],
-            })),
-            pitch: if extent.rows > 1 {
-                strides[axis].unsigned_abs()
-            } else {
-                0
-            },
-        }
+        rows_of(guard.slice::<C>(), x.layout(), &order[..position], axis)
     };
     let inputs = [rows(0), rows(K::INPUTS - 1)];
     let start = out.layout().offset();
     let out = &mut writer.slice_mut::<C>()[start..start + out.elements()];
     spread(kernel, &inputs, extent, out);
     Ok(())
+}
+
+/// The rows of an input along an axis, at every position of the outer axes.
+fn rows_of<'a, C>(data: &'a [C], layout: &Layout, outer: &[usize], axis: usize) -> Rows<'a, C> {
+    let (shape, strides) = (layout.shape(), layout.strides());
+    let outer = outer.iter().map(|&axis| Dim {
+        size: shape[axis],
+        stride: strides[axis],
+    });
+    Rows {
+        data,
+        start: layout.offset() as isize,
+        outer: collapse(outer),
+        pitch: if shape[axis] > 1 {
+            strides[axis].unsigned_abs()
+        } else {
+            0
+        },
+    }
 }
 
 /// The axes from the largest step to the smallest where they cover memory without gaps; those of size 1 come first.

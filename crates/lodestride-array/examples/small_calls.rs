@@ -14,10 +14,13 @@ use std::time::Instant;
 
 use lodestride_array::{NdArray, Workspace, keep, s};
 
-/// A named path: does its work so often.
+/// Does its work so often.
+type Work<'a> = dyn Fn(usize) -> Result<(), Box<dyn Error>> + 'a;
+
+/// A named path.
 struct Path<'a> {
     name: &'static str,
-    run: Box<dyn Fn(usize) -> Result<(), Box<dyn Error>> + 'a>,
+    run: Box<Work<'a>>,
 }
 
 /// The operands of the paths.

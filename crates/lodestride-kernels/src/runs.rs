@@ -5,7 +5,7 @@
 )]
 
 use crate::stream::{self, LINE};
-use crate::tile::Scratch;
+use crate::tile::{self, Scratch};
 use crate::transfer::Axis;
 
 /// Elements of a strided run at a time, so that several rows can share the lines they touch.
@@ -186,36 +186,28 @@ impl Plane {
         )
     }
 
-    /// Moves `n` elements of a row. The commonest steps are constants, for the compiler to vectorise.
+    /// Moves `n` elements of a row.
     ///
     /// # Safety
     /// `n` elements of a row from `from` on, and as many places from `to` on; they are apart.
     #[inline]
     unsafe fn piece<T: Halves>(&self, to: *mut u8, out_step: isize, from: *const u8, n: usize) {
-        let (to, from) = (to.cast::<T>(), from.cast::<T>());
+        let size = size_of::<T>();
         // SAFETY: the caller's contract, in each branch; what lies between elements of the source is not written
         // meanwhile where `gaps` says so.
         match (out_step, self.run.x) {
             // SAFETY: as said above the match.
-            (1, 2) if self.gaps => unsafe { halved::<T>(to, from, n) },
+            (1, 2) if self.gaps => unsafe { halved::<T>(to.cast(), from.cast(), n) },
             // SAFETY: as said above the match.
-            (1, -1) if size_of::<T>() == 1 => unsafe { reversed_bytes(to.cast(), from.cast(), n) },
+            (1, -1) if size == 1 => unsafe { reversed_bytes(to, from, n) },
             // SAFETY: as said above the match.
-            (1, -1) => unsafe { spaced::<T>(to, 1, from, -1, n) },
+            (1, -1) => unsafe { spaced::<T>(to.cast(), 1, from.cast(), -1, n) },
             // SAFETY: as said above the match.
-            (1, 2) => unsafe { spaced::<T>(to, 1, from, 2, n) },
+            (1, step) => unsafe { tile::gather(to, from, step, size, n) },
             // SAFETY: as said above the match.
-            (1, 3) => unsafe { spaced::<T>(to, 1, from, 3, n) },
+            (step, 1) => unsafe { tile::scatter(to, step, from, size, n) },
             // SAFETY: as said above the match.
-            (1, 4) => unsafe { spaced::<T>(to, 1, from, 4, n) },
-            // SAFETY: as said above the match.
-            (2, 1) => unsafe { spaced::<T>(to, 2, from, 1, n) },
-            // SAFETY: as said above the match.
-            (3, 1) => unsafe { spaced::<T>(to, 3, from, 1, n) },
-            // SAFETY: as said above the match.
-            (4, 1) => unsafe { spaced::<T>(to, 4, from, 1, n) },
-            // SAFETY: as said above the match.
-            (_, step) => unsafe { spaced::<T>(to, out_step, from, step, n) },
+            (step, x_step) => unsafe { spaced::<T>(to.cast(), step, from.cast(), x_step, n) },
         }
     }
 }

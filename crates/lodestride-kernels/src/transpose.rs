@@ -50,6 +50,9 @@ enum Store {
     Carry,
 }
 
+/// Bytes of a destination row from which on whole lines of it outweigh its two ends, which have to be read first.
+const LONG: usize = 1024;
+
 /// What of a matrix a tile covers: first row, rows, first column, columns.
 #[derive(Clone, Copy)]
 struct Tile {
@@ -100,12 +103,16 @@ impl Sheet {
 
     fn store(&self) -> Store {
         let pitch = self.out_steps[1] * self.size.cast_signed();
+        let bytes = self.rows * self.size;
+        let aligned = self.out.addr().is_multiple_of(LINE) && pitch % LINE.cast_signed() == 0;
         if !self.stream || self.out_steps[0] != 1 {
             Store::Plain
-        } else if self.out.addr().is_multiple_of(LINE) && pitch % LINE.cast_signed() == 0 {
+        } else if aligned && bytes.is_multiple_of(LINE) {
             Store::Lines
-        } else {
+        } else if bytes >= LONG {
             Store::Carry
+        } else {
+            Store::Plain
         }
     }
 

@@ -1,10 +1,11 @@
 //! Which kernel multiplies two matrices of floats: by size, layout and number of threads.
 
+use lodestride_buffer::{Buffer, Element};
+
 use crate::blas::{self, BlasFloat};
 use crate::gemm_small::{self, Blend, MulAdd};
 use crate::gemm_tile::{self, TileFloat, Walk};
 use crate::matrix::{Matrix, MatrixMut, MatrixShape};
-use crate::strided::load_run;
 
 /// Multiply-adds below which one packed product stays on one thread.
 const THREADED: usize = 1 << 22;
@@ -18,14 +19,14 @@ const SMALL: usize = 48 * 48 * 48;
 /// Rows up to which a product is bound by reading the other matrix.
 const THIN: usize = 8;
 
-/// Elements of a matrix that is copied on the stack.
-const COPIED: usize = 2048;
+/// Elements of the other matrix up to which such a product is done in tiles.
+const TILED: usize = 2048;
 
 /// Rows and columns of a symmetric product that is not divided any more.
 const SYMMETRIC: usize = 64;
 
 /// One product of floats, by the kernel that suits its size and layout.
-pub(crate) fn multiply<C: MulAdd + BlasFloat + TileFloat>(
+pub(crate) fn multiply<C: MulAdd + BlasFloat + TileFloat + Element>(
     a: Matrix<'_, C>,
     b: Matrix<'_, C>,
     mut out: MatrixMut<'_, C>,
@@ -49,24 +50,50 @@ pub(crate) fn multiply<C: MulAdd + BlasFloat + TileFloat>(
     if unpacked(b.transposed(), a.transposed(), &mut turned, blend, threads) {
         return;
     }
-    if m * n * k <= SMALL && k * n <= COPIED {
-        // Neither operand has contiguous rows where tiles need them.
-        let mut copy = [C::ZERO; COPIED];
-        let copied = MatrixShape::contiguous(k, n);
-        for (row, line) in copy.chunks_exact_mut(n).take(k).enumerate() {
-            let start = b.shape().at(row, 0) as isize;
-            load_run(b.data(), start, b.shape().column_step, line, |value| value);
-        }
-        if unpacked(a, Matrix::new(&copy, copied), &mut out, blend, threads) {
-            return;
-        }
-    }
     let threads = if m * n * k >= THREADED { threads } else { 1 };
     if is_square_of_one(a, b) && blend.beta == C::ZERO && m > SYMMETRIC {
         symmetric(a, b, &mut out, blend, threads);
         return;
     }
+    let unfavourable = b.shape().column_step != 1 && a.shape().column_step == 1;
+    if unfavourable
+        && m * n * k >= LARGE
+        && m >= TALL
+        && turned_product(a, b, &mut out, blend, threads).is_some()
+    {
+        return;
+    }
     blas::product(a, b, &mut out, blend, threads);
+}
+
+/// Multiply-adds, and rows of the left matrix, from which on copying the right matrix to contiguous rows is cheaper than how
+/// the packing library reads it.
+const LARGE: usize = 1 << 22;
+const TALL: usize = 32;
+
+/// Elements of the right matrix that are copied at a time.
+const TURNED: usize = 1 << 20;
+
+/// A packed product whose right matrix is copied to contiguous rows first; none, with nothing done, without memory for it.
+fn turned_product<C: BlasFloat + Element>(
+    a: Matrix<'_, C>,
+    b: Matrix<'_, C>,
+    out: &mut MatrixMut<'_, C>,
+    blend: Blend<C>,
+    threads: usize,
+) -> Option<()> {
+    let (m, n, k) = (a.shape().rows, b.shape().columns, a.shape().columns);
+    let width = (TURNED / k).max(256).min(n);
+    let buffer = Buffer::detached_recycled(width * k * size_of::<C>()).ok()?;
+    let mut room = buffer.write().ok()?;
+    let room = room.slice_mut::<C>();
+    for first in (0..n).step_by(width) {
+        let width = width.min(n - first);
+        gemm_tile::to_rows(b.part(0, k, first, width), room);
+        let right = Matrix::new(room, MatrixShape::contiguous(k, width));
+        blas::product(a, right, &mut out.part(0, m, first, width), blend, threads);
+    }
+    Some(())
 }
 
 /// A product that needs no packing; false, having done nothing, where packing is better or no walk has these layouts.
@@ -87,7 +114,7 @@ fn unpacked<C: TileFloat>(
     if n == 1 && run(out, Walk::Dots) {
         return true;
     }
-    if m <= THIN && k * n > COPIED {
+    if m <= THIN && k * n > TILED {
         return run(out, Walk::Sweep);
     }
     m * n * k <= SMALL && run(out, Walk::Tiles)
@@ -99,7 +126,7 @@ fn is_square_of_one<C: Copy>(a: Matrix<'_, C>, b: Matrix<'_, C>) -> bool {
 }
 
 /// `out = alpha * a a'`: one triangle is multiplied, the other mirrored.
-fn symmetric<C: MulAdd + BlasFloat + TileFloat>(
+fn symmetric<C: MulAdd + BlasFloat + TileFloat + Element>(
     a: Matrix<'_, C>,
     b: Matrix<'_, C>,
     out: &mut MatrixMut<'_, C>,

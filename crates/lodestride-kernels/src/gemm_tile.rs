@@ -12,6 +12,7 @@ use crate::gemm_small::Blend;
 use crate::isa::{Isa, Level};
 use crate::matrix::{Matrix, MatrixMut};
 use crate::threads;
+use crate::transpose::Sheet;
 
 /// A float with tile kernels.
 pub(crate) trait TileFloat: Copy + Send + Sync {
@@ -101,6 +102,27 @@ pub(crate) fn product<C: TileFloat>(
         unsafe { C::run(level, &part, walk) };
     });
     true
+}
+
+/// Copies a matrix to rows one after the other: what the kernels of this machine read best on the right.
+///
+/// # Panics
+/// If there is not enough room.
+pub(crate) fn to_rows<C: Copy>(x: Matrix<'_, C>, to: &mut [C]) {
+    let shape = x.shape();
+    assert!(to.len() >= shape.rows * shape.columns);
+    let sheet = Sheet {
+        x: x.data().as_ptr().wrapping_add(shape.start).cast(),
+        out: to.as_mut_ptr().cast(),
+        size: size_of::<C>(),
+        rows: shape.columns,
+        columns: shape.rows,
+        x_steps: [shape.column_step, shape.row_step],
+        out_steps: [1, shape.columns as isize],
+        stream: false,
+    };
+    // SAFETY: `Matrix::new` has proven every element of the shape, the room is asserted, and it is a unique borrow.
+    unsafe { sheet.run() };
 }
 
 // SAFETY: the inputs are only read, and threads work on parts with different destinations (`product`).

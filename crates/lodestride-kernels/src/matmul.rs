@@ -3,7 +3,7 @@
 //! Here are the checks, the batch and the choice of kernel: `gemm_small` for small products, integers and vectors, `blas`
 //! for the rest. Threads share out either the batch or one product, never both.
 
-use lodestride_buffer::{Argument, DType};
+use lodestride_buffer::{Argument, DType, Element};
 use lodestride_shape::{Shape, ShapeError, ShapeOperation};
 
 use crate::blas::BlasFloat;
@@ -126,7 +126,7 @@ struct Call<'a> {
 
 impl Call<'_> {
     /// The products of floats; a single one needs no list of batch axes.
-    fn floats<C: MulAdd + BlasFloat + TileFloat>(
+    fn floats<C: MulAdd + BlasFloat + TileFloat + Element>(
         self,
         (a, b, out): (&[C], &[C], &mut [C]),
         blend: Blend<C>,
@@ -232,7 +232,7 @@ impl Batch {
         ]
     }
 
-    fn floats<C: MulAdd + BlasFloat + TileFloat>(
+    fn floats<C: MulAdd + BlasFloat + TileFloat + Element>(
         &self,
         a: &[C],
         b: &[C],

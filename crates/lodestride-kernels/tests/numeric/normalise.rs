@@ -18,7 +18,7 @@ fn rows_of(
     let rows = shape[axis];
     let mut out = vec![0.0; inputs[0].len()];
     for first in 0..out.len() {
-        if first / width % rows.max(1) != 0 {
+        if !(first / width).is_multiple_of(rows.max(1)) {
             continue;
         }
         let at = |row: usize| first + row * width;
@@ -260,7 +260,7 @@ fn infinities_and_nan_go_where_numpy_lets_them() {
                 }
                 let sums = zeros(&[shape[1 - axis]], dtype);
                 reduce(ReduceOp::LogSumExp, x.operand(), &[axis], sums.operand()).unwrap();
-                let values = &row[..];
+                let values = row;
                 let wanted = match name {
                     "a NaN" => f64::NAN,
                     "only -inf" => -INF,

@@ -11,6 +11,9 @@ use crate::transfer::Axis;
 /// Elements of a strided run at a time, so that several rows can share the lines they touch.
 const CHUNK: usize = 1024;
 
+/// So many rows are copied side by side.
+const FEW: usize = 16;
+
 /// Rows shorter than this are not written past the caches unless they consist of whole lines: the rest of a line would
 /// have to be read.
 const LONG: usize = 8192;
@@ -136,9 +139,14 @@ impl Plane {
             unsafe { self.strided_past_caches::<T>() };
             return;
         }
-        // Pieces of all rows after one another, so that rows which share lines find them in L1.
-        for begin in (0..self.run.size).step_by(CHUNK) {
-            let n = CHUNK.min(self.run.size - begin);
+        // A few long rows may share lines: pieces of all of them after one another find these in L1.
+        let chunk = if self.rows.size <= FEW {
+            CHUNK
+        } else {
+            self.run.size.max(1)
+        };
+        for begin in (0..self.run.size).step_by(chunk) {
+            let n = chunk.min(self.run.size - begin);
             for row in 0..self.rows.size {
                 let (to, from) = self.at::<T>(row, begin);
                 // SAFETY: `n` elements of each.

@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 
 use candle_core::D;
-use lodestride::array::NdArray;
 use ndarray::Axis;
 use rten_simd::SimdOp;
 use rten_vecmath::{ExtendInit, Softmax};
@@ -85,7 +84,7 @@ fn layer_norm<T: Real>(suite: &mut Suite, shape: [usize; 2]) -> Result<(), Failu
     let (e, f, i) = (x.candle()?, g.candle()?, h.candle()?);
     let limit = Limit::Copied(2 * size_of::<T>() * x.values.len());
     let mut contest = Contest::new(key, 10.0 * close::<T>()).limit(limit);
-    contest.ours(|| layer_norm_of(&a, &b, &c), of_ours)?;
+    contest.ours(|| a.layer_norm(-1, Some(&b), Some(&c), 1e-5), of_ours)?;
     if T::single(&x.values).is_some() {
         contest.rival(
             "candle",
@@ -98,18 +97,6 @@ fn layer_norm<T: Real>(suite: &mut Suite, shape: [usize; 2]) -> Result<(), Failu
         contest.rival("candle", slow, of_candle)?;
     }
     suite.run(contest)
-}
-
-/// Ours, put together from its parts.
-fn layer_norm_of(
-    x: &NdArray,
-    gain: &NdArray,
-    shift: &NdArray,
-) -> lodestride::array::Result<NdArray> {
-    use lodestride::array::keep;
-    let centred = x.sub(&x.mean(keep(-1))?)?;
-    let deviation = centred.square()?.mean(keep(-1))?.add(1e-5)?.sqrt()?;
-    centred.div(&deviation)?.mul(gain)?.add(shift)
 }
 
 fn log_sum_exp<T: Real>(suite: &mut Suite, shape: [usize; 2]) -> Result<(), Failure> {

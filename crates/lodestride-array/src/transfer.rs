@@ -24,7 +24,7 @@ impl NdArray {
     /// The array itself when it is on the heap, else a copy on the heap that outlives every workspace.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Access`] when the array is stale already, [`ArrayErrorKind::Allocation`] when memory runs out.
+    /// [`ArrayErrorKind::Access`](crate::ArrayErrorKind::Access) when the array is stale already, [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
     ///
     /// ```
     /// use lodestride_array::{NdArray, Workspace};
@@ -51,7 +51,7 @@ impl NdArray {
     /// there already.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Access`] when the array is stale already, [`ArrayErrorKind::Allocation`] when the workspace is
+    /// [`ArrayErrorKind::Access`](crate::ArrayErrorKind::Access) when the array is stale already, [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when the workspace is
     /// not open or full.
     #[doc(alias = "leverageTo")]
     #[track_caller]
@@ -66,7 +66,7 @@ impl NdArray {
     /// [`leverage_to`](Self::leverage_to) when the workspace is open, else [`detach`](Self::detach).
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Access`] when the array is stale already, [`ArrayErrorKind::Allocation`] when memory runs out.
+    /// [`ArrayErrorKind::Access`](crate::ArrayErrorKind::Access) when the array is stale already, [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
     #[doc(alias = "leverageOrDetach")]
     #[track_caller]
     pub fn leverage_or_detach(&self, workspace: &Workspace) -> Result<NdArray> {
@@ -81,7 +81,7 @@ impl NdArray {
     /// on the heap already.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Access`] when the array is stale already, [`ArrayErrorKind::Allocation`] when memory runs out.
+    /// [`ArrayErrorKind::Access`](crate::ArrayErrorKind::Access) when the array is stale already, [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
     #[track_caller]
     pub fn leverage(&self) -> Result<NdArray> {
         self.buffer().validate().in_op("leverage", self)?;
@@ -98,7 +98,7 @@ impl NdArray {
     /// workspace is open.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Access`] when the array is stale already, [`ArrayErrorKind::Allocation`] when memory runs out.
+    /// [`ArrayErrorKind::Access`](crate::ArrayErrorKind::Access) when the array is stale already, [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
     #[track_caller]
     pub fn migrate(&self) -> Result<NdArray> {
         self.buffer().validate().in_op("migrate", self)?;

@@ -1,6 +1,6 @@
 //! Running sums, products, maxima and minima along an axis.
 //!
-//! A line that is dense in memory is cut into segments of [`SEGMENT`] elements. Eight of them run side by side, each from
+//! A line that is dense in memory is cut into segments of 64 elements. Eight of them run side by side, each from
 //! nothing, and then take what came before them: that breaks the chain of one addition waiting for the last. Across lines, a
 //! row of results is the row before it and a row of the input.
 

@@ -24,7 +24,8 @@ impl NdArray {
     /// The array itself when it is on the heap, else a copy on the heap that outlives every workspace.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Access`](crate::ArrayErrorKind::Access) when the array is stale already, [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
+    /// [`ArrayErrorKind::Access`](crate::ArrayErrorKind::Access) when the array is stale already,
+    /// [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
     ///
     /// ```
     /// use lodestride_array::{NdArray, Workspace};
@@ -35,7 +36,8 @@ impl NdArray {
     ///     Ok::<_, lodestride_array::ArrayError>((a.detach()?, a))
     /// })??;
     /// assert_eq!(kept.to_vec::<f32>()?, [1.0, 1.0, 1.0]);
-    /// assert!(lost.to_vec::<f32>().unwrap_err().to_string().contains("leaked workspace pointer from workspace [LOOP]"));
+    /// assert!(lost.to_vec::<f32>().unwrap_err().to_string().contains("leaked workspace pointer from workspace
+    /// [LOOP]"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[track_caller]
@@ -51,8 +53,8 @@ impl NdArray {
     /// there already.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Access`](crate::ArrayErrorKind::Access) when the array is stale already, [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when the workspace is
-    /// not open or full.
+    /// [`ArrayErrorKind::Access`](crate::ArrayErrorKind::Access) when the array is stale already,
+    /// [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when the workspace is not open or full.
     #[doc(alias = "leverageTo")]
     #[track_caller]
     pub fn leverage_to(&self, workspace: &Workspace) -> Result<NdArray> {
@@ -66,7 +68,8 @@ impl NdArray {
     /// [`leverage_to`](Self::leverage_to) when the workspace is open, else [`detach`](Self::detach).
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Access`](crate::ArrayErrorKind::Access) when the array is stale already, [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
+    /// [`ArrayErrorKind::Access`](crate::ArrayErrorKind::Access) when the array is stale already,
+    /// [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
     #[doc(alias = "leverageOrDetach")]
     #[track_caller]
     pub fn leverage_or_detach(&self, workspace: &Workspace) -> Result<NdArray> {
@@ -81,7 +84,8 @@ impl NdArray {
     /// on the heap already.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Access`](crate::ArrayErrorKind::Access) when the array is stale already, [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
+    /// [`ArrayErrorKind::Access`](crate::ArrayErrorKind::Access) when the array is stale already,
+    /// [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
     #[track_caller]
     pub fn leverage(&self) -> Result<NdArray> {
         self.buffer().validate().in_op("leverage", self)?;
@@ -98,7 +102,8 @@ impl NdArray {
     /// workspace is open.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Access`](crate::ArrayErrorKind::Access) when the array is stale already, [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
+    /// [`ArrayErrorKind::Access`](crate::ArrayErrorKind::Access) when the array is stale already,
+    /// [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
     #[track_caller]
     pub fn migrate(&self) -> Result<NdArray> {
         self.buffer().validate().in_op("migrate", self)?;

@@ -36,8 +36,7 @@ impl NdArray {
     ///     Ok::<_, lodestride_array::ArrayError>((a.detach()?, a))
     /// })??;
     /// assert_eq!(kept.to_vec::<f32>()?, [1.0, 1.0, 1.0]);
-    /// assert!(lost.to_vec::<f32>().unwrap_err().to_string().contains("leaked workspace pointer from workspace
-    /// [LOOP]"));
+    /// assert!(lost.to_vec::<f32>().unwrap_err().to_string().contains("leaked workspace pointer from workspace [LOOP]"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[track_caller]

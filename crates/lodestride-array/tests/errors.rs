@@ -204,6 +204,29 @@ fn stale_arrays_are_errors_everywhere() {
             NdArray::to_flattened(Order::C, &[&leaked]).map(drop),
         ),
         ("to_bytes", leaked.to_bytes().map(drop)),
+        ("softmax", leaked.softmax(1).map(drop)),
+        (
+            "softmax of columns",
+            leaked.transpose().softmax(1).map(drop),
+        ),
+        (
+            "layer_norm",
+            leaked.layer_norm(0, None, None, 0.0).map(drop),
+        ),
+        ("sort", leaked.sort(0).map(drop)),
+        ("argsort", leaked.argsort(1).map(drop)),
+        ("unique", leaked.unique().map(drop)),
+        ("median", leaked.median(0).map(drop)),
+        ("topk", leaked.topk(2, 1).map(drop)),
+        ("map", leaked.map(|x: f32| x + 1.0).map(drop)),
+        (
+            "lazy",
+            leaked
+                .lazy()
+                .apply(lodestride_array::kernels::UnaryOp::Exp)
+                .eval()
+                .map(drop),
+        ),
     ];
     for (name, result) in reads {
         let found = result.expect_err(name).to_string();

@@ -124,6 +124,11 @@ pub(crate) fn along<C: Raised, K: RowKernel<C>>(
     if out.elements() == 0 {
         return Ok(());
     }
+    // Before anything is copied aside: a refusal names the argument of this operation.
+    for (argument, x) in inputs {
+        drop(x.read(op, *argument)?);
+    }
+    drop(out.write(op, Argument::Z)?);
     let order = (out.dtype() == C::DTYPE)
         .then(|| dense_order(out.layout()))
         .flatten()

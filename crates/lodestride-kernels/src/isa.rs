@@ -275,19 +275,6 @@ pub(crate) trait Task {
     fn run<A: Arch>(self) -> Self::Output;
 }
 
-/// Asks the caches for the line `bytes` after the start of `data`. Any distance is allowed: nothing is read.
-#[inline(always)]
-pub(crate) fn prefetch<T>(data: &[T], bytes: usize) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        let line = data.as_ptr().cast::<i8>().wrapping_add(bytes);
-        // SAFETY: a prefetch is a hint: it has no effect on the program's state and never faults, whatever the address.
-        unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(line) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (data, bytes);
-}
-
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
 fn task_avx2<T: Task>(task: T) -> T::Output {

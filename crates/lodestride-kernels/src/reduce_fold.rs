@@ -5,8 +5,9 @@
 //! its position alone, so a result depends neither on the instruction set nor on the number of threads. Whole sets of runs
 //! go through one call, so that choosing the instruction set costs nothing per run.
 
-use crate::isa::{Arch, Task, prefetch};
+use crate::isa::{Arch, Task};
 use crate::numeric::{Compute, level_for};
+use crate::stream;
 
 /// Independent accumulators of a long run: enough for eight vectors of f64 in flight.
 pub(crate) const LANES: usize = 64;
@@ -20,8 +21,6 @@ pub(crate) const BLOCK: usize = 4096;
 pub(crate) const ROWS: usize = 64;
 /// Columns of a sweep: the accumulator row stays in L1.
 pub(crate) const COLUMNS: usize = 1024;
-/// Bytes of a cache line.
-const LINE: usize = 64;
 /// Bytes of a page, which the processor's own prefetching does not leave.
 const PAGE: usize = 4096;
 /// Bytes that the second-level cache holds.
@@ -259,8 +258,9 @@ fn step_chunks<C: Compute, F: LaneFold<C>, const N: usize>(
 /// Asks for the memory that follows a part of a run.
 #[inline(always)]
 pub(crate) fn prefetch_after<C>(part: &[C]) {
-    for line in (0..size_of_val(part)).step_by(LINE) {
-        prefetch(part, size_of::<C>() * PART + line);
+    let next = part.as_ptr().wrapping_add(PART).cast::<u8>();
+    for line in (0..size_of_val(part)).step_by(stream::LINE) {
+        stream::prefetch(next.wrapping_add(line));
     }
 }
 

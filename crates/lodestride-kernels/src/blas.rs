@@ -10,9 +10,12 @@
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use gemm::Parallelism;
+use lodestride_buffer::Element;
 
 use crate::gemm_small::Blend;
+use crate::gemm_tile::TileFloat;
 use crate::matrix::{Matrix, MatrixMut};
+use crate::numeric::Compute;
 
 /// What multiplies large matrices of floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -73,8 +76,8 @@ impl Backend {
     }
 }
 
-/// A float both libraries multiply.
-pub(crate) trait BlasFloat: Copy {
+/// A float that every kind of product takes: both libraries and the tiles.
+pub(crate) trait BlasFloat: Compute + Element + TileFloat {
     /// `out = alpha * a b + beta * out`; false (and nothing done) where OpenBLAS does not take these layouts.
     fn openblas(
         a: Matrix<'_, Self>,
@@ -87,7 +90,7 @@ pub(crate) trait BlasFloat: Copy {
 }
 
 /// `out = alpha * a b + beta * out` on up to `threads` threads; a `beta` of zero never reads `out`. No size is zero.
-pub(crate) fn product<C: BlasFloat + 'static>(
+pub(crate) fn product<C: BlasFloat>(
     a: Matrix<'_, C>,
     b: Matrix<'_, C>,
     out: &mut MatrixMut<'_, C>,

@@ -1,9 +1,9 @@
 //! Which kernel multiplies two matrices of floats: by size, layout and number of threads.
 
-use lodestride_buffer::{Buffer, Element};
+use lodestride_buffer::Buffer;
 
 use crate::blas::{self, BlasFloat};
-use crate::gemm_small::{self, Blend, MulAdd};
+use crate::gemm_small::{self, Blend};
 use crate::gemm_tile::{self, TileFloat, Walk};
 use crate::matrix::{Matrix, MatrixMut, MatrixShape};
 
@@ -26,7 +26,7 @@ const TILED: usize = 2048;
 const SYMMETRIC: usize = 64;
 
 /// One product of floats, by the kernel that suits its size and layout.
-pub(crate) fn multiply<C: MulAdd + BlasFloat + TileFloat + Element>(
+pub(crate) fn multiply<C: BlasFloat>(
     a: Matrix<'_, C>,
     b: Matrix<'_, C>,
     mut out: MatrixMut<'_, C>,
@@ -75,7 +75,7 @@ const TALL: usize = 32;
 const TURNED: usize = 1 << 20;
 
 /// A packed product whose right matrix is copied to contiguous rows first; none, with nothing done, without memory for it.
-fn turned_product<C: BlasFloat + Element>(
+fn turned_product<C: BlasFloat>(
     a: Matrix<'_, C>,
     b: Matrix<'_, C>,
     out: &mut MatrixMut<'_, C>,
@@ -126,7 +126,7 @@ fn is_square_of_one<C: Copy>(a: Matrix<'_, C>, b: Matrix<'_, C>) -> bool {
 }
 
 /// `out = alpha * a a'`: one triangle is multiplied, the other mirrored.
-fn symmetric<C: MulAdd + BlasFloat + TileFloat + Element>(
+fn symmetric<C: BlasFloat>(
     a: Matrix<'_, C>,
     b: Matrix<'_, C>,
     out: &mut MatrixMut<'_, C>,

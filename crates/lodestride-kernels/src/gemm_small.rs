@@ -1,36 +1,8 @@
-//! Matrix products in plain loops: integers of any size, and small floats where the machine has no tiles.
+//! Matrix products of integers in plain loops, and how any product meets what its destination holds.
 
 use crate::isa::{Arch, Task};
 use crate::matrix::{Matrix, MatrixMut};
 use crate::numeric::{Compute, run_for};
-
-/// A compute type with a fused multiply-add where the instruction set has one.
-pub(crate) trait MulAdd: Compute {
-    /// `a * b + c`.
-    fn mul_add<A: Arch>(a: Self, b: Self, c: Self) -> Self;
-}
-
-macro_rules! mul_add_float {
-    ($($t:ty),*) => {$(
-        impl MulAdd for $t {
-            #[inline(always)]
-            fn mul_add<A: Arch>(a: $t, b: $t, c: $t) -> $t {
-                if A::FMA { <$t>::mul_add(a, b, c) } else { a * b + c }
-            }
-        }
-    )*};
-}
-mul_add_float!(f32, f64);
-
-macro_rules! mul_add_integer {
-    ($($t:ty),*) => {$(
-        impl MulAdd for $t {
-            #[inline(always)]
-            fn mul_add<A: Arch>(a: $t, b: $t, c: $t) -> $t { a.wrapping_mul(b).wrapping_add(c) }
-        }
-    )*};
-}
-mul_add_integer!(i64, u64);
 
 /// How a product meets what is in the destination: `out = alpha * product + beta * out`; `beta` 0 never reads `out`.
 #[derive(Clone, Copy, Debug)]
@@ -74,60 +46,37 @@ pub(crate) fn scale<C: Compute>(out: &mut MatrixMut<'_, C>, beta: C) {
 /// Columns of the right matrix that are worked on together.
 const COLUMNS: usize = 256;
 
-/// `out = alpha * a b + beta * out` with the columns of `b` one element apart.
-pub(crate) fn product<C: MulAdd>(
-    a: Matrix<'_, C>,
-    b: Matrix<'_, C>,
-    out: &mut MatrixMut<'_, C>,
-    blend: Blend<C>,
-) {
-    if b.shape().columns <= 16 {
-        run_for::<C, _>(ProductTask {
-            a,
-            b,
-            out,
-            blend,
-            sums: &mut [C::ZERO; 16],
-        });
+/// `out = a b` with the columns of `b` one element apart.
+pub(crate) fn product<C: Compute>(a: Matrix<'_, C>, b: Matrix<'_, C>, out: &mut MatrixMut<'_, C>) {
+    let sums: &mut [C] = if b.shape().columns <= 16 {
+        &mut [C::ZERO; 16]
     } else {
-        run_for::<C, _>(ProductTask {
-            a,
-            b,
-            out,
-            blend,
-            sums: &mut [C::ZERO; COLUMNS],
-        });
-    }
+        &mut [C::ZERO; COLUMNS]
+    };
+    run_for::<C, _>(ProductTask { a, b, out, sums });
 }
 
 struct ProductTask<'a, 'm, C> {
     a: Matrix<'a, C>,
     b: Matrix<'a, C>,
     out: &'a mut MatrixMut<'m, C>,
-    blend: Blend<C>,
     sums: &'a mut [C],
 }
 
-impl<C: MulAdd> Task for ProductTask<'_, '_, C> {
+impl<C: Compute> Task for ProductTask<'_, '_, C> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arch>(self) {
-        let Self {
-            a,
-            b,
-            out,
-            blend,
-            sums,
-        } = self;
+        let Self { a, b, out, sums } = self;
         let (left, right, to) = (a.shape(), b.shape(), out.shape());
         for first in (0..right.columns).step_by(sums.len()) {
             let sums = &mut sums[..(right.columns - first).min(COLUMNS)];
             for row in 0..left.rows {
                 sums.fill(C::ZERO);
-                row_product::<A, C>(a, b, row, first, sums);
+                row_product(a, b, row, first, sums);
                 for (column, &sum) in sums.iter().enumerate() {
-                    blend.apply(&mut out.data()[to.at(row, first + column)], sum);
+                    out.data()[to.at(row, first + column)] = sum;
                 }
             }
         }
@@ -136,7 +85,7 @@ impl<C: MulAdd> Task for ProductTask<'_, '_, C> {
 
 /// Adds multiples of rows of `b` to `sums`, four rows at a time.
 #[inline(always)]
-fn row_product<A: Arch, C: MulAdd>(
+fn row_product<C: Compute>(
     a: Matrix<'_, C>,
     b: Matrix<'_, C>,
     row: usize,
@@ -152,14 +101,14 @@ fn row_product<A: Arch, C: MulAdd>(
         let rows = line(4 * quad).iter().zip(line(4 * quad + 1));
         let rows = rows.zip(line(4 * quad + 2)).zip(line(4 * quad + 3));
         for (sum, (((&w, &x), &y), &z)) in sums.iter_mut().zip(rows) {
-            let low = C::mul_add::<A>(q, x, C::mul_add::<A>(p, w, *sum));
-            *sum = C::mul_add::<A>(s, z, C::mul_add::<A>(r, y, low));
+            let low = p.mul(w).add(q.mul(x));
+            *sum = sum.add(low.add(r.mul(y)).add(s.mul(z)));
         }
     }
     for step in depth / 4 * 4..depth {
         let factor = factor(step);
         for (sum, &value) in sums.iter_mut().zip(line(step)) {
-            *sum = C::mul_add::<A>(factor, value, *sum);
+            *sum = sum.add(factor.mul(value));
         }
     }
 }

@@ -3,17 +3,17 @@
 //! Here are the checks, the batch and the choice of kernel: `gemm_small` for small products, integers and vectors, `blas`
 //! for the rest. Threads share out either the batch or one product, never both.
 
-use lodestride_buffer::{Argument, DType, Element};
+use lodestride_buffer::{Argument, DType};
 use lodestride_shape::{Shape, ShapeError, ShapeOperation};
 
 use crate::blas::BlasFloat;
 use crate::door;
 use crate::error::{KernelError, Result};
 use crate::gemm_choice::multiply;
-use crate::gemm_small::{self, Blend, MulAdd};
-use crate::gemm_tile::TileFloat;
+use crate::gemm_small::{self, Blend};
 use crate::matmul_mixed;
 use crate::matrix::{Matrix, MatrixMut, MatrixShape};
+use crate::numeric::Compute;
 use crate::operand::Operand;
 use crate::spread;
 use crate::strided::{Dim, Dims, collapse, count, dims_of, offset_at};
@@ -126,11 +126,7 @@ struct Call<'a> {
 
 impl Call<'_> {
     /// The products of floats; a single one needs no list of batch axes.
-    fn floats<C: MulAdd + BlasFloat + TileFloat + Element>(
-        self,
-        (a, b, out): (&[C], &[C], &mut [C]),
-        blend: Blend<C>,
-    ) {
+    fn floats<C: BlasFloat>(self, (a, b, out): (&[C], &[C], &mut [C]), blend: Blend<C>) {
         if self.out.shape().len() > 2 {
             return Batch::new(self.a, self.b, self.out).floats(a, b, out, blend);
         }
@@ -140,16 +136,12 @@ impl Call<'_> {
     }
 
     /// The products of integers, which wrap.
-    fn integers<C: MulAdd>(self, (a, b, out): (&[C], &[C], &mut [C])) {
+    fn integers<C: Compute>(self, (a, b, out): (&[C], &[C], &mut [C])) {
         let batch = Batch::new(self.a, self.b, self.out);
-        let plain = Blend {
-            alpha: C::ONE,
-            beta: C::ZERO,
-        };
         for index in 0..batch.len() {
             let [left, right, to] = batch.shapes(index);
             let (left, right) = (Matrix::new(a, left), Matrix::new(b, right));
-            gemm_small::product(left, right, &mut MatrixMut::new(out, to), plain);
+            gemm_small::product(left, right, &mut MatrixMut::new(out, to));
         }
     }
 }
@@ -232,13 +224,7 @@ impl Batch {
         ]
     }
 
-    fn floats<C: MulAdd + BlasFloat + TileFloat + Element>(
-        &self,
-        a: &[C],
-        b: &[C],
-        out: &mut [C],
-        blend: Blend<C>,
-    ) {
+    fn floats<C: BlasFloat>(&self, a: &[C], b: &[C], out: &mut [C], blend: Blend<C>) {
         let products = self.len();
         let work = self.work();
         if work == 0 && self.out.is_empty() {

@@ -5,8 +5,11 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use lodestride::array::{DType, NdArray};
 use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
+
+use crate::contest::Failure;
 
 /// Working sets of one thread, from well inside the first-level cache to far beyond the last.
 const SIZES: [usize; 15] = [
@@ -37,19 +40,20 @@ pub(crate) struct Bandwidth {
 }
 
 impl Bandwidth {
-    /// Measures for about a second.
-    pub(crate) fn measure(threads: usize) -> Bandwidth {
+    /// Measures for about a second, in memory like that of every array: on huge pages where there are some.
+    pub(crate) fn measure(threads: usize) -> Result<Bandwidth, Failure> {
+        let largest = SIZES.iter().copied().max().unwrap_or(0);
+        let memory = (0..threads)
+            .map(|_| NdArray::ones_of(DType::F32, [largest / 4]))
+            .collect::<Result<Vec<_>, _>>()?;
         let curve = |work: fn(usize, &mut [f32]) -> f64| {
-            SIZES
-                .iter()
-                .map(|&bytes| (threads * bytes) as f64)
-                .zip(together(threads, work))
-                .collect()
+            let sizes = SIZES.iter().map(|&bytes| (threads * bytes) as f64);
+            Ok::<_, Failure>(sizes.zip(together(&memory, work)?).collect())
         };
-        Bandwidth {
-            copy: curve(copy),
-            read: curve(read),
-        }
+        Ok(Bandwidth {
+            copy: curve(copy)?,
+            read: curve(read)?,
+        })
     }
 
     /// Nanoseconds of copying, `bytes` read and written in all.
@@ -82,20 +86,29 @@ fn at(curve: &[(f64, f64)], bytes: f64) -> f64 {
     }
 }
 
-/// Runs `work` on every size in all threads at once and adds up their rates.
-fn together(threads: usize, work: fn(usize, &mut [f32]) -> f64) -> Vec<f64> {
-    let start = Barrier::new(threads);
-    let one = || {
-        let largest = SIZES.iter().copied().max().unwrap_or(0);
-        let mut memory = vec![1f32; largest / 4];
+/// Runs `work` on every size in one thread for each array at once and adds up their rates.
+fn together(
+    memory: &[NdArray],
+    work: fn(usize, &mut [f32]) -> f64,
+) -> Result<[f64; SIZES.len()], Failure> {
+    let mut views = memory
+        .iter()
+        .map(NdArray::view_mut::<f32>)
+        .collect::<Result<Vec<_>, _>>()?;
+    let start = Barrier::new(memory.len());
+    let one = |memory: &mut [f32]| {
         SIZES.map(|bytes| {
             start.wait();
             work(bytes, &mut memory[..bytes / 4])
         })
     };
-    thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(one)).collect();
-        let mut rates = one().to_vec();
+    let mut slices = views.iter_mut().filter_map(|view| view.as_mut_slice());
+    let first = slices.next();
+    Ok(thread::scope(|scope| {
+        let others: Vec<_> = slices
+            .map(|memory| scope.spawn(|| one(memory)))
+            .collect();
+        let mut rates = first.map_or([0.0; SIZES.len()], one);
         for other in others {
             // A thread that panicked has no share in the sum.
             let theirs = other.join().unwrap_or([0.0; SIZES.len()]);
@@ -105,7 +118,7 @@ fn together(threads: usize, work: fn(usize, &mut [f32]) -> f64) -> Vec<f64> {
                 .for_each(|(rate, more)| *rate += more);
         }
         rates
-    })
+    }))
 }
 
 /// Bytes per nanosecond of the fastest of many repetitions, each of them long enough for the clock.

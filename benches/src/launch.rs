@@ -142,7 +142,7 @@ fn start(threads: usize, cores: usize) -> Result<bool, Failure> {
 
 fn measure(options: Options, cleared: &str) -> Result<(), Failure> {
     let all = env::var(CORES).ok().and_then(|text| text.parse().ok());
-    let machine = Machine::look(cleared, all.unwrap_or_else(cores));
+    let machine = Machine::look(cleared, all.unwrap_or_else(cores))?;
     println!("{machine}");
     let threads = machine.threads;
     let peers = if options.peers {

@@ -7,7 +7,7 @@ use lodestride::array::kernels::{self, Backend, Isa};
 use serde::{Deserialize, Serialize};
 
 use crate::bandwidth::Bandwidth;
-use crate::contest::Limit;
+use crate::contest::{Failure, Limit};
 use crate::peak;
 
 /// Facts and calibrations printed above the table and used for its limits.
@@ -42,10 +42,10 @@ const THROTTLED: f64 = 0.9;
 
 impl Machine {
     /// Asks the system and takes the calibrations: about two seconds.
-    pub(crate) fn look(cleared: &str, cores: usize) -> Machine {
+    pub(crate) fn look(cleared: &str, cores: usize) -> Result<Machine, Failure> {
         let threads = kernels::threads();
         let clock = peak::clock();
-        Machine {
+        Ok(Machine {
             processor: processor(),
             cores,
             threads,
@@ -54,13 +54,13 @@ impl Machine {
             clock: [clock; 2],
             clock_allowed: clock_allowed(),
             flops: peak::flops(),
-            bandwidth: Bandwidth::measure(threads),
+            bandwidth: Bandwidth::measure(threads)?,
             cleared: cleared.to_owned(),
             load: load(),
             peers: Vec::new(),
             waited: None,
             took: 0.0,
-        }
+        })
     }
 
     /// Nanoseconds below which a workload cannot go here, by this run's calibrations.

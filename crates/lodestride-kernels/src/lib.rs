@@ -4,6 +4,7 @@ mod blas;
 mod closure;
 mod code;
 mod compact;
+mod crew;
 mod dense;
 mod door;
 mod driver;

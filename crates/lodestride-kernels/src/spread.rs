@@ -42,9 +42,9 @@ pub(crate) fn for_each_chunk<T: Send>(
     });
 }
 
-/// Calls `work` for every index, even shares of neighbouring ones on each thread. Compiled once: callers are erased.
+/// Calls `work` for every index, even shares of neighbouring ones for each part. Compiled once: callers are erased.
 fn for_each(count: usize, work: &(dyn Fn(usize) + Sync)) {
-    let share = count.div_ceil(threads::threads()).max(1);
+    let share = count.div_ceil(threads::shares()).max(1);
     threads::for_each_part(0..count.div_ceil(share), |part| {
         (part * share..count.min((part + 1) * share)).for_each(work);
     });

@@ -1,15 +1,23 @@
 //! How many threads an operation may use, and from which size on.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use smallvec::SmallVec;
+
+use crate::crew;
 
 /// 0 until set: as many as the pool has.
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
 
 /// Bytes an operation bound by memory must move before a second thread pays.
-const LIGHT_BYTES: usize = 1 << 20;
+const LIGHT_BYTES: usize = 4 << 20;
 
 /// Bytes an operation bound by arithmetic must move before a second thread pays.
-const HEAVY_BYTES: usize = 1 << 17;
+const HEAVY_BYTES: usize = 1 << 20;
+
+/// Parts for each thread.
+const PARTS: usize = 4;
 
 /// From how many moved bytes on an operation is divided among threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,14 +63,23 @@ fn pool_threads() -> usize {
     1
 }
 
-/// Into how many parts to divide an operation that moves `bytes` bytes.
+/// Into how many parts to divide an operation that moves `bytes` bytes: more than there are threads, so that one that comes
+/// late does less.
 #[inline]
 pub(crate) fn parts(bytes: usize, heavy: bool) -> usize {
     let enough = if heavy { HEAVY_BYTES } else { LIGHT_BYTES };
     if bytes < enough {
-        1
-    } else {
-        threads().min(bytes / (enough / 2))
+        return 1;
+    }
+    shares().min(bytes / (enough / PARTS))
+}
+
+/// Into how many parts to divide work that is large enough for every thread.
+#[inline]
+pub(crate) fn shares() -> usize {
+    match threads() {
+        1 => 1,
+        threads => PARTS * threads,
     }
 }
 
@@ -72,17 +89,18 @@ pub(crate) fn for_each_part<R: Send>(
     parts: impl ExactSizeIterator<Item = R> + Send,
     work: impl Fn(R) + Sync,
 ) {
-    #[cfg(feature = "rayon")]
-    if parts.len() > 1 {
-        rayon::scope(|scope| {
-            for part in parts {
-                let work = &work;
-                scope.spawn(move |_| work(part));
-            }
-        });
+    if parts.len() < 2 {
+        parts.for_each(work);
         return;
     }
-    parts.for_each(work);
+    // Never contended: every part is taken once.
+    let parts: SmallVec<[Mutex<Option<R>>; 8]> = parts.map(|part| Mutex::new(Some(part))).collect();
+    crew::for_each(parts.len(), threads() - 1, &|index| {
+        let mut slot = parts[index].lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(part) = slot.take() {
+            work(part);
+        }
+    });
 }
 
 /// Runs two pieces of work, at the same time where there are threads.

@@ -105,9 +105,7 @@ fn together(
     let mut slices = views.iter_mut().filter_map(|view| view.as_mut_slice());
     let first = slices.next();
     Ok(thread::scope(|scope| {
-        let others: Vec<_> = slices
-            .map(|memory| scope.spawn(|| one(memory)))
-            .collect();
+        let others: Vec<_> = slices.map(|memory| scope.spawn(|| one(memory))).collect();
         let mut rates = first.map_or([0.0; SIZES.len()], one);
         for other in others {
             // A thread that panicked has no share in the sum.

@@ -7,6 +7,7 @@
     reason = "both libraries take matrices as raw pointers with steps"
 )]
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use gemm::Parallelism;
@@ -14,8 +15,9 @@ use lodestride_buffer::Element;
 
 use crate::gemm_small::Blend;
 use crate::gemm_tile::TileFloat;
-use crate::matrix::{Matrix, MatrixMut};
+use crate::matrix::{Matrix, MatrixMut, MatrixShape};
 use crate::numeric::Compute;
+use crate::threads;
 
 /// What multiplies large matrices of floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -102,50 +104,108 @@ pub(crate) fn product<C: BlasFloat>(
     }
     let (left, right, to) = (a.shape(), b.shape(), out.shape());
     assert!(left.rows == to.rows && right.columns == to.columns && left.columns == right.rows);
-    // Pointers are taken from the whole slices: steps may be negative.
-    let start_a = a.data().as_ptr().wrapping_add(left.start);
-    let start_b = b.data().as_ptr().wrapping_add(right.start);
-    let start_out = out.data().as_mut_ptr().wrapping_add(to.start);
-    // SAFETY: `Matrix::new` and `MatrixMut::new` have proven that every element these shapes reach lies inside the slices
-    // the pointers come from; `out` is a unique borrow, so it overlaps neither input, and its positions are distinct
-    // because operands with self-overlapping layouts are refused as destinations.
-    unsafe {
-        gemm::gemm(
-            to.rows,
-            to.columns,
-            left.columns,
-            start_out,
-            to.column_step,
-            to.row_step,
-            !blend.beta.is_zero(),
-            start_a,
-            left.column_step,
-            left.row_step,
-            start_b,
-            right.column_step,
-            right.row_step,
-            blend.beta,
-            blend.alpha,
-            false,
-            false,
-            false,
-            parallelism(threads),
-        );
-    }
-}
-
-#[cfg(feature = "rayon")]
-fn parallelism(threads: usize) -> Parallelism {
-    if threads > 1 {
-        Parallelism::Rayon(threads)
+    let job = Job {
+        a: a.data().as_ptr(),
+        b: b.data().as_ptr(),
+        out: out.data().as_mut_ptr(),
+        left,
+        right,
+        to,
+        blend,
+    };
+    let work = to.rows * to.columns * left.columns;
+    let [down, across] = if work < WORTH {
+        [1, 1]
     } else {
-        Parallelism::None
-    }
+        grid(to.rows, to.columns, threads)
+    };
+    let rows = to.rows.div_ceil(down).next_multiple_of(ROW_STEP);
+    let columns = to.columns.div_ceil(across).next_multiple_of(COLUMN_STEP);
+    let (down, across) = (to.rows.div_ceil(rows), to.columns.div_ceil(columns));
+    threads::for_each_part(0..down * across, |part| {
+        job.part(
+            share(part % down, rows, to.rows),
+            share(part / down, columns, to.columns),
+        );
+    });
 }
 
-#[cfg(not(feature = "rayon"))]
-fn parallelism(_threads: usize) -> Parallelism {
-    Parallelism::None
+/// Multiply-adds from which on a second thread pays.
+const WORTH: usize = 5 << 20;
+
+/// Parts begin at multiples of what the kernels work on at once.
+const ROW_STEP: usize = 48;
+const COLUMN_STEP: usize = 16;
+
+/// Into how many parts to divide rows and columns among threads, so that the parts are as square as can be: each part reads
+/// its rows of the left and its columns of the right matrix.
+fn grid(rows: usize, columns: usize, threads: usize) -> [usize; 2] {
+    let ways = (1..=threads).filter(|down| threads.is_multiple_of(*down));
+    let least = ways.min_by_key(|&down| rows.div_ceil(down) + columns.div_ceil(threads / down));
+    let down = least.unwrap_or(1);
+    [down, threads / down]
+}
+
+/// The `part`th of the shares of `size` that `count` is divided into.
+fn share(part: usize, size: usize, count: usize) -> Range<usize> {
+    (part * size).min(count)..((part + 1) * size).min(count)
+}
+
+/// A product whose parts may be computed by different threads.
+///
+/// Invariants: every element that the shapes reach lies inside the slices the pointers come from, which stay borrowed while
+/// the job exists, `out` uniquely; positions of `to` are distinct.
+struct Job<C> {
+    a: *const C,
+    b: *const C,
+    out: *mut C,
+    left: MatrixShape,
+    right: MatrixShape,
+    to: MatrixShape,
+    blend: Blend<C>,
+}
+
+// SAFETY: the inputs are only read; parts of different rows or columns write different elements of `out`.
+unsafe impl<C: Sync> Sync for Job<C> {}
+
+impl<C: BlasFloat> Job<C> {
+    /// Computes these rows and columns of the product.
+    fn part(&self, rows: Range<usize>, columns: Range<usize>) {
+        let (left, right, to) = (self.left, self.right, self.to);
+        let steps = |count: usize, step: isize| count as isize * step;
+        // Steps may be negative, so elements are counted from the first of the matrix, not from the lowest.
+        let down = steps(rows.start, left.row_step);
+        let a = self.a.wrapping_add(left.start).wrapping_offset(down);
+        let across = steps(columns.start, right.column_step);
+        let b = self.b.wrapping_add(right.start).wrapping_offset(across);
+        let corner = steps(rows.start, to.row_step) + steps(columns.start, to.column_step);
+        let out = self.out.wrapping_add(to.start).wrapping_offset(corner);
+        // SAFETY: the invariants of `Job`; `out` is a unique borrow, so it overlaps neither input, and no other part has
+        // these rows and columns.
+        unsafe {
+            gemm::gemm(
+                rows.len(),
+                columns.len(),
+                left.columns,
+                out,
+                to.column_step,
+                to.row_step,
+                !self.blend.beta.is_zero(),
+                a,
+                left.column_step,
+                left.row_step,
+                b,
+                right.column_step,
+                right.row_step,
+                self.blend.beta,
+                self.blend.alpha,
+                false,
+                false,
+                false,
+                Parallelism::None,
+            );
+        }
+    }
 }
 
 #[cfg(not(feature = "openblas"))]

@@ -113,4 +113,4 @@ pub use segment_gradient::segment_reduce_gradient;
 pub use segment_move::{copy_row_ranges, segment_broadcast, segment_reverse};
 pub use segment_softmax::segment_softmax;
 pub use segment_windows::{segment_windows, segment_windows_adjoint};
-pub use threads::{Thresholds, set_threads, threads, thresholds};
+pub use threads::{Thresholds, set_threads, set_thresholds, threads, thresholds};

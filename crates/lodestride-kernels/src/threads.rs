@@ -10,11 +10,11 @@ use crate::crew;
 /// 0 until set: as many as the pool has.
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
 
-/// Bytes an operation bound by memory must move before a second thread pays.
-const LIGHT_BYTES: usize = 4 << 20;
+/// Bytes an operation bound by memory must move before a second thread pays: waking one takes some ten microseconds.
+static LIGHT_BYTES: AtomicUsize = AtomicUsize::new(4 << 20);
 
 /// Bytes an operation bound by arithmetic must move before a second thread pays.
-const HEAVY_BYTES: usize = 1 << 20;
+static HEAVY_BYTES: AtomicUsize = AtomicUsize::new(1 << 20);
 
 /// Parts for each thread.
 const PARTS: usize = 4;
@@ -28,12 +28,26 @@ pub struct Thresholds {
     pub heavy_bytes: usize,
 }
 
-/// The thresholds in force, for reports.
+/// The thresholds in force.
 pub fn thresholds() -> Thresholds {
     Thresholds {
-        light_bytes: LIGHT_BYTES,
-        heavy_bytes: HEAVY_BYTES,
+        light_bytes: LIGHT_BYTES.load(Ordering::Relaxed),
+        heavy_bytes: HEAVY_BYTES.load(Ordering::Relaxed),
     }
+}
+
+/// Sets the thresholds for the whole process, for machines whose threads wake up faster or slower. Results do not depend on
+/// them.
+///
+/// ```
+/// use lodestride_kernels::{Thresholds, set_thresholds, thresholds};
+/// let usual = thresholds();
+/// set_thresholds(Thresholds { light_bytes: usual.light_bytes / 2, ..usual });
+/// # set_thresholds(usual);
+/// ```
+pub fn set_thresholds(thresholds: Thresholds) {
+    LIGHT_BYTES.store(thresholds.light_bytes, Ordering::Relaxed);
+    HEAVY_BYTES.store(thresholds.heavy_bytes, Ordering::Relaxed);
 }
 
 /// Limits the threads of a single operation from now on, in the whole process; 1 keeps everything on the calling thread,
@@ -67,11 +81,12 @@ fn pool_threads() -> usize {
 /// late does less.
 #[inline]
 pub(crate) fn parts(bytes: usize, heavy: bool) -> usize {
-    let enough = if heavy { HEAVY_BYTES } else { LIGHT_BYTES };
+    let enough = if heavy { &HEAVY_BYTES } else { &LIGHT_BYTES };
+    let enough = enough.load(Ordering::Relaxed);
     if bytes < enough {
         return 1;
     }
-    shares().min(bytes / (enough / PARTS))
+    shares().min(bytes / (enough / PARTS).max(1)).max(1)
 }
 
 /// Into how many parts to divide work that is large enough for every thread.

@@ -17,6 +17,7 @@ mod support;
 mod transfer;
 
 use lodestride_buffer::{DType, Scalar};
+use lodestride_kernels::{Thresholds, set_thresholds};
 use support::{Arrangement, Array, close};
 
 /// Collects failures so that one run shows them all.
@@ -57,9 +58,14 @@ impl Report {
     }
 }
 
-/// Held by tests that change process-wide settings, so that they do not disturb each other.
+/// Held by tests that change process-wide settings, so that they do not disturb each other. From now on small operations are
+/// divided among threads too.
 fn settings() -> std::sync::MutexGuard<'static, ()> {
     static LOCK: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    set_thresholds(Thresholds {
+        light_bytes: 1 << 16,
+        heavy_bytes: 1 << 14,
+    });
     LOCK.lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner)
 }

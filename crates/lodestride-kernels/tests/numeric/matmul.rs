@@ -320,6 +320,7 @@ fn rounding_stays_small_and_does_not_depend_on_threads() {
     let best = Isa::detect();
     for (m, k, n) in [
         (200, 300, 250),
+        (130, 1_500, 70),
         (900, 2_000, 1),
         (1, 2_000, 900),
         (30, 30, 30),

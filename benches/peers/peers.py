@@ -105,6 +105,16 @@ class NumPy:
     def sort(self, x): return lambda: np.sort(x)
     def argsort(self, x): return lambda: np.argsort(x)
     def cumsum(self, x): return lambda: np.cumsum(x)
+    def partition(self, x): return lambda: np.partition(x, x.size // 2)
+
+    def topk(self, x):
+        def f():
+            i = np.argpartition(x, x.size - 100)[x.size - 100:]
+            return x[i[np.argsort(-x[i])]]
+        return f
+
+    def unique(self, x): return lambda: np.unique(x)
+    def histogram(self, x): return lambda: np.histogram(x, 100)[0]
     def matmul(self, a, b, o): return lambda: np.matmul(a, b, out=o)
     def transposed(self, a): return a.T
 
@@ -205,12 +215,12 @@ class NumExpr(NumPy):
     def reduce(self, name, x, axis):
         if name == "sum": return self.e("sum(x)" if axis is None else f"sum(x,axis={axis})", x=x)
 
-    copy = concat = gather = mask = sort = argsort = cumsum = matmul = softmax = layernorm = logsumexp = None
+    copy = concat = gather = mask = sort = argsort = cumsum = partition = topk = unique = histogram = matmul = softmax = layernorm = logsumexp = None
     loop = row = scalar = random = ragged = adds = file = None
 
 
 class Torch(NumPy):
-    file = None
+    file = partition = None
 
     def __init__(self):
         import torch
@@ -257,6 +267,9 @@ class Torch(NumPy):
     def gather(self, t, ids): return lambda: self.t.index_select(t, 0, ids)
     def sort(self, x): return lambda: self.t.sort(x).values
     def argsort(self, x): return lambda: self.t.argsort(x)
+    def topk(self, x): return lambda: self.t.topk(x, 100)[0]
+    def unique(self, x): return lambda: self.t.unique(x)
+    def histogram(self, x): return lambda: self.t.histc(x, 100, x.min().item(), x.max().item())
     def cumsum(self, x): return lambda: self.t.cumsum(x, 0)
     def matmul(self, a, b, o): return lambda: self.t.matmul(a, b, out=o)
     def transposed(self, a): return a.t()
@@ -309,7 +322,7 @@ class Torch(NumPy):
 
 class Jax(NumPy):
     given = False
-    file = None
+    file = partition = unique = histogram = None
 
     def __init__(self):
         import jax
@@ -362,6 +375,7 @@ class Jax(NumPy):
     def mask(self, x, m): return lambda: x[m].block_until_ready()
     def sort(self, x): return self.jit(self.j.sort, x)
     def argsort(self, x): return self.jit(self.j.argsort, x)
+    def topk(self, x): return self.jit(lambda x: self.jax.lax.top_k(x, 100)[0], x)
     def cumsum(self, x): return self.jit(self.j.cumsum, x)
 
     def matmul(self, a, b, o):
@@ -462,9 +476,11 @@ def layout(p, family, name, size, dtype):
     if name == "gather":
         return p.gather and p.gather(p.arr(uniform((50000, 128), 1, 0.1, 1, dtype)), p.arr(positions(100000, 2, 50000)))
     sizes = tuple(int(float(s)) for s in size.split("x"))
-    if name in ("sort", "argsort", "cumsum"):
+    if name in ("sort", "argsort", "cumsum", "partition", "topk", "histogram"):
         f = getattr(p, name)
         return f and f(p.arr(uniform(sizes, 1, 0.1, 1, dtype)))
+    if name == "unique":
+        return p.unique and p.unique(p.arr(positions(sizes[0], 1, 1000).astype(dtype)))
     if name == "mask":
         return p.mask and p.mask(p.arr(uniform(sizes, 1, 0.1, 1, dtype)), p.arr(positions(sizes[0], 2, 2) == 1))
     if not p.copy: return None
@@ -545,6 +561,7 @@ def answer(p, workload, result):
     values = p.back(result)
     if family == "rng": values = np.array([values.size])
     if workload == "rg.pad": values = values.sum(1)
+    if workload == "ly.partition": values = values[values.size // 2:][:1]
     values = values.reshape(-1)
     places = sorted({round(i * (values.size - 1) / 15) for i in range(16)})
     return {"len": values.size, "elements": [[i, float(values[i])] for i in places]}

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::bars::Bars;
 use crate::contest::Failure;
-use crate::machine::size;
+use crate::machine::{Machine, size};
 use crate::record::{Record, Role, Verdict, duration};
 use crate::results::{Results, Tally};
 
@@ -41,50 +41,7 @@ fn tables(results: &Results, bars: &Bars) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     for machine in &results.machines {
-        let _ = write!(
-            text,
-            "\n**{} thread(s)**: {}, {} cores, clock {:.2} GHz at the start and {:.2} GHz at the end, at most {:.0} f32 and \
-             {:.0} f64 GFLOP/s a thread, kernels `{}`, matrix products by `{}`",
-            machine.threads,
-            machine.processor,
-            machine.cores,
-            machine.clock[0],
-            machine.clock[1],
-            machine.flops[0],
-            machine.flops[1],
-            machine.isa,
-            machine.products
-        );
-        if let Some(waited) = machine.waited {
-            let _ = write!(
-                text,
-                ", waited for a core {:.0} % of the time",
-                waited * 100.0
-            );
-        }
-        if let Some(throttled) = machine.throttled() {
-            let _ = write!(text, "; **{throttled}**");
-        }
-        let _ = writeln!(text, ".");
-        for peer in &machine.peers {
-            let _ = writeln!(text, "* {peer}");
-        }
-        let _ = write!(text, "\n| working set |");
-        let copies = || machine.bandwidth.copy.iter().step_by(2);
-        copies().for_each(|&(bytes, _)| {
-            let _ = write!(text, " {} |", size(bytes));
-        });
-        let _ = write!(text, "\n|---|{}", "---|".repeat(copies().count()));
-        for (name, curve) in [
-            ("copied", &machine.bandwidth.copy),
-            ("read", &machine.bandwidth.read),
-        ] {
-            let _ = write!(text, "\n| {name}, GB/s |");
-            curve.iter().step_by(2).for_each(|&(_, rate)| {
-                let _ = write!(text, " {rate:.0} |");
-            });
-        }
-        text.push('\n');
+        conditions(&mut text, machine);
     }
     summary(&mut text, results);
     losing(&mut text, results, bars);
@@ -100,6 +57,54 @@ fn tables(results: &Results, bars: &Bars) -> String {
         }
     }
     text
+}
+
+/// What a run was measured on and what its memory reached.
+fn conditions(text: &mut String, machine: &Machine) {
+    let _ = write!(
+        text,
+        "\n**{} thread(s)**: {}, {} cores, clock {:.2} GHz at the start and {:.2} GHz at the end, at most {:.0} f32 and \
+         {:.0} f64 GFLOP/s a thread, kernels `{}`, matrix products by `{}`",
+        machine.threads,
+        machine.processor,
+        machine.cores,
+        machine.clock[0],
+        machine.clock[1],
+        machine.flops[0],
+        machine.flops[1],
+        machine.isa,
+        machine.products
+    );
+    if let Some(waited) = machine.waited {
+        let _ = write!(
+            text,
+            ", waited for a core {:.0} % of the time",
+            waited * 100.0
+        );
+    }
+    if let Some(throttled) = machine.throttled() {
+        let _ = write!(text, "; **{throttled}**");
+    }
+    let _ = writeln!(text, ".");
+    for peer in &machine.peers {
+        let _ = writeln!(text, "* {peer}");
+    }
+    let _ = write!(text, "\n| working set |");
+    let copies = || machine.bandwidth.copy.iter().step_by(2);
+    copies().for_each(|&(bytes, _)| {
+        let _ = write!(text, " {} |", size(bytes));
+    });
+    let _ = write!(text, "\n|---|{}", "---|".repeat(copies().count()));
+    for (name, curve) in [
+        ("copied", &machine.bandwidth.copy),
+        ("read", &machine.bandwidth.read),
+    ] {
+        let _ = write!(text, "\n| {name}, GB/s |");
+        curve.iter().step_by(2).for_each(|&(_, rate)| {
+            let _ = write!(text, " {rate:.0} |");
+        });
+    }
+    text.push('\n');
 }
 
 fn summary(text: &mut String, results: &Results) {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::chart;
 use crate::contest::Failure;
+use crate::machine::Machine;
 use crate::record::{Record, Role, Verdict, duration};
 use crate::report::{Report, escape};
 use crate::results::{Results, Tally};
@@ -56,16 +57,7 @@ fn page(results: &Results) -> Report {
         );
     }
     if let Some(machine) = results.machines.first() {
-        let slowest = machine.clock[0].min(machine.clock[1]);
-        report.tile("clock", &format!("{slowest:.2} GHz"));
-        report.tile(
-            "GFLOP/s at most of one thread, f32",
-            &format!("{:.0}", machine.flops[0]),
-        );
-        report.tile("load at the start", &machine.load);
-        if let Some(waited) = machine.waited {
-            report.tile("waited for a core", &format!("{:.0} %", waited * 100.0));
-        }
+        conditions(&mut report, machine);
     }
     if let Some(throttled) = results.machines.iter().find_map(|m| m.throttled()) {
         report.wide_figure("Throttled", &throttled, "");
@@ -95,6 +87,20 @@ fn page(results: &Results) -> Report {
         &table(&results.records),
     );
     report
+}
+
+/// What the first run was measured on.
+fn conditions(report: &mut Report, machine: &Machine) {
+    let slowest = machine.clock[0].min(machine.clock[1]);
+    report.tile("clock", &format!("{slowest:.2} GHz"));
+    report.tile(
+        "GFLOP/s at most of one thread, f32",
+        &format!("{:.0}", machine.flops[0]),
+    );
+    report.tile("load at the start", &machine.load);
+    if let Some(waited) = machine.waited {
+        report.tile("waited for a core", &format!("{:.0} %", waited * 100.0));
+    }
 }
 
 fn table(records: &[Record]) -> String {

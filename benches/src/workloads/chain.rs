@@ -3,13 +3,14 @@
 
 use std::cell::RefCell;
 
-use lodestride::array::NdArray;
 use lodestride::array::kernels::{BinaryOp, Input, KernelError, Program, ProgramBuilder, UnaryOp};
+use lodestride::array::{ArrayError, NdArray};
 use lodestride::graph::{Function, GraphError, Variable, compile, tensor};
 use ndarray::{Array1, Zip};
 
 use crate::answers::{Data, Real, of_candle, of_ndarray, of_ours, size};
 use crate::contest::{Contest, Failure, Limit};
+use crate::record::Key;
 use crate::suite::Suite;
 
 pub(crate) fn run(suite: &mut Suite) -> Result<(), Failure> {
@@ -112,6 +113,18 @@ impl Chain {
         }
     }
 
+    fn lazy(self, x: &NdArray, y: &NdArray, z: &NdArray) -> Result<NdArray, ArrayError> {
+        let sum = match self {
+            Chain::Fma => x.lazy() * y + z,
+            Chain::Three => (x.lazy() - y).square() / z,
+            Chain::Ten => {
+                let sum = (-x.lazy().square()).exp() + (y.lazy() + 1.5).log();
+                sum.tanh() * x - y.lazy() * 0.5
+            }
+        };
+        sum.eval()
+    }
+
     fn candle(
         self,
         [x, y, z]: &[candle_core::Tensor; 3],
@@ -134,63 +147,102 @@ fn both<T: Real>(
     // Generic, so that the rival's loop is compiled with it.
     scalar: impl Fn(T, T, T) -> T + Copy + Sync + Send,
 ) -> Result<(), Failure> {
-    let tolerance = 8.0 * T::CLOSE;
-    let inputs = if chain == Chain::Ten { 2 } else { 3 };
-    let limit = Limit::Copied(chain.arrays() * count * size_of::<T>());
-    let data = [1, 2, 3].map(|stream| Data::<T>::new(&[count], stream, 0.5, 1.5));
-    let workload = chain.name();
-    if let Some(key) = suite.wants(workload, &size(&[count]), T::NAME) {
-        let [p, q, r] = data.each_ref().map(Data::line);
-        let arrays = [data[0].ours()?, data[1].ours()?, data[2].ours()?];
-        let out = NdArray::zeros_of(T::OURS, [count])?;
-        let program = chain.program::<T>()?;
-        let their_out = RefCell::new(Array1::<T>::zeros(count));
-        let answer = |()| of_ndarray(their_out.borrow().clone());
-        let mut contest = Contest::new(key, tolerance).limit(limit);
-        contest.ours(
-            || {
-                let all = arrays.each_ref().map(|array| Input::Array(array.operand()));
-                program.run(&all[..inputs], &[out.operand()])
-            },
-            |()| of_ours(out.clone()),
-        )?;
+    given(suite, count, chain, scalar)?;
+    fresh(suite, count, chain, scalar)
+}
+
+impl Chain {
+    fn contest<'a, T: Real>(self, key: Key, count: usize) -> Contest<'a> {
+        let limit = Limit::Copied(self.arrays() * count * size_of::<T>());
+        Contest::new(key, 8.0 * T::CLOSE).limit(limit)
+    }
+
+    fn inputs(self) -> usize {
+        if self == Chain::Ten { 2 } else { 3 }
+    }
+}
+
+fn inputs<T: Real>(count: usize) -> [Data<T>; 3] {
+    [1, 2, 3].map(|stream| Data::<T>::new(&[count], stream, 0.5, 1.5))
+}
+
+/// A register program into a given output.
+fn given<T: Real>(
+    suite: &mut Suite,
+    count: usize,
+    chain: Chain,
+    scalar: impl Fn(T, T, T) -> T + Copy + Sync + Send,
+) -> Result<(), Failure> {
+    let Some(key) = suite.wants(chain.name(), &size(&[count]), T::NAME) else {
+        return Ok(());
+    };
+    let data = inputs::<T>(count);
+    let [p, q, r] = data.each_ref().map(Data::line);
+    let arrays = [data[0].ours()?, data[1].ours()?, data[2].ours()?];
+    let out = NdArray::zeros_of(T::OURS, [count])?;
+    let program = chain.program::<T>()?;
+    let their_out = RefCell::new(Array1::<T>::zeros(count));
+    let answer = |()| of_ndarray(their_out.borrow().clone());
+    let mut contest = chain.contest::<T>(key, count);
+    contest.ours(
+        || {
+            let all = arrays.each_ref().map(|array| Input::Array(array.operand()));
+            program.run(&all[..chain.inputs()], &[out.operand()])
+        },
+        |()| of_ours(out.clone()),
+    )?;
+    let zip = || {
+        let mut out = their_out.borrow_mut();
+        let all = Zip::from(&mut *out).and(&p).and(&q).and(&r);
+        all.for_each(|w, &x, &y, &z| *w = scalar(x, y, z));
+    };
+    contest.sure_rival("ndarray", zip, answer)?;
+    if suite.machine.threads > 1 {
         let zip = || {
             let mut out = their_out.borrow_mut();
             let all = Zip::from(&mut *out).and(&p).and(&q).and(&r);
-            all.for_each(|w, &x, &y, &z| *w = scalar(x, y, z));
+            all.par_for_each(|w, &x, &y, &z| *w = scalar(x, y, z));
         };
-        contest.sure_rival("ndarray", zip, answer)?;
-        if suite.machine.threads > 1 {
-            let zip = || {
-                let mut out = their_out.borrow_mut();
-                let all = Zip::from(&mut *out).and(&p).and(&q).and(&r);
-                all.par_for_each(|w, &x, &y, &z| *w = scalar(x, y, z));
-            };
-            contest.sure_rival("ndarray rayon", zip, answer)?;
-        }
-        suite.run(contest)?;
+        contest.sure_rival("ndarray rayon", zip, answer)?;
     }
+    suite.run(contest)
+}
+
+/// A compiled graph, a lazy expression and a closure into a new array.
+fn fresh<T: Real>(
+    suite: &mut Suite,
+    count: usize,
+    chain: Chain,
+    scalar: impl Fn(T, T, T) -> T + Copy + Sync + Send,
+) -> Result<(), Failure> {
     let workload = format!("{}.graph", chain.name());
-    if let Some(key) = suite.wants(&workload, &size(&[count]), T::NAME) {
-        let [p, q, r] = data.each_ref().map(Data::line);
-        let arrays = [data[0].ours()?, data[1].ours()?, data[2].ours()?];
-        let tensors = [data[0].candle()?, data[1].candle()?, data[2].candle()?];
-        let function = chain.graph::<T>()?;
-        let mut contest = Contest::new(key, tolerance).limit(limit);
-        contest.ours(
-            || {
-                let result = function.call(arrays[..inputs].iter())?.remove(0);
-                Ok::<_, GraphError>(result.into_array())
-            },
-            of_ours,
-        )?;
-        let zip = || {
-            let all = Zip::from(&p).and(&q).and(&r);
-            all.map_collect(|&x, &y, &z| scalar(x, y, z))
-        };
-        contest.sure_rival("ndarray", zip, of_ndarray)?;
-        contest.rival("candle", || chain.candle(&tensors), of_candle)?;
-        suite.run(contest)?;
+    let Some(key) = suite.wants(&workload, &size(&[count]), T::NAME) else {
+        return Ok(());
+    };
+    let data = inputs::<T>(count);
+    let [p, q, r] = data.each_ref().map(Data::line);
+    let arrays = [data[0].ours()?, data[1].ours()?, data[2].ours()?];
+    let tensors = [data[0].candle()?, data[1].candle()?, data[2].candle()?];
+    let function = chain.graph::<T>()?;
+    let mut contest = chain.contest::<T>(key, count);
+    contest.ours(
+        || {
+            let result = function.call(arrays[..chain.inputs()].iter())?.remove(0);
+            Ok::<_, GraphError>(result.into_array())
+        },
+        of_ours,
+    )?;
+    let [x, y, z] = &arrays;
+    contest.variant("by a lazy expression", || chain.lazy(x, y, z), of_ours)?;
+    if chain != Chain::Ten {
+        let closure = || NdArray::zip_map([x, y, z], scalar);
+        contest.variant("by a closure", closure, of_ours)?;
     }
-    Ok(())
+    let zip = || {
+        let all = Zip::from(&p).and(&q).and(&r);
+        all.map_collect(|&x, &y, &z| scalar(x, y, z))
+    };
+    contest.sure_rival("ndarray", zip, of_ndarray)?;
+    contest.rival("candle", || chain.candle(&tensors), of_candle)?;
+    suite.run(contest)
 }

@@ -17,6 +17,9 @@ const COUNT: usize = 1_000_000;
 
 type Done = std::result::Result<(), Failure>;
 
+/// A function of rten's over a slice.
+type InVectors = fn(&[f32], &mut Vec<f32>);
+
 /// One function in every library that has it.
 struct Function {
     workload: &'static str,
@@ -24,7 +27,7 @@ struct Function {
     high: f32,
     ours: fn(&NdArray, &NdArray) -> Result<()>,
     candle: Option<fn(&Tensor) -> candle_core::Result<Tensor>>,
-    rten: Option<fn(&[f32], &mut Vec<f32>)>,
+    rten: Option<InVectors>,
 }
 
 impl Function {

@@ -52,8 +52,11 @@ pub(crate) fn run_scaled(suite: &mut Suite) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Measures all workloads of a family.
+type Family = fn(&mut Suite) -> Result<(), Failure>;
+
 /// The families, in the order of the tables.
-const FAMILIES: [fn(&mut Suite) -> Result<(), Failure>; 13] = [
+const FAMILIES: [Family; 13] = [
     elementwise::run,
     chain::run,
     functions::run,

@@ -20,6 +20,10 @@ fn of_type<T: Real>(suite: &mut Suite) -> Result<(), Failure> {
     mask::<T>(suite)?;
     sort::<T>(suite, 1_000_000)?;
     argsort::<T>(suite)?;
+    partition::<T>(suite)?;
+    topk::<T>(suite)?;
+    unique::<T>(suite)?;
+    histogram::<T>(suite)?;
     cumsum::<T>(suite)
 }
 
@@ -114,6 +118,121 @@ fn argsort<T: Real>(suite: &mut Suite) -> Result<(), Failure> {
         |order| of_slice(&order),
     )?;
     contest.rival("candle", || c.arg_sort_last_dim(true), of_candle)?;
+    suite.run(contest)
+}
+
+/// How two numbers without NaN are ordered.
+fn order<T: Real>(a: &T, b: &T) -> std::cmp::Ordering {
+    a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal)
+}
+
+/// The middle of a million in its place; what is compared is that element.
+fn partition<T: Real>(suite: &mut Suite) -> Result<(), Failure> {
+    const COUNT: usize = 1_000_000;
+    let Some(key) = suite.wants("ly.partition", &size(&[COUNT]), T::NAME) else {
+        return Ok(());
+    };
+    let x = Data::<T>::new(&[COUNT], 1, 0.1, 1.0);
+    let a = x.ours()?;
+    let mut contest = Contest::new(key, 0.0);
+    contest.ours(
+        || a.partition([COUNT as i64 / 2], 0),
+        |found| Ok(vec![found.to_f64_vec()?[COUNT / 2]]),
+    )?;
+    contest.sure_rival(
+        "std",
+        || {
+            let mut values = x.values.clone();
+            values.select_nth_unstable_by(COUNT / 2, order);
+            values
+        },
+        |values| of_slice(&values[COUNT / 2..=COUNT / 2]),
+    )?;
+    suite.run(contest)
+}
+
+/// The hundred largest of a million.
+fn topk<T: Real>(suite: &mut Suite) -> Result<(), Failure> {
+    const COUNT: usize = 1_000_000;
+    let Some(key) = suite.wants("ly.topk", &size(&[COUNT]), T::NAME) else {
+        return Ok(());
+    };
+    let x = Data::<T>::new(&[COUNT], 1, 0.1, 1.0);
+    let a = x.ours()?;
+    let mut contest = Contest::new(key, 0.0).limit(Limit::Read(size_of::<T>() * COUNT));
+    contest.ours(|| a.topk(100, 0), |(values, _)| of_ours(values))?;
+    contest.sure_rival(
+        "std",
+        || {
+            let mut places: Vec<u32> = (0..COUNT as u32).collect();
+            let value = |place: &u32| x.values[*place as usize];
+            places.select_nth_unstable_by(100, |i, j| order(&value(j), &value(i)));
+            places.truncate(100);
+            places.sort_unstable_by(|i, j| order(&value(j), &value(i)));
+            places.iter().map(value).collect::<Vec<T>>()
+        },
+        |values| of_slice(&values),
+    )?;
+    suite.run(contest)
+}
+
+/// The distinct ones of a million numbers that are a thousand different.
+fn unique<T: Real>(suite: &mut Suite) -> Result<(), Failure> {
+    const COUNT: usize = 1_000_000;
+    let Some(key) = suite.wants("ly.unique", &size(&[COUNT]), T::NAME) else {
+        return Ok(());
+    };
+    let values: Vec<T> = positions(COUNT, 1, 1000)
+        .into_iter()
+        .map(|value| T::of(value as f32))
+        .collect();
+    let a = NdArray::from_vec(values.clone(), [COUNT])?.dup()?;
+    let mut contest = Contest::new(key, 0.0);
+    contest.ours(|| a.unique(), of_ours)?;
+    contest.sure_rival(
+        "std",
+        || {
+            let mut values = values.clone();
+            values.sort_unstable_by(order);
+            values.dedup();
+            values
+        },
+        |values| of_slice(&values),
+    )?;
+    suite.run(contest)
+}
+
+/// How many of a million numbers lie in each of a hundred bins.
+fn histogram<T: Real>(suite: &mut Suite) -> Result<(), Failure> {
+    const COUNT: usize = 1_000_000;
+    let Some(key) = suite.wants("ly.histogram", &size(&[COUNT]), T::NAME) else {
+        return Ok(());
+    };
+    let x = Data::<T>::new(&[COUNT], 1, 0.1, 1.0);
+    let a = x.ours()?;
+    // A value next to an edge may fall to either side.
+    let mut contest = Contest::new(key, 1e-2).limit(Limit::Read(size_of::<T>() * COUNT));
+    contest.ours(|| a.histogram(100), |(counts, _)| of_ours(counts))?;
+    contest.sure_rival(
+        "a loop",
+        || {
+            let start = (T::infinity(), T::neg_infinity());
+            let (low, high) = x.values.iter().fold(start, |(low, high), &value| {
+                (
+                    if value < low { value } else { low },
+                    if value > high { value } else { high },
+                )
+            });
+            let scale = T::of(100.0) / (high - low);
+            let mut counts = vec![0i64; 100];
+            for &value in &x.values {
+                let bin: f64 = ((value - low) * scale).into();
+                counts[(bin as usize).min(99)] += 1;
+            }
+            counts
+        },
+        |counts| Ok(counts.iter().map(|&count| count as f64).collect()),
+    )?;
     suite.run(contest)
 }
 

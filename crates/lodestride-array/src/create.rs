@@ -1,7 +1,6 @@
 //! Making arrays: filled, counted, from vectors, diagonal ones. Random ones are in `random`.
 //!
-//! Memory comes from the thread's current workspace when one is open, else from the heap, where `from_vec` keeps a large
-//! vector's own memory.
+//! Memory comes from the thread's current workspace when one is open, else from the heap.
 
 use lodestride_buffer::{AllocError, Buffer, DType, Element, HostType, Scalar, with_dtype};
 use lodestride_kernels::{self as kernels, Operand};
@@ -215,7 +214,8 @@ impl NdArray {
 
     /// An array of the given shape over a vector of values in C order.
     ///
-    /// On the heap a large vector's own memory is kept; while a workspace is open the values are copied into it.
+    /// The values are copied to aligned memory, of the workspace that is open if there is one. Without one a vector of a
+    /// gibibyte or more keeps its own memory.
     ///
     /// # Errors
     /// [`ArrayErrorKind::Length`] when the shape does not hold exactly the vector's values.

@@ -10,8 +10,10 @@ use crate::error::AllocError;
 use crate::scope;
 use crate::workspace::Workspace;
 
-/// A vector of at least this size is adopted; copying a smaller one costs less than keeping it apart.
-const ADOPT: usize = 64 << 10;
+/// A vector of at least this size is kept where it is, since there may be no room for a second one. Others are copied: a
+/// vector's own memory is neither aligned to cache lines nor on huge pages, and both are worth more in the first few
+/// operations than the copy costs.
+const ADOPT: usize = 1 << 30;
 
 impl Buffer {
     /// Zeroed memory in the thread's current workspace, else on the heap.
@@ -75,8 +77,8 @@ impl Buffer {
 }
 
 impl Buffer {
-    /// The elements of a vector: copied into the thread's current workspace, or, where there is none, made heap memory,
-    /// large vectors without a copy.
+    /// The elements of a vector: copied into the thread's current workspace, or, where there is none, to the heap, where
+    /// they are aligned and on huge pages. Vectors of a gibibyte and more are kept where they are then.
     ///
     /// # Errors
     /// As [`zeroed`](Buffer::zeroed).

@@ -101,15 +101,19 @@ fn slices_leave_out_a_broken_last_element() {
 
 #[test]
 fn vectors_are_copied_or_adopted() {
-    for len in [0_usize, 3, 100_000] {
+    for len in [0_usize, 3, 100_000, 1 << 20] {
         let elements: Vec<f32> = (0..len).map(|index| index as f32).collect();
-        let address = elements.as_ptr() as usize;
         let buffer = Buffer::from_vec(elements.clone()).unwrap();
         assert_eq!(buffer.read().unwrap().slice::<f32>(), elements);
-        drop(buffer);
+        assert_ne!(buffer.address(), elements.as_ptr() as usize, "{len}");
+        assert!(buffer.address().is_multiple_of(64), "{len}");
+    }
+    // Nobody touches these, so they take no memory, but from an allocator that clears them by hand.
+    if cfg!(not(miri)) {
+        let elements = vec![0_u64; 1 << 27];
+        let address = elements.as_ptr() as usize;
         let buffer = Buffer::from_vec(elements).unwrap();
-        let adopted = len == 100_000 && address.is_multiple_of(8);
-        assert_eq!(buffer.address() == address, adopted, "{len}");
+        assert_eq!(buffer.address(), address);
     }
 }
 

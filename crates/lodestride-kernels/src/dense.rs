@@ -8,6 +8,7 @@
 use crate::error::Result;
 use crate::isa::RawKernel;
 use crate::operand::Operand;
+use crate::stream;
 use crate::table::{BinaryKernel, UnaryKernel};
 use crate::threads;
 use lodestride_buffer::Argument;
@@ -178,11 +179,18 @@ fn dense_alike(x: &Operand<'_>, out: &Operand<'_>) -> bool {
             || out.is_contiguous(Order::F) && x.is_contiguous(Order::F))
 }
 
+/// Room for results on their way past the caches.
+#[repr(align(64))]
+struct Stage([u8; stream::PIECE]);
+
 /// A kernel and dense memory, to be divided among threads.
 struct Dense {
     kernel: RawKernel,
     dst: *mut u8,
     sources: [*mut u8; 2],
+    /// Bytes of an element of the destination and of each source.
+    size: usize,
+    sizes: [usize; 2],
 }
 
 // SAFETY: the pointers stand for memory that guards held by the caller keep open; the parts given to different threads are
@@ -191,13 +199,37 @@ unsafe impl Sync for Dense {}
 
 impl Dense {
     /// Runs the kernel on elements `range`.
-    fn run(&self, range: Range<usize>, size: usize, sizes: [usize; 2]) {
-        let a = self.sources[0].wrapping_add(range.start * sizes[0]);
-        let b = self.sources[1].wrapping_add(range.start * sizes[1]);
-        let dst = self.dst.wrapping_add(range.start * size);
+    fn run(&self, range: Range<usize>) {
+        let dst = self.dst.wrapping_add(range.start * self.size);
+        let [a, b] = self.at(range.start);
         // SAFETY: the fast paths have opened dense operands of the kernel's dtypes with at least `range.end` elements, and
         // only the in-place form gets a source equal to `dst`, through which it does not read.
         unsafe { (self.kernel)(range.len(), dst, a, b, std::ptr::null()) }
+    }
+
+    /// [`Dense::run`] with results that go past the caches; no source is the destination.
+    fn stream(&self, range: Range<usize>) {
+        let mut stage = Stage([0; stream::PIECE]);
+        let stage = stage.0.as_mut_ptr();
+        let mut start = range.start;
+        while start < range.end {
+            let dst = self.dst.wrapping_add(start * self.size);
+            // The first piece ends where a cache line of the destination does.
+            let room = stream::PIECE - dst.addr() % stream::LINE;
+            let n = (room / self.size).max(1).min(range.end - start);
+            let [a, b] = self.at(start);
+            // SAFETY: as in `run`, into a stage with room for `n` elements that nobody else sees.
+            unsafe { (self.kernel)(n, stage, a, b, std::ptr::null()) };
+            // SAFETY: the destination has these elements, and it is apart from the stage.
+            unsafe { stream::copy_raw(dst, stage, n * self.size) };
+            start += n;
+        }
+        stream::fence();
+    }
+
+    /// Where element `index` of each source is.
+    fn at(&self, index: usize) -> [*mut u8; 2] {
+        [0, 1].map(|source| self.sources[source].wrapping_add(index * self.sizes[source]))
     }
 }
 
@@ -216,16 +248,26 @@ fn dense(
         kernel,
         dst,
         sources,
+        size,
+        sizes,
     };
-    let parts = threads::parts(n * (size + sizes[0] + sizes[1]), heavy);
-    if parts == 1 {
-        work.run(0..n, size, sizes);
+    let bytes = n * (size + sizes[0] + sizes[1]);
+    let streamed = stream::pays(bytes) && !sources.contains(&dst);
+    let parts = threads::parts(bytes, heavy);
+    if parts == 1 && !streamed {
+        work.run(0..n);
         return;
     }
     // Whole cache lines of every dtype, so that no two threads write the same line.
     let share = n.div_ceil(parts).next_multiple_of(64);
     let ranges = (0..parts).map(|part| (part * share).min(n)..((part + 1) * share).min(n));
-    threads::for_each_part(ranges, |range| work.run(range, size, sizes));
+    threads::for_each_part(ranges, |range| {
+        if streamed {
+            work.stream(range);
+        } else {
+            work.run(range);
+        }
+    });
 }
 
 /// Where an opened operand's elements begin.

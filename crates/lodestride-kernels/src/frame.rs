@@ -20,10 +20,6 @@ const TILE_UNIT: usize = 64;
 /// The longest tile: beyond it the kernels' call costs nothing any more.
 const LONGEST_TILE: usize = 4096;
 
-/// Elements per tile of a streamed output: small, so that the reads of one tile overlap the writes of the one before. Tiles
-/// of 1 KiB cost nothing measurable beside stores that stream straight from registers.
-const STREAM_TILE: usize = 256;
-
 /// How an operand is reached during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
@@ -91,7 +87,8 @@ impl<'c> Setup<'c> {
         let chunk = if tiles == 0 {
             usize::MAX
         } else if streamed {
-            STREAM_TILE
+            // Larger where many calls are made for every tile.
+            (stream::PIECE / width).max(TILE_UNIT) * code.calls.len().div_ceil(4).max(1)
         } else {
             let streams = tiles + lanes.len() - lanes_tiled;
             (TILE_BUDGET / (streams * width) / TILE_UNIT * TILE_UNIT)

@@ -160,7 +160,8 @@ impl Plane {
     /// # Safety
     /// As [`Plane::strided`].
     unsafe fn strided_past_caches<T: Halves>(&self) {
-        let mut scratch = Scratch::take(CHUNK * size_of::<T>());
+        let mut scratch = Scratch::take(stream::PIECE);
+        let chunk = stream::PIECE / size_of::<T>();
         let tile = scratch.pointer();
         for row in 0..self.rows.size {
             let (to, _) = self.row(row);
@@ -169,16 +170,16 @@ impl Plane {
             let mut begin = 0;
             while begin < self.run.size {
                 if end == 0 {
-                    end = CHUNK;
+                    end = chunk;
                 }
                 let n = end.min(self.run.size) - begin;
                 let (to, from) = self.at::<T>(row, begin);
-                // SAFETY: `n` elements of the source; the tile takes a chunk.
+                // SAFETY: `n` elements of the source; the tile takes a piece.
                 unsafe { self.piece::<T>(tile, 1, from, n) };
                 // SAFETY: `n` elements of the tile, and of the destination's row.
                 unsafe { stream::copy_raw(to, tile, n * size_of::<T>()) };
                 begin += n;
-                end = begin + CHUNK;
+                end = begin + chunk;
             }
         }
     }

@@ -12,6 +12,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;
 
+/// Bytes of results that are computed in L1 before they leave past the caches: few, so that the reads of one piece overlap
+/// the writes of the one before. At 1e7 `f32`, sums took 3.3 ms in pieces of 512 bytes, 3.9 ms in pieces of 1 KiB, 4.5 ms in
+/// pieces of 4 KiB and 4.3 ms with ordinary stores.
+pub(crate) const PIECE: usize = 512;
+
 /// The size of the last-level cache where the machine does not tell.
 const ASSUMED_CACHE: usize = 32 << 20;
 

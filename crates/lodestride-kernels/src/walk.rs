@@ -137,7 +137,9 @@ impl<'p, 'a> Walk<'p, 'a> {
         let (outputs, loads) = self.lanes.split_at(self.outputs);
         let direct = |lane: &Lane| lane.access == Access::Direct;
         let shared = self.places[..self.outputs].iter().any(|place| place.shared);
-        self.streamed = !shared && outputs.iter().all(direct) && stream::pays(self.bytes());
+        // Packed pieces end within lines, which then would have to be read.
+        self.streamed =
+            !shared && !self.packed && outputs.iter().all(direct) && stream::pays(self.footprint());
         self.in_place = overwritten(self.plan)
             .filter(|&load| shared && direct(&loads[load]) && outputs.iter().all(direct))
             .filter(|&load| {
@@ -169,6 +171,17 @@ impl<'p, 'a> Walk<'p, 'a> {
             .iter()
             .filter(|lane| lane.access != Access::Scalar);
         self.nest.elements() * moving.map(|lane| lane.size).sum::<usize>()
+    }
+
+    /// The bytes of different elements among these: what an axis repeats stays in the caches.
+    fn footprint(&self) -> usize {
+        let sizes = self.nest.sizes();
+        let place = |place: &Place, index: usize| {
+            let moving = (0..sizes.len()).filter(|&axis| self.nest.axis_strides(axis)[index] != 0);
+            place.size * moving.map(|axis| sizes[axis]).product::<usize>()
+        };
+        let places = self.places.iter().enumerate();
+        places.map(|(index, here)| place(here, index)).sum()
     }
 
     /// The kernel calls of a tile.

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use crate::door;
 use crate::error::KernelError;
 use crate::operand::Operand;
-use crate::row_copy::{copy_block, join, pairs, with_unit};
+use crate::transfer::transfer_joined;
 
 /// Joins arrays along `axis`: their sizes may differ there and nowhere else. Values are cast to the dtype of `out`.
 ///
@@ -45,28 +45,13 @@ pub fn concat(inputs: &[Operand<'_>], axis: usize, out: Operand<'_>) -> Result<(
             &[out],
         )?);
     }
-    let mut guards = SmallVec::<[_; 4]>::new();
-    for (index, (input, copy)) in sources.iter().zip(&copies).enumerate() {
-        guards.push(door::read(
-            OP,
-            Argument::Input(index),
-            *input,
-            copy.as_ref(),
-        )?);
+    let mut pieces = SmallVec::<[_; 4]>::new();
+    for (index, (source, copy)) in sources.iter().zip(&copies).enumerate() {
+        let source = match copy {
+            Some(copy) => Operand::new(copy, source.layout(), source.dtype())?,
+            None => *source,
+        };
+        pieces.push((Argument::Input(index), source));
     }
-    let mut out_guard = door::write(OP, Argument::Z, out)?;
-    let out_strides = out.layout().strides();
-    let mut to = out.layout().offset() as isize;
-    for (input, guard) in sources.iter().zip(&guards) {
-        let layout = input.layout();
-        let axes = join(pairs(layout.shape(), layout.strides(), out_strides));
-        if !layout.is_empty() {
-            with_unit!(out.dtype(), U => {
-                let from = layout.offset() as isize;
-                copy_block(guard.slice::<U>(), from, out_guard.slice_mut::<U>(), to, &axes);
-            });
-        }
-        to += layout.shape()[axis] as isize * out_strides[axis];
-    }
-    Ok(())
+    transfer_joined(OP, &pieces, axis, &out)
 }

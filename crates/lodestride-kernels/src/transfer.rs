@@ -22,6 +22,9 @@ use std::ops::Range;
 /// Axes with fewer positions than this are not worth a transpose.
 const THIN: usize = 4;
 
+/// Bytes moved by one of several transfers from which on it is divided among threads.
+const WHOLE: usize = 1 << 18;
+
 /// Copies `x` to `out`, both of one dtype, as if `x` had been copied aside first.
 ///
 /// # Errors
@@ -55,6 +58,55 @@ pub(crate) fn transfer(op: &'static str, x: &Operand<'_>, out: &Operand<'_>) -> 
     // SAFETY: the operands' layouts lie inside their buffers, which `open` keeps open; `out` has no element twice, and
     // shares none with `x`.
     unsafe { job.run() };
+    Ok(())
+}
+
+/// Copies arrays of `out`'s dtype to `out`, one after the other along `axis`. No two positions of `out` share an element,
+/// no array shares its memory, and they have its shape but for that axis, along which they fill it.
+///
+/// # Errors
+/// [`KernelError::Access`]; [`KernelError::Shape`] where the arrays do not fit. Nothing is written then.
+pub(crate) fn transfer_joined(
+    op: &'static str,
+    pieces: &[(Argument, Operand<'_>)],
+    axis: usize,
+    out: &Operand<'_>,
+) -> Result<()> {
+    let size = out.dtype().size();
+    let strides = out.layout().strides();
+    let mut windows: SmallVec<[Layout; 4]> = SmallVec::new();
+    let mut offset = out.layout().offset().cast_signed();
+    for (_, piece) in pieces {
+        let shape = piece.shape();
+        // Where nothing is left to be filled, the offset has no meaning, and a layout without elements does not keep it.
+        let window = Layout::new(shape.clone(), strides.clone(), offset.unsigned_abs());
+        let window = window.map_err(KernelError::shape(op))?;
+        // Proves that the window is inside the buffer.
+        Operand::new(out.buffer(), &window, out.dtype())?.check_writable(op)?;
+        offset += shape[axis].cast_signed() * strides[axis];
+        windows.push(window);
+    }
+    let open = Open::new(op, &[(Argument::Z, *out)], pieces)?;
+    let stream = stream::pays(2 * out.elements() * size);
+    let start = |start: *mut u8, layout: &Layout| start.wrapping_add(layout.offset() * size);
+    let mut jobs = Vec::new();
+    for (((_, piece), window), &x) in pieces.iter().zip(&windows).zip(&open.inputs) {
+        if piece.elements() == 0 {
+            continue;
+        }
+        let mut job = Transfer::new(
+            window.shape(),
+            [strides.as_slice(), piece.layout().strides().as_slice()],
+            start(open.outputs[0], window),
+            start(x.cast_mut(), piece.layout()),
+            size,
+        );
+        job.stream |= stream;
+        jobs.push(job);
+    }
+    // SAFETY: windows and pieces lie inside their buffers, which `open` keeps open; a window has no element twice, the
+    // buffer of `out` is none of the pieces', and windows side by side share nothing.
+    unsafe { Transfer::run_all(jobs) };
     Ok(())
 }
 
@@ -198,16 +250,45 @@ impl Transfer {
     /// Every element the axes reach lies in memory valid for reads (`x`) and writes (`out`), which nobody else touches
     /// meanwhile; no element of `out` is reached twice, and none is one of `x`.
     pub(crate) unsafe fn run(self) {
-        let elements: usize = self.axes.iter().map(|axis| axis.size).product();
-        let parts = threads::parts(2 * elements * self.size, false);
-        if parts == 1 {
+        if threads::parts(self.bytes(), false) == 1 {
             // SAFETY: the caller's contract.
             unsafe { self.walk() };
-            return;
+        } else {
+            // SAFETY: the caller's contract.
+            unsafe { Transfer::run_all(vec![self]) };
         }
-        let parts = self.split(parts);
-        // SAFETY: the caller's contract, of which every part has its share.
-        threads::for_each_part(parts.into_iter(), |part| unsafe { part.walk() });
+    }
+
+    /// Copies one after the other, on several threads where all of it together is worth them.
+    ///
+    /// # Safety
+    /// As [`Transfer::run`] for all of them; no element is written by two, or written by one and read by another.
+    unsafe fn run_all(jobs: Vec<Transfer>) {
+        let parts = threads::parts(jobs.iter().map(Transfer::bytes).sum(), false);
+        let mut shares = vec![Vec::new(); parts];
+        let mut next = 0;
+        for job in jobs {
+            let pieces = if parts == 1 || job.bytes() < WHOLE {
+                vec![job]
+            } else {
+                job.split(parts)
+            };
+            for piece in pieces {
+                shares[next % parts].push(piece);
+                next += 1;
+            }
+        }
+        threads::for_each_part(shares.into_iter(), |share| {
+            for job in share {
+                // SAFETY: the caller's contract, of which every part has its share.
+                unsafe { job.walk() };
+            }
+        });
+    }
+
+    /// The bytes read and written.
+    fn bytes(&self) -> usize {
+        2 * self.size * self.axes.iter().map(|axis| axis.size).product::<usize>()
     }
 
     /// The transfer in at most `parts` parts that write different elements.

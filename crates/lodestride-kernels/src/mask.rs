@@ -122,28 +122,38 @@ impl<'a> Flags<'a> {
         found
     }
 
+    /// Calls `job` for every tile, in order, with its first position and how far behind that its elements that are not
+    /// zero lie.
+    fn each_kept(&self, elements: usize, mut job: impl FnMut(usize, &[u16])) {
+        let level = Level::current();
+        let mut kept = [0; TILE];
+        self.each_tile(0..elements, level, |first, flags| {
+            // Without a branch for every flag, which nobody can predict.
+            let found = compact::compact(&OFFSETS[..flags.len()], flags, &mut kept, level);
+            job(first, &kept[..found]);
+        });
+    }
+
     /// Calls `job` with the position of every element that is not zero, in order.
     fn each_set(&self, elements: usize, mut job: impl FnMut(usize)) {
-        self.each_tile(0..elements, Level::current(), |first, flags| {
-            let (words, rest) = flags.as_chunks::<8>();
-            for (number, word) in words.iter().enumerate() {
-                if u64::from_le_bytes(*word) == 0 {
-                    continue;
-                }
-                for (at, &flag) in word.iter().enumerate() {
-                    if flag != 0 {
-                        job(first + 8 * number + at);
-                    }
-                }
-            }
-            for (at, &flag) in rest.iter().enumerate() {
-                if flag != 0 {
-                    job(first + 8 * words.len() + at);
-                }
+        self.each_kept(elements, |first, kept| {
+            for &offset in kept {
+                job(first + usize::from(offset));
             }
         });
     }
 }
+
+/// The positions of a tile.
+static OFFSETS: [u16; TILE] = {
+    let mut offsets = [0; TILE];
+    let mut at = 0;
+    while at < TILE {
+        offsets[at] = at as u16;
+        at += 1;
+    }
+    offsets
+};
 
 /// Flags of a run without gaps.
 struct Flagging<'a, U> {
@@ -280,7 +290,7 @@ pub fn nonzero(x: Operand<'_>, out: Operand<'_>) -> Result<(), KernelError> {
         layout: out,
         row: out.layout().offset() as isize,
     };
-    Flags::new(&guard, x).each_set(x.elements(), |position| rows.push(position));
+    Flags::new(&guard, x).each_kept(x.elements(), |first, kept| rows.push(first, kept));
     Ok(())
 }
 
@@ -296,25 +306,38 @@ struct IndexRows<'a, 'g> {
 }
 
 impl IndexRows<'_, '_> {
-    #[inline]
-    fn push(&mut self, position: usize) {
-        if !self.known.contains(&position) {
-            self.look_up(position);
-        }
-        if let Some(last) = self.index.last_mut() {
-            *last = (position - self.known.start) as i64;
-        }
+    /// Writes the rows of a tile: its first position, and how far behind that each of the rows' elements lies.
+    fn push(&mut self, first: usize, kept: &[u16]) {
         let strides = self.layout.layout().strides();
-        if self.layout.dtype() == i64::DTYPE {
-            let all = self.out.slice_mut::<i64>();
-            for (number, &value) in self.index.iter().enumerate() {
-                all[(self.row + number as isize * strides[1]) as usize] = value;
+        let (down, across) = (strides[0], strides[1]);
+        if self.shape.len() == 1 && down == 1 && self.layout.dtype() == i64::DTYPE {
+            let row = self.row as usize;
+            let places = &mut self.out.slice_mut::<i64>()[row..row + kept.len()];
+            for (place, &offset) in places.iter_mut().zip(kept) {
+                *place = (first + usize::from(offset)) as i64;
             }
-        } else {
-            let (dtype, index) = (self.layout.dtype(), &self.index);
-            store(self.out, dtype, self.row, strides[1], index);
+            self.row += kept.len() as isize;
+            return;
         }
-        self.row += strides[0];
+        for &offset in kept {
+            let position = first + usize::from(offset);
+            if !self.known.contains(&position) {
+                self.look_up(position);
+            }
+            if let Some(last) = self.index.last_mut() {
+                *last = (position - self.known.start) as i64;
+            }
+            if self.layout.dtype() == i64::DTYPE {
+                let all = self.out.slice_mut::<i64>();
+                for (number, &value) in self.index.iter().enumerate() {
+                    all[(self.row + number as isize * across) as usize] = value;
+                }
+            } else {
+                let (dtype, index) = (self.layout.dtype(), &self.index);
+                store(self.out, dtype, self.row, across, index);
+            }
+            self.row += down;
+        }
     }
 
     #[cold]

@@ -1,14 +1,15 @@
 //! The access word: who may touch a buffer's bytes right now, as one atomic number and nothing else.
 //! Workspaces are unknown here; `pin.rs` joins the two.
 //!
-//! Layout of the word: bit 31 a writer is alive, bit 30 somebody waits for the last guard (`WATCHED`), the rest counts
-//! the readers alive. No transition ever waits: a conflict is an answer.
+//! Layout of the word: bit 31 a writer is alive, bit 30 somebody waits for the last guard (`WATCHED`), bit 29 there will
+//! never be a writer (`FROZEN`), the rest counts the readers alive. No transition ever waits: a conflict is an answer.
 
 use crate::sync::{AtomicU32, Ordering, total_order};
 
 const WRITER: u32 = 1 << 31;
 const WATCHED: u32 = 1 << 30;
-const READERS: u32 = WATCHED - 1;
+const FROZEN: u32 = 1 << 29;
+const READERS: u32 = FROZEN - 1;
 
 /// Which guards are alive on a buffer, as found by a request that was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,16 +93,25 @@ impl Access {
         self.word.store(0, Ordering::Release);
     }
 
+    /// Refuses every writer from now on. The caller has the only handle and no guard.
+    pub(crate) fn freeze(&self) {
+        self.word.store(FROZEN, Ordering::Release);
+    }
+
+    pub(crate) fn is_frozen(&self) -> bool {
+        self.word.load(Ordering::Relaxed) & FROZEN != 0
+    }
+
     /// True if a guard is alive; after `false`, everything the guards did has happened before.
     #[inline]
     pub(crate) fn is_held(&self) -> bool {
         total_order();
-        self.word.load(Ordering::SeqCst) & !WATCHED != 0
+        self.word.load(Ordering::SeqCst) & !(WATCHED | FROZEN) != 0
     }
 
     /// Asks the last guard alive to report; false if there is none.
     pub(crate) fn watch(&self) -> bool {
-        self.word.fetch_or(WATCHED, Ordering::AcqRel) & !WATCHED != 0
+        self.word.fetch_or(WATCHED, Ordering::AcqRel) & !(WATCHED | FROZEN) != 0
     }
 }
 
@@ -147,6 +157,20 @@ mod tests {
         assert!(access.release_read());
         access.acquire_write().unwrap();
         assert!(access.release_write());
+    }
+
+    #[test]
+    fn what_is_frozen_is_read_and_never_written() {
+        let access = Access::new();
+        assert!(!access.is_frozen());
+        access.freeze();
+        assert!(access.is_frozen() && !access.is_held());
+        assert_eq!(access.acquire_write(), Err(Holder::Readers(0)));
+        access.acquire_read().unwrap();
+        assert_eq!(access.acquire_write(), Err(Holder::Readers(1)));
+        assert!(access.is_held());
+        assert!(!access.release_read());
+        assert!(access.is_frozen() && !access.is_held());
     }
 
     #[test]

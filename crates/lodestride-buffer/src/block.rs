@@ -160,8 +160,9 @@ fn map_huge(bytes: usize) -> Option<NonNull<u8>> {
 
 /// Bytes that somebody else owns.
 ///
-/// Invariants: `data` points to `len` initialised bytes, aligned to [`LENT_ALIGNMENT`], that stay where they are and are
-/// touched by nobody but this value's user until it is dropped.
+/// Invariants: `data` points to `len` initialised bytes, aligned to [`LENT_ALIGNMENT`], that stay where they are until this
+/// value is dropped, and are touched by nobody but its user meanwhile. Those of [`Lent::from_reader`] are written by nobody
+/// at all.
 #[derive(Debug)]
 pub(crate) struct Lent {
     data: NonNull<u8>,
@@ -202,17 +203,20 @@ impl Lent {
         // SAFETY: the box was leaked just now and `keeper`, which alone refers to it, takes it back when it is dropped.
         // The borrow counts as lasting until then, so the owner may not move, free or lend out the bytes meanwhile.
         let owner: &'static mut O = unsafe { &mut *keeper.0.as_ptr() };
-        let bytes = owner.as_mut();
-        let len = bytes.len();
-        let data = NonNull::from(bytes).cast::<u8>();
-        if !is_aligned(data) {
-            return Err(keeper.give_back());
-        }
-        Ok(Lent {
-            data,
-            len,
-            _owner: Box::new(keeper),
-        })
+        let bytes = NonNull::from(owner.as_mut());
+        keeper.lend(bytes)
+    }
+
+    /// The bytes of an owner that only lets them be read; given back if they are not aligned well enough.
+    pub(crate) fn from_reader<O>(owner: O) -> Result<Lent, O>
+    where
+        O: AsRef<[u8]> + Send + Sync + 'static,
+    {
+        let keeper = Keeper(NonNull::from(Box::leak(Box::new(owner))));
+        // SAFETY: as in `from_owner`, but that the borrow is shared: it keeps everybody from writing to the bytes.
+        let owner: &'static O = unsafe { &*keeper.0.as_ptr() };
+        let bytes = NonNull::from(owner.as_ref());
+        keeper.lend(bytes)
     }
 
     pub(crate) fn data(&self) -> NonNull<u8> {
@@ -236,6 +240,21 @@ struct Keeper<O>(NonNull<O>);
 unsafe impl<O: Send> Send for Keeper<O> {}
 // SAFETY: a shared keeper gives no access to the `O` at all.
 unsafe impl<O: Sync> Sync for Keeper<O> {}
+
+impl<O: Send + Sync + 'static> Keeper<O> {
+    /// Bytes that the owner has lent for as long as it lives, with the owner.
+    fn lend(self, bytes: NonNull<[u8]>) -> Result<Lent, O> {
+        let data = bytes.cast::<u8>();
+        if !is_aligned(data) {
+            return Err(self.give_back());
+        }
+        Ok(Lent {
+            data,
+            len: bytes.len(),
+            _owner: Box::new(self),
+        })
+    }
+}
 
 impl<O> Keeper<O> {
     fn give_back(self) -> O {

@@ -139,7 +139,7 @@ impl Buffer {
     ///
     /// # Errors
     /// [`AccessError::Leaked`] or [`AccessError::Outdated`] if the workspace moved on, [`AccessError::InUse`] if any
-    /// guard is alive. Never waits.
+    /// guard is alive, [`AccessError::ReadOnly`] for memory that is [read-only](Buffer::is_read_only). Never waits.
     #[inline]
     pub fn write(&self) -> Result<WriteGuard<'_>, AccessError> {
         match pin::pin_write(&self.header().access, self.home()) {

@@ -124,6 +124,40 @@ impl Buffer {
     }
 }
 
+impl Buffer {
+    /// Memory that somebody else owns and only lends for reading; the owner is dropped with the last handle. Guards for
+    /// writing are refused for good.
+    ///
+    /// The bytes are copied, and the owner dropped at once, if they are not aligned to 8.
+    ///
+    /// ```
+    /// use lodestride_buffer::{AccessError, Buffer};
+    /// let buffer = Buffer::read_only(b"eight by".as_slice())?;
+    /// assert_eq!(buffer.read()?.bytes(), b"eight by");
+    /// assert!(matches!(buffer.write(), Err(AccessError::ReadOnly(_))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`AllocError::OutOfMemory`].
+    #[track_caller]
+    pub fn read_only<O>(owner: O) -> Result<Buffer, AllocError>
+    where
+        O: AsRef<[u8]> + Send + Sync + 'static,
+    {
+        let location = Location::caller();
+        let buffer = match Lent::from_reader(owner) {
+            Ok(lent) => Buffer::from_lent(lent, location)?,
+            Err(owner) => {
+                let bytes = owner.as_ref();
+                filled(heap(bytes.len(), false, location)?, bytes)
+            }
+        };
+        buffer.access().freeze();
+        Ok(buffer)
+    }
+}
+
 /// A new buffer with the elements copied in.
 fn filled<T: Element>(buffer: Buffer, elements: &[T]) -> Buffer {
     // Nobody else knows the buffer yet, so the guard is granted.

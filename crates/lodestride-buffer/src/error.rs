@@ -48,6 +48,15 @@ pub enum AccessError {
     Outdated(Box<StaleAccess>),
     /// A guard that excludes the requested one is alive.
     InUse(Box<BusyAccess>),
+    /// The memory is lent for reading only: that of a mapped file, for example.
+    ReadOnly(Box<ReadOnlyAccess>),
+}
+
+/// The facts of a write to memory that is lent for reading only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadOnlyAccess {
+    /// Where the array was made.
+    pub made_at: &'static Location<'static>,
 }
 
 /// The facts of a leaked or outdated access.
@@ -152,6 +161,13 @@ impl AccessError {
                 )
             }
             AccessError::InUse(busy) => busy.write_text(f, array),
+            AccessError::ReadOnly(facts) => write!(
+                f,
+                "is read-only: its memory is lent for reading, as that of a mapped file is\n  \
+                 {array} was made at {}\n  \
+                 help: work on a copy, `dup()`",
+                facts.made_at,
+            ),
         }
     }
 }

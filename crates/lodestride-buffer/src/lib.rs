@@ -69,6 +69,8 @@ mod counters;
 mod create;
 mod dtype;
 mod error;
+#[cfg(feature = "mmap")]
+mod map;
 pub mod memory;
 mod pin;
 mod plan;
@@ -82,7 +84,8 @@ pub use access::Holder;
 pub use buffer::{Buffer, ReadGuard, WriteGuard};
 pub use dtype::{Bool, DType, Element, UnknownDType, with_default_dtype};
 pub use error::{
-    AccessError, AllocError, Argument, BusyAccess, FullWorkspace, StaleAccess, WorkspaceError,
+    AccessError, AllocError, Argument, BusyAccess, FullWorkspace, ReadOnlyAccess, StaleAccess,
+    WorkspaceError,
 };
 pub use half::{bf16, f16};
 pub use plan::{

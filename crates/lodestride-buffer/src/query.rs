@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::access::Holder;
 use crate::buffer::Buffer;
-use crate::error::{AccessError, BusyAccess};
+use crate::error::{AccessError, BusyAccess, ReadOnlyAccess};
 use crate::pin::Refusal;
 use crate::workspace::{Workspace, WorkspaceName};
 
@@ -38,6 +38,12 @@ impl Buffer {
             .is_none_or(|(arena, stamp)| arena.epoch().get() == stamp)
     }
 
+    /// True if nobody can ever write to the memory: that of a mapped file, or of an owner that only lends it for reading
+    /// ([`read_only`](Buffer::read_only)). A guard for writing is then [`AccessError::ReadOnly`].
+    pub fn is_read_only(&self) -> bool {
+        self.access().is_frozen()
+    }
+
     /// The check of a guard without the guard: is the workspace still in the generation of the allocation?
     ///
     /// # Errors
@@ -59,6 +65,11 @@ impl Buffer {
                 Holder::Readers(0)
             }
         };
+        if writing && self.is_read_only() {
+            return AccessError::ReadOnly(Box::new(ReadOnlyAccess {
+                made_at: self.allocated_at(),
+            }));
+        }
         // The workspace comes first, however many guards there are.
         self.stale().unwrap_or_else(|| {
             AccessError::InUse(Box::new(BusyAccess {

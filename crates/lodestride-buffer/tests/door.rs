@@ -165,6 +165,53 @@ fn a_foreign_owner_lives_as_long_as_the_last_handle() {
 }
 
 #[test]
+fn what_is_lent_for_reading_is_never_written() {
+    use std::sync::Arc;
+    struct Owner {
+        bytes: Vec<u8>,
+        start: usize,
+        _alive: Arc<()>,
+    }
+    impl AsRef<[u8]> for Owner {
+        fn as_ref(&self) -> &[u8] {
+            &self.bytes[self.start..]
+        }
+    }
+    let alive = Arc::new(());
+    for start in 0..3 {
+        let owner = Owner {
+            bytes: (0..64).collect(),
+            start,
+            _alive: Arc::clone(&alive),
+        };
+        let wanted: Vec<u8> = (start as u8..64).collect();
+        let buffer = Buffer::read_only(owner).unwrap();
+        let alias = buffer.clone();
+        assert_eq!(buffer.address() % 8, 0);
+        assert!(buffer.is_read_only() && alias.is_read_only());
+        let (one, other) = (buffer.read().unwrap(), alias.read().unwrap());
+        let refused = |error: &AccessError| matches!(error, AccessError::ReadOnly(_));
+        assert!(buffer.write().is_err_and(|error| refused(&error)));
+        assert_eq!(one.bytes(), wanted);
+        drop(one);
+        assert_eq!(other.bytes(), wanted);
+        drop(other);
+        let error = alias.write().unwrap_err();
+        assert!(refused(&error), "{error}");
+        let text = error.explain("addi", Argument::X, &"u8 [64]").to_string();
+        assert!(
+            text.starts_with("Op [addi] X argument is read-only: "),
+            "{text}"
+        );
+        assert!(text.ends_with("help: work on a copy, `dup()`"), "{text}");
+        drop(buffer);
+        drop(alias);
+        assert_eq!(Arc::strong_count(&alive), 1, "start {start}");
+    }
+    assert!(!Buffer::zeroed(8).unwrap().is_read_only());
+}
+
+#[test]
 fn the_leaked_text_is_nd4js_and_helps() {
     let outer = Workspace::new("LOOP_INTERNAL");
     let workspace = Workspace::new("LOOP_EXTERNAL");

@@ -357,6 +357,7 @@ fn name(error: &AccessError) -> &'static str {
         AccessError::Leaked(_) => "leaked",
         AccessError::Outdated(_) => "outdated",
         AccessError::InUse(_) => "in use",
+        AccessError::ReadOnly(_) => "read-only",
     }
 }
 

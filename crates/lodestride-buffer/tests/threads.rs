@@ -28,7 +28,9 @@ fn readers_never_see_another_generation() {
                                 assert!(guard.slice::<u32>().iter().all(|seen| *seen == value));
                                 granted.fetch_add(1, Ordering::Relaxed);
                             }
-                            Err(AccessError::InUse(_)) => panic!("nobody writes shared arrays"),
+                            Err(AccessError::InUse(_) | AccessError::ReadOnly(_)) => {
+                                panic!("nobody writes shared arrays")
+                            }
                             Err(AccessError::Leaked(_) | AccessError::Outdated(_)) => {}
                         }
                     }

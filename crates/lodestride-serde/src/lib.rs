@@ -62,10 +62,13 @@
 //! ```
 //!
 //! # Features
-//! `rayon` (default) and `openblas` are passed on to the array crate; the formats need neither.
+//! `rayon` (default) and `openblas` are passed on to the array crate; the formats need neither. `mmap` adds `open_mapped` to
+//! [`npy`] and [`native`]: arrays whose elements stay in the file, so that opening costs the same whatever their number.
 #![forbid(unsafe_code)]
 
 mod error;
+#[cfg(feature = "mmap")]
+mod mapped;
 pub mod native;
 pub mod npy;
 pub mod npz;

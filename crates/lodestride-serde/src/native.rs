@@ -39,6 +39,8 @@
 mod header;
 
 use std::io::{Read, Write};
+#[cfg(feature = "mmap")]
+use std::io::{Seek, SeekFrom};
 use std::panic::Location;
 use std::path::Path;
 
@@ -49,13 +51,16 @@ use lodestride_lod::{Lod, LodTensor, Offsets};
 use crate::error::{IoAction, Place, Result, SerdeErrorKind};
 use crate::npy::open;
 use crate::sink::{gapless, write_elements};
-use crate::source::Source;
+use crate::source::{Elements, Source};
 use crate::staged::StagedFile;
 use crate::stored::{Stored, StoredRef};
 use header::{ALIGNMENT, Header};
 
 /// The last bytes of every file.
 const END_MARK: &[u8; 4] = b"LDSE";
+
+/// What errors call the four bytes after the elements.
+const CHECKSUM: &str = "the checksum";
 
 /// Reads an array or LoD tensor.
 ///
@@ -83,6 +88,55 @@ pub fn read(path: impl AsRef<Path>) -> Result<Stored> {
     }
     let (path, here) = (path.as_ref(), Location::caller());
     read(path).in_file(path).called_at(here)
+}
+
+/// Opens a native file as an array or LoD tensor whose elements stay in the file: nothing is read but header and offsets,
+/// and the system brings in what is looked at.
+///
+/// The data is read-only (writing to it is [`AccessError::ReadOnly`](lodestride_array::AccessError::ReadOnly); `dup()` gives a
+/// copy to write to) and belongs to no workspace. Everything is checked as by [`read`] but the checksum of the elements, which
+/// would have to read them all. Bools that are neither 0 nor 1 are read and converted.
+///
+/// **The file must not be changed while the array lives**: its elements could change with it, and reading what was cut off
+/// ends the process. Files written by this crate are replaced as a whole, which is safe.
+///
+/// # Errors
+/// As [`read`]; [`SerdeErrorKind::Io`] also for what cannot be mapped, such as a pipe.
+///
+/// ```
+/// use lodestride_serde::{NdArray, native};
+///
+/// # let folder = std::env::temp_dir().join("lodestride-serde-native-open-mapped");
+/// # std::fs::create_dir_all(&folder)?;
+/// # let path = folder.join("weights.lds");
+/// native::write(&path, &NdArray::from([1.0f32, 2.0, 3.0]))?;
+/// let weights = native::open_mapped(&path)?.into_array()?;
+/// assert_eq!(weights.mul(2.0)?.to_vec::<f32>()?, [2.0, 4.0, 6.0]);
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[cfg(feature = "mmap")]
+#[track_caller]
+pub fn open_mapped(path: impl AsRef<Path>) -> Result<Stored> {
+    fn map(path: &Path) -> Result<Stored> {
+        /// Checksum and end mark.
+        const AFTER: u64 = 8;
+        let (mut file, length) = open(path)?;
+        let mut source = Source::new(&mut file, length);
+        let head = Head::read(&mut source)?;
+        let start = source.locate(&head.elements, AFTER)?;
+        let Some(data) = crate::mapped::elements(&file, start, &head.elements)? else {
+            return read(path);
+        };
+        let end = start + head.elements.bytes() as u64;
+        file.seek(SeekFrom::Start(end)).while_doing("read")?;
+        let mut source = Source::new(&mut file, Some(AFTER)).starting_at(end);
+        source.bytes::<4>(CHECKSUM)?;
+        read_end_mark(&mut source)?;
+        head.stored(data)
+    }
+    let (path, here) = (path.as_ref(), Location::caller());
+    map(path).in_file(path).called_at(here)
 }
 
 /// Reads one value from a reader and leaves the reader just after it, so that several can follow each other.
@@ -123,19 +177,51 @@ pub fn write_to<'a>(mut writer: impl Write, value: impl Into<StoredRef<'a>>) -> 
     write_one(&mut writer, value.into()).called_at(here)
 }
 
-fn read_one(source: &mut Source<'_>) -> Result<Stored> {
-    let header = header::read(source)?;
-    let elements = header.elements()?;
-    source.start_checksum();
-    let mut levels = Vec::with_capacity(header.offsets.len());
-    for (level, &count) in header.offsets.iter().enumerate() {
-        levels.push(read_offsets(source, level, count)?);
+/// What comes before the elements.
+struct Head {
+    has_lod: bool,
+    levels: Vec<Vec<usize>>,
+    elements: Elements,
+}
+
+impl Head {
+    /// Reads up to the elements, with a checksum running over what follows the header.
+    fn read(source: &mut Source<'_>) -> Result<Head> {
+        let header = header::read(source)?;
+        let elements = header.elements()?;
+        source.start_checksum();
+        let mut levels = Vec::with_capacity(header.offsets.len());
+        for (level, &count) in header.offsets.iter().enumerate() {
+            levels.push(read_offsets(source, level, count)?);
+        }
+        let zeros = padding(source.position());
+        source.vec(zeros, "the padding")?;
+        Ok(Head {
+            has_lod: header.has_lod,
+            levels,
+            elements,
+        })
     }
-    let zeros = padding(source.position());
-    source.vec(zeros, "the padding")?;
-    let data = source.array(&elements)?;
+
+    /// The value that these elements are.
+    fn stored(self, data: NdArray) -> Result<Stored> {
+        if !self.has_lod {
+            return Ok(Stored::Array(data));
+        }
+        let lod = if self.levels.is_empty() {
+            Lod::none()
+        } else {
+            Lod::from_offsets(Offsets::from(self.levels))?
+        };
+        Ok(Stored::Lod(LodTensor::new(data, lod)?))
+    }
+}
+
+fn read_one(source: &mut Source<'_>) -> Result<Stored> {
+    let head = Head::read(source)?;
+    let data = source.array(&head.elements)?;
     let found = source.take_checksum();
-    let expected = u32::from_le_bytes(source.bytes("the checksum")?);
+    let expected = u32::from_le_bytes(source.bytes(CHECKSUM)?);
     if expected != found {
         let what = "the offsets and elements";
         return Err(source.fault(SerdeErrorKind::Checksum {
@@ -144,23 +230,20 @@ fn read_one(source: &mut Source<'_>) -> Result<Stored> {
             found,
         }));
     }
+    read_end_mark(source)?;
+    head.stored(data)
+}
+
+fn read_end_mark(source: &mut Source<'_>) -> Result<()> {
     let mark = source.bytes::<4>("the end mark")?;
-    if &mark != END_MARK {
-        return Err(source.fault(SerdeErrorKind::HeaderField {
-            field: "the end mark",
-            expected: "LDSE (4543444C hexadecimal, 1163084876)",
-            found: u64::from(u32::from_le_bytes(mark)),
-        }));
+    if &mark == END_MARK {
+        return Ok(());
     }
-    if !header.has_lod {
-        return Ok(Stored::Array(data));
-    }
-    let lod = if levels.is_empty() {
-        Lod::none()
-    } else {
-        Lod::from_offsets(Offsets::from(levels))?
-    };
-    Ok(Stored::Lod(LodTensor::new(data, lod)?))
+    Err(source.fault(SerdeErrorKind::HeaderField {
+        field: "the end mark",
+        expected: "LDSE (4543444C hexadecimal, 1163084876)",
+        found: u64::from(u32::from_le_bytes(mark)),
+    }))
 }
 
 fn read_offsets(source: &mut Source<'_>, level: usize, count: u64) -> Result<Vec<usize>> {

@@ -62,6 +62,54 @@ pub fn read(path: impl AsRef<Path>) -> Result<NdArray> {
     read(path).in_file(path).called_at(here)
 }
 
+/// Opens an npy file as an array whose elements stay in the file: nothing is read but the header, and the system brings in
+/// what is looked at.
+///
+/// The array is read-only (writing to it is [`AccessError::ReadOnly`](lodestride_array::AccessError::ReadOnly); `dup()` gives a
+/// copy to write to) and belongs to no workspace. Bytes that are not this machine's elements, big-endian numbers and bools
+/// that are neither 0 nor 1, are read and converted as by [`read`].
+///
+/// **The file must not be changed while the array lives**: its elements could change with it, and reading what was cut off
+/// ends the process. Files written by this crate are replaced as a whole, which is safe.
+///
+/// # Errors
+/// As [`read`]; [`SerdeErrorKind::Io`] also for what cannot be mapped, such as a pipe.
+///
+/// ```
+/// use lodestride_serde::{NdArray, npy};
+///
+/// # let folder = std::env::temp_dir().join("lodestride-serde-open-mapped");
+/// # std::fs::create_dir_all(&folder)?;
+/// # let path = folder.join("a.npy");
+/// npy::write(&path, &NdArray::from([1.0f32, 2.0, 3.0]))?;
+/// let a = npy::open_mapped(&path)?;
+/// assert_eq!(a.sum(..)?.item::<f32>()?, 6.0);
+/// assert!(a.addi(1.0).is_err());
+/// assert_eq!(a.dup()?.addi(1.0)?.to_vec::<f32>()?, [2.0, 3.0, 4.0]);
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[cfg(feature = "mmap")]
+#[track_caller]
+#[doc(alias = "memmap")]
+#[doc(alias = "mmap_mode")]
+pub fn open_mapped(path: impl AsRef<Path>) -> Result<NdArray> {
+    fn map(path: &Path) -> Result<NdArray> {
+        let (mut file, length) = open(path)?;
+        let mut source = Source::new(&mut file, length);
+        let elements = header::read(&mut source)?;
+        let start = source.locate(&elements, 0)?;
+        match crate::mapped::elements(&file, start, &elements)? {
+            Some(array) => Ok(array),
+            None => Source::new(&mut file, length.map(|length| length - start))
+                .starting_at(start)
+                .array(&elements),
+        }
+    }
+    let (path, here) = (path.as_ref(), Location::caller());
+    map(path).in_file(path).called_at(here)
+}
+
 /// Reads one array from a reader and leaves the reader just after it, so that several can follow each other.
 ///
 /// How much a reader holds cannot be known. Beyond 1 MiB, memory for the whole is asked for only when one part in 64 has come.

@@ -25,6 +25,9 @@ const UNPROVEN: usize = 1 << 20;
 /// Beyond that a claim is believed when one part in so many has come.
 const BELIEF: usize = 64;
 
+/// The part of a file that errors name most.
+const ELEMENTS: &str = "the block of elements";
+
 /// Byte order of numbers in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Endian {
@@ -153,6 +156,27 @@ impl<'r> Source<'r> {
         self.position
     }
 
+    /// The same source, which begins at this byte of its file.
+    #[cfg(feature = "mmap")]
+    pub(crate) fn starting_at(mut self, position: u64) -> Self {
+        self.position = position;
+        self
+    }
+
+    /// Where the elements begin that come next, for whom nothing may follow but `after` bytes.
+    #[cfg(feature = "mmap")]
+    pub(crate) fn locate(&self, elements: &Elements, after: u64) -> Result<u64> {
+        let bytes = (elements.bytes() as u64).saturating_add(after);
+        self.claim(bytes, ELEMENTS)?;
+        let end = self.position.saturating_add(bytes);
+        match self.left {
+            Some(left) if left > bytes => {
+                Err(SerdeError::from(SerdeErrorKind::Trailing { end }).at_byte(end))
+            }
+            _ => Ok(self.position),
+        }
+    }
+
     /// Starts a checksum over everything read from here on.
     pub(crate) fn start_checksum(&mut self) {
         self.checksum = Some(Hasher::new());
@@ -262,23 +286,22 @@ impl<'r> Source<'r> {
 
     /// Reads the elements into a new array, as bytes.
     pub(crate) fn array(&mut self, elements: &Elements) -> Result<NdArray> {
-        const WHAT: &str = "the block of elements";
         let bytes = elements.bytes();
-        self.claim(bytes as u64, WHAT)?;
+        self.claim(bytes as u64, ELEMENTS)?;
         // Of a source without a length a part must have come before memory for the whole is asked for.
         let part = if self.left.is_none() && bytes > UNPROVEN {
             (bytes / BELIEF).max(UNPROVEN).next_multiple_of(64)
         } else {
             0
         };
-        let mut first = self.vec(part.min(bytes), WHAT)?;
+        let mut first = self.vec(part.min(bytes), ELEMENTS)?;
         elements.settle(&mut first);
         let array = elements.allocate()?;
         let mut guard = (array.buffer().write()).map_err(|error| denied("read", error, &array))?;
         let (head, rest) = guard.bytes_mut()[..bytes].split_at_mut(first.len());
         head.copy_from_slice(&first);
         for piece in rest.chunks_mut(PIECE) {
-            self.fill(piece, WHAT)?;
+            self.fill(piece, ELEMENTS)?;
             elements.settle(piece);
         }
         drop(guard);

@@ -134,7 +134,7 @@ fn an_array_of_an_earlier_iteration_is_outdated() -> Result<()> {
     let found = access(&error);
     let outdated = |stale: &AccessError| match stale {
         AccessError::Outdated(stale) => stale.current_generation == stale.generation + 1,
-        AccessError::Leaked(_) | AccessError::InUse(_) => false,
+        AccessError::Leaked(_) | AccessError::InUse(_) | AccessError::ReadOnly(_) => false,
     };
     assert!(found.is_some_and(outdated), "{error}");
     again.close()?;

@@ -10,7 +10,7 @@ use lodestride_buffer::{DType, Scalar};
 use lodestride_kernels::{
     self as kernels, BinaryOp, Input, Program, ProgramBuilder, Register, UnaryOp,
 };
-use lodestride_shape::Layout;
+use lodestride_shape::{Layout, Shape};
 use smallvec::SmallVec;
 
 use crate::NdArray;
@@ -181,7 +181,7 @@ impl<'a> Lazy<'a> {
     }
 
     /// The arrays of the expression, each once.
-    fn arrays(&self) -> SmallVec<[&'a NdArray; 4]> {
+    pub(crate) fn arrays(&self) -> SmallVec<[&'a NdArray; 4]> {
         let mut arrays: SmallVec<[&'a NdArray; 4]> = SmallVec::new();
         for node in &self.nodes {
             if let Node::Array(array) = *node
@@ -194,7 +194,7 @@ impl<'a> Lazy<'a> {
     }
 
     /// Writes the program; equal nodes are computed once.
-    fn program(&self, arrays: &[&NdArray]) -> kernels::Result<Program> {
+    pub(crate) fn program(&self, arrays: &[&NdArray]) -> kernels::Result<Program> {
         let mut writer = Writer {
             builder: ProgramBuilder::new(NAME),
             known: SmallVec::new(),
@@ -271,30 +271,40 @@ fn result_dtype(program: &Program) -> DType {
     program.output_dtype(0).unwrap_or(DType::F32)
 }
 
-/// Stretches the arrays and runs the program; shapes and dtypes have been checked.
+/// Runs the program; shapes and dtypes have been checked.
 #[track_caller]
 fn run(program: &Program, arrays: &[&NdArray], out: &NdArray) -> Result<()> {
-    let stretched: SmallVec<[Option<Layout>; 4]> = arrays
+    with_inputs(NAME, arrays, out.shape(), |inputs| {
+        program.run(inputs, &[out.operand()])
+    })
+}
+
+/// Hands the arrays, stretched to a shape they broadcast to, to a program.
+#[track_caller]
+pub(crate) fn with_inputs(
+    op: &'static str,
+    arrays: &[&NdArray],
+    shape: &Shape,
+    run: impl FnOnce(&[Input<'_>]) -> kernels::Result<()>,
+) -> Result<()> {
+    let differs = |array: &&&NdArray| array.shape() != shape;
+    // Most arrays have the shape already; only the others need a layout of their own.
+    let stretched: Vec<Layout> = arrays
         .iter()
-        .map(|array| {
-            let differs = array.shape() != out.shape();
-            differs
-                .then(|| array.layout().broadcast_to(out.shape()))
-                .transpose()
-        })
+        .filter(differs)
+        .map(|array| array.layout().broadcast_to(shape))
         .collect::<std::result::Result<_, _>>()
-        .or_fail(NAME)?;
-    let inputs: SmallVec<[Input<'_>; 4]> = arrays
-        .iter()
-        .zip(&stretched)
-        .map(|(array, layout)| {
-            Input::from(match layout {
-                Some(layout) => array.operand_as(layout),
-                None => array.operand(),
-            })
-        })
-        .collect();
-    program.run(&inputs, &[out.operand()]).or_fail(NAME)
+        .or_fail(op)?;
+    let mut stretched = stretched.iter();
+    let mut inputs: SmallVec<[Input<'_>; 4]> = SmallVec::new();
+    for array in arrays {
+        let layout = Some(array).filter(differs).and_then(|_| stretched.next());
+        inputs.push(Input::from(match layout {
+            Some(layout) => array.operand_as(layout),
+            None => array.operand(),
+        }));
+    }
+    run(&inputs).or_fail(op)
 }
 
 /// A node as the program has it.

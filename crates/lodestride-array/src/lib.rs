@@ -95,6 +95,7 @@ mod fused;
 mod gather;
 mod get_put;
 mod lazy;
+mod lazy_reduce;
 mod linalg;
 mod masks;
 mod math;

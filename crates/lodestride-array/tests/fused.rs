@@ -3,8 +3,8 @@
 
 mod support;
 
-use lodestride_array::kernels::{BinaryOp, UnaryOp, set_threads};
-use lodestride_array::{ArrayErrorKind, DType, Lazy, NdArray, Workspace, s};
+use lodestride_array::kernels::{BinaryOp, ReduceOp, UnaryOp, set_threads};
+use lodestride_array::{ArrayErrorKind, DType, Lazy, NdArray, Workspace, keep, s};
 use support::{SHAPES, counted, layouts};
 
 /// Two arrays and what `(x - y)^2 / (x + 2)` of them is, by a plain loop.
@@ -200,5 +200,142 @@ fn misuse_is_an_error() {
         ),
     ] {
         assert!(error.to_string().starts_with(start), "{error}");
+    }
+}
+
+/// Values in C order, those over `axes` together, by plain loops in f64.
+fn groups(values: &[f32], shape: &[usize], axes: &[usize]) -> Vec<Vec<f64>> {
+    let kept: Vec<usize> = (0..shape.len()).filter(|a| !axes.contains(a)).collect();
+    let mut groups = vec![Vec::new(); kept.iter().map(|a| shape[*a]).product()];
+    for (at, value) in values.iter().enumerate() {
+        let (mut rest, mut position) = (at, vec![0; shape.len()]);
+        for axis in (0..shape.len()).rev() {
+            position[axis] = rest % shape[axis];
+            rest /= shape[axis];
+        }
+        let group = kept.iter().fold(0, |g, a| g * shape[*a] + position[*a]);
+        groups[group].push(f64::from(*value));
+    }
+    groups
+}
+
+/// A reduction of a group, and how far from it f32 may be: a lane adds up to 64 values before it is widened, so the error
+/// is at most 64 half units in the last place of the sum of magnitudes; a variance squares, and so doubles it.
+fn reduced(op: ReduceOp, group: &[f64]) -> (f64, f64) {
+    let n = group.len() as f64;
+    let (sum, size) = (
+        group.iter().sum::<f64>(),
+        group.iter().map(|v| v.abs()).sum::<f64>(),
+    );
+    let slack = 64.0 * f64::from(f32::EPSILON);
+    match op {
+        ReduceOp::Sum => (sum, slack * size),
+        ReduceOp::Mean => (sum / n, slack * size / n),
+        ReduceOp::Max => (group.iter().copied().fold(f64::MIN, f64::max), 0.0),
+        ReduceOp::Min => (group.iter().copied().fold(f64::MAX, f64::min), 0.0),
+        ReduceOp::CountNonZero => (group.iter().filter(|v| **v != 0.0).count() as f64, 0.0),
+        _ => {
+            let deviations = group.iter().map(|v| (v - sum / n).powi(2)).sum::<f64>();
+            let squares = group.iter().map(|v| v * v).sum::<f64>();
+            (deviations / n, 2.0 * slack * squares / n)
+        }
+    }
+}
+
+#[test]
+fn a_reduced_expression_gives_what_a_plain_loop_gives() {
+    let ops = [
+        ReduceOp::Sum,
+        ReduceOp::Mean,
+        ReduceOp::Max,
+        ReduceOp::Min,
+        ReduceOp::CountNonZero,
+        ReduceOp::Var { ddof: 0 },
+    ];
+    let mut failed = Vec::new();
+    let large = [
+        &[9001][..],
+        &[3, 5000],
+        &[70, 1300],
+        &[300, 40],
+        &[5, 70, 33],
+    ];
+    for shape in SHAPES.iter().copied().chain(large) {
+        let (x, y, values) = operands(shape);
+        for subset in 0..1u32 << shape.len() {
+            let axes: Vec<usize> = (0..shape.len()).filter(|a| subset >> a & 1 == 1).collect();
+            let groups = groups(&values, shape, &axes);
+            let signed: Vec<isize> = axes.iter().map(|a| *a as isize).collect();
+            for (left, x) in layouts(&x).unwrap() {
+                for op in ops {
+                    if !op.is_defined_on_nothing() && groups.iter().any(Vec::is_empty) {
+                        continue;
+                    }
+                    let found = expression(&x, &y).reduce(op, &signed[..]).unwrap();
+                    let found = found.cast(DType::F64).unwrap().to_vec::<f64>().unwrap();
+                    let right = |(found, group): (&f64, &Vec<f64>)| {
+                        let (wanted, slack) = reduced(op, group);
+                        (found - wanted).abs() <= slack || (found.is_nan() && wanted.is_nan())
+                    };
+                    if found.len() != groups.len() || !found.iter().zip(&groups).all(right) {
+                        failed.push(format!("{op} of {shape:?} over {axes:?}, {left}"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{} failed: {failed:#?}", failed.len());
+}
+
+#[test]
+fn reduced_expressions_keep_dtypes_axes_and_bits_at_any_thread_count() {
+    let a = NdArray::from([[1i32, 2, 3], [4, 5, 6]]);
+    let b = NdArray::from([10i32, 20, 30]);
+    let products = a.lazy() * &b;
+    let sums = products.sum(keep(1)).unwrap();
+    assert_eq!((sums.dtype(), &sums.shape()[..]), (DType::I64, &[2, 1][..]));
+    assert_eq!(sums.to_vec::<i64>().unwrap(), [140, 320]);
+    assert_eq!(
+        products.max(0).unwrap().to_vec::<i32>().unwrap(),
+        [40, 100, 180]
+    );
+    assert_eq!(
+        products.mean(..).unwrap().item::<f64>().unwrap(),
+        460.0 / 6.0
+    );
+    assert_eq!(products.min(..).unwrap().item::<i32>().unwrap(), 10);
+    let half = a.cast(DType::F16).unwrap();
+    let sum = (half.lazy() * 0.5).sum(..).unwrap();
+    assert_eq!(
+        (
+            sum.dtype(),
+            sum.cast(DType::F32).unwrap().item::<f32>().unwrap()
+        ),
+        (DType::F16, 10.5)
+    );
+    assert!(products.sum(2).is_err());
+    let nothing = NdArray::zeros([0, 3]).unwrap();
+    assert!(nothing.lazy().exp().max(0).is_err());
+    assert_eq!(
+        nothing
+            .lazy()
+            .exp()
+            .sum(0)
+            .unwrap()
+            .to_vec::<f32>()
+            .unwrap(),
+        [0.0; 3]
+    );
+    let (x, y, _) = operands(&[1500, 400]);
+    for axes in [&[0isize][..], &[1], &[0, 1]] {
+        let bits = |threads| {
+            set_threads(threads);
+            let sum = expression(&x, &y).sum(axes).unwrap();
+            set_threads(0);
+            sum.to_bytes().unwrap()
+        };
+        let one = bits(1);
+        assert_eq!(one, bits(2), "{axes:?}");
+        assert_eq!(one, bits(4), "{axes:?}");
     }
 }

@@ -166,7 +166,8 @@ fn run(
             tile: 0,
         }],
         tiles: 0,
-        stores: &[(Source::Step(0), Argument::Z, out)],
+        results: &[Source::Step(0)],
+        outputs: &[(Argument::Z, out)],
         heavy: false,
     })
 }

@@ -16,7 +16,7 @@ use crate::operand::{Open, Operand};
 use crate::plan::{Load, Plan, WIDEST};
 use crate::threads;
 use crate::tile;
-use crate::walk::{Place, TILE, Walk, step_from};
+use crate::walk::{Place, TILE, Target, Walk, step_from};
 use lodestride_buffer::{Argument, Buffer};
 use lodestride_shape::{Layout, LoopNest, Order, Overlap, overlap};
 use smallvec::SmallVec;
@@ -27,11 +27,7 @@ use smallvec::SmallVec;
 /// [`KernelError::Access`] where an operand may not be touched, [`KernelError::Alloc`] where a shared operand cannot be
 /// copied aside, [`KernelError::OverlappingOutputs`]. Nothing is written then.
 pub(crate) fn run(plan: &Plan<'_, '_>) -> Result<()> {
-    let outputs: SmallVec<[(Argument, Operand<'_>); 2]> = plan
-        .stores
-        .iter()
-        .map(|&(_, argument, operand)| (argument, operand))
-        .collect();
+    let outputs = plan.outputs;
     let inputs: SmallVec<[(Argument, Operand<'_>); 4]> = plan
         .loads
         .iter()
@@ -40,15 +36,15 @@ pub(crate) fn run(plan: &Plan<'_, '_>) -> Result<()> {
             Load::Scalar(..) | Load::Environment(_) => None,
         })
         .collect();
-    check_outputs(plan.op, &outputs)?;
-    let open = Open::new(plan.op, &outputs, &inputs)?;
+    check_outputs(plan.op, outputs)?;
+    let open = Open::new(plan.op, outputs, &inputs)?;
     let shape = match outputs.first() {
         Some((_, output)) if output.elements() > 0 => output.shape(),
         _ => return Ok(()),
     };
 
     // Copies of sources that share memory with an output at other positions; they live until the walk ends.
-    let copies = copy_aside(plan.op, &outputs, &inputs, &open)?;
+    let copies = copy_aside(plan.op, outputs, &inputs, &open)?;
     let mut places: SmallVec<[Place; 6]> = SmallVec::new();
     let mut strides: SmallVec<[&[isize]; 6]> = SmallVec::new();
     for ((_, output), &start) in outputs.iter().zip(&open.outputs) {
@@ -73,7 +69,7 @@ pub(crate) fn run(plan: &Plan<'_, '_>) -> Result<()> {
         strides.push(layout.strides().as_slice());
     }
     let nest = LoopNest::new(shape, &strides);
-    let walk = Walk::new(plan, &nest, places, outputs.len());
+    let walk = Walk::new(plan, &nest, places, Target::Memory);
     let code = walk.code(Level::current());
     let setup = walk.setup(&code);
     let parts = threads::parts(walk.bytes(), plan.heavy);
@@ -85,7 +81,7 @@ pub(crate) fn run(plan: &Plan<'_, '_>) -> Result<()> {
     Ok(())
 }
 
-fn place(operand: &Operand<'_>, start: *mut u8) -> Place {
+pub(crate) fn place(operand: &Operand<'_>, start: *mut u8) -> Place {
     let size = operand.dtype().size();
     Place {
         base: start.wrapping_add(operand.layout().offset() * size),

@@ -430,7 +430,8 @@ impl<'a> Sketch<'a> {
             loads: &self.loads,
             steps: &self.steps,
             tiles: self.steps.len(),
-            stores: &[(result, Argument::Z, *out)],
+            results: &[result],
+            outputs: &[(Argument::Z, *out)],
             heavy,
         })
     }

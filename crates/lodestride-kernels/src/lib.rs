@@ -34,6 +34,7 @@ mod pairs;
 mod plan;
 mod program;
 mod program_builder;
+mod program_reduce;
 mod random_philox;
 mod reduce_exponentials;
 mod reduce_fold;

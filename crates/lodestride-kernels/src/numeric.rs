@@ -255,6 +255,16 @@ pub(crate) enum ComputeKind {
 }
 
 impl ComputeKind {
+    /// The type as a dtype.
+    pub(crate) const fn dtype(self) -> DType {
+        match self {
+            Self::F32 => DType::F32,
+            Self::F64 => DType::F64,
+            Self::I64 => DType::I64,
+            Self::U64 => DType::U64,
+        }
+    }
+
     /// The exact compute type of a dtype: half floats go to `f32`, bool and unsigned integers to `u64`.
     pub(crate) const fn exact(dtype: DType) -> Self {
         match dtype {

@@ -83,8 +83,10 @@ pub(crate) struct Plan<'p, 'a> {
     pub(crate) steps: &'p [Step],
     /// The number of tiles the steps name.
     pub(crate) tiles: usize,
-    /// Per output: the value it gets (of its dtype), and where it is.
-    pub(crate) stores: &'p [(Source, Argument, Operand<'a>)],
+    /// Per output the value it gets, of its dtype.
+    pub(crate) results: &'p [Source],
+    /// Where the outputs are; nowhere, if their memory is not that of operands.
+    pub(crate) outputs: &'p [(Argument, Operand<'a>)],
     /// Whether arithmetic rather than memory sets the pace.
     pub(crate) heavy: bool,
 }

@@ -15,6 +15,7 @@ use crate::plan::{Action, Load, Plan, Source, Step};
 use crate::program_builder::{Loaded, ProgramBuilder};
 use crate::table;
 use lodestride_buffer::{Argument, DType};
+use lodestride_shape::Shape;
 use smallvec::SmallVec;
 use std::fmt;
 
@@ -91,24 +92,14 @@ impl Program {
             output.check_shape(name, Argument::Output(index), first.shape())?;
             output.check_writable(name)?;
         }
-        let mut run = Binding {
-            loads: SmallVec::new(),
-            casts: SmallVec::new(),
-        };
-        let mut next = 0;
-        for load in &self.built.loads {
-            match *load {
-                Loaded::Constant(word, size) => run.loads.push(Load::Scalar(word, size)),
-                Loaded::Input(dtype) => {
-                    run.input(name, next, &inputs[next], dtype, first)?;
-                    next += 1;
-                }
-            }
+        let run = self.bind(inputs, first.shape())?;
+        let dtypes: SmallVec<[DType; 2]> = outputs.iter().map(Operand::dtype).collect();
+        let steps = self.steps(&run, &dtypes);
+        let mut targets: SmallVec<[(Argument, Operand<'_>); 2]> = SmallVec::new();
+        for (index, output) in outputs.iter().enumerate() {
+            targets.push((Argument::Output(index), *output));
         }
-        let stores = self.built.stores.iter().zip(&self.results).zip(outputs);
-        let wanted = stores
-            .map(|((register, source), output)| (*source, self.built.dtype(*register), *output));
-        self.drive(&run, wanted.collect())
+        driver::run(&steps.plan(self, &run, &targets))
     }
 
     /// The run on dense operands of the program's dtypes; gives false, having done nothing, where they are not so.
@@ -141,12 +132,31 @@ impl Program {
         Ok(true)
     }
 
-    /// Surrounds the steps with the conversions these operands need, and runs them.
-    fn drive<'a>(
-        &self,
-        run: &Binding<'a>,
-        wanted: SmallVec<[(Source, DType, Operand<'a>); 2]>,
-    ) -> Result<()> {
+    /// Inputs as the loads take them.
+    ///
+    /// # Errors
+    /// As [`Program::run`], for arrays of another shape and scalars out of range.
+    pub(crate) fn bind<'a>(&self, inputs: &[Input<'a>], shape: &Shape) -> Result<Binding<'a>> {
+        let mut run = Binding {
+            loads: SmallVec::new(),
+            casts: SmallVec::new(),
+        };
+        let mut next = inputs.iter().enumerate();
+        for load in &self.built.loads {
+            match *load {
+                Loaded::Constant(word, size) => run.loads.push(Load::Scalar(word, size)),
+                Loaded::Input(dtype) => {
+                    if let Some((index, input)) = next.next() {
+                        run.input(self.built.name, index, input, dtype, shape)?;
+                    }
+                }
+            }
+        }
+        Ok(run)
+    }
+
+    /// The steps with the conversions around them that these operands need; `outputs` are the dtypes wanted.
+    pub(crate) fn steps(&self, run: &Binding<'_>, outputs: &[DType]) -> Steps {
         let shift = run.casts.len();
         let moved = |source: Source| match source {
             Source::Step(step) => Source::Step(step + shift),
@@ -158,48 +168,68 @@ impl Program {
         let level = Level::current();
         let mut tiles = self.tiles;
         let mut steps: SmallVec<[Step; 16]> = SmallVec::new();
-        for &(load, from, to) in &run.casts {
-            let kernel = table::cast_kernel(from, to, level);
+        let mut cast = |steps: &mut SmallVec<[Step; 16]>, source, from, to| {
             steps.push(Step {
-                action: Action::Cast(kernel, Source::Load(load)),
+                action: Action::Cast(table::cast_kernel(from, to, level), source),
                 dtype: to,
                 tile: tiles,
             });
             tiles += 1;
+        };
+        for &(load, from, to) in &run.casts {
+            cast(&mut steps, Source::Load(load), from, to);
         }
         steps.extend(self.built.steps.iter().map(|step| Step {
             action: step.action.map_sources(moved),
             ..*step
         }));
-        let mut stores: SmallVec<[(Source, Argument, Operand<'a>); 2]> = SmallVec::new();
-        for (index, (source, dtype, output)) in wanted.into_iter().enumerate() {
-            let mut source = moved(source);
-            if dtype != output.dtype() {
-                let kernel = table::cast_kernel(dtype, output.dtype(), level);
-                steps.push(Step {
-                    action: Action::Cast(kernel, source),
-                    dtype: output.dtype(),
-                    tile: tiles,
-                });
+        let mut results = SmallVec::new();
+        for ((register, source), &to) in self.built.stores.iter().zip(&self.results).zip(outputs) {
+            let (mut source, from) = (moved(*source), self.built.dtype(*register));
+            if from != to {
+                cast(&mut steps, source, from, to);
                 source = Source::Step(steps.len() - 1);
-                tiles += 1;
             }
-            stores.push((source, Argument::Output(index), output));
+            results.push(source);
         }
-        driver::run(&Plan {
-            op: self.built.name,
-            loads: &run.loads,
-            steps: &steps,
+        Steps {
+            steps,
             tiles,
-            stores: &stores,
-            heavy: self.built.heavy,
-        })
+            results,
+        }
+    }
+}
+
+/// The steps of one run.
+pub(crate) struct Steps {
+    steps: SmallVec<[Step; 16]>,
+    tiles: usize,
+    results: SmallVec<[Source; 2]>,
+}
+
+impl Steps {
+    /// A plan of these steps, as long as they and what they were made for live.
+    pub(crate) fn plan<'p, 'a>(
+        &'p self,
+        program: &Program,
+        run: &'p Binding<'a>,
+        outputs: &'p [(Argument, Operand<'a>)],
+    ) -> Plan<'p, 'a> {
+        Plan {
+            op: program.built.name,
+            loads: &run.loads,
+            steps: &self.steps,
+            tiles: self.tiles,
+            results: &self.results,
+            outputs,
+            heavy: program.built.heavy,
+        }
     }
 }
 
 /// The operands of one run.
-struct Binding<'a> {
-    loads: SmallVec<[Load<'a>; 6]>,
+pub(crate) struct Binding<'a> {
+    pub(crate) loads: SmallVec<[Load<'a>; 6]>,
     /// Loads whose operand has another dtype: the load, its dtype, the dtype wanted.
     casts: SmallVec<[(usize, DType, DType); 4]>,
 }
@@ -211,7 +241,7 @@ impl<'a> Binding<'a> {
         index: usize,
         input: &Input<'a>,
         dtype: DType,
-        output: &Operand<'_>,
+        shape: &Shape,
     ) -> Result<()> {
         match *input {
             Input::Scalar(scalar) if !scalar_fits(scalar, dtype) => {
@@ -225,7 +255,7 @@ impl<'a> Binding<'a> {
                 .loads
                 .push(Load::Scalar(scalar_word(scalar, dtype), dtype.size())),
             Input::Array(operand) => {
-                operand.check_shape(name, Argument::Input(index), output.shape())?;
+                operand.check_shape(name, Argument::Input(index), shape)?;
                 if operand.dtype() != dtype {
                     self.casts.push((self.loads.len(), operand.dtype(), dtype));
                 }
@@ -237,7 +267,12 @@ impl<'a> Binding<'a> {
     }
 }
 
-fn check_count(op: &'static str, what: &'static str, expected: usize, found: usize) -> Result<()> {
+pub(crate) fn check_count(
+    op: &'static str,
+    what: &'static str,
+    expected: usize,
+    found: usize,
+) -> Result<()> {
     if expected == found {
         Ok(())
     } else {

@@ -6,20 +6,21 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use lodestride_buffer::{Argument, DType, ReadGuard, WriteGuard};
-use lodestride_shape::Shape;
+use lodestride_buffer::{Argument, DType, WriteGuard};
+use lodestride_shape::{Layout, Shape};
 
 use crate::door;
 use crate::error::KernelError;
 use crate::numeric::{Compute, ComputeFloat, ComputeKind};
 use crate::operand::Operand;
+use crate::program_reduce::Computed;
 use crate::reduce_exponentials::LogSumExp;
 use crate::reduce_fold::{LaneFold, Reducer};
 use crate::reduce_kinds::{Addable, Extreme, Lanes, Magnitude, NonZero, Product, Sum};
 use crate::reduce_moments::{Norm2, Variance};
 use crate::reduce_plan::Plan;
 use crate::reduce_walk::Walk;
-use crate::strided::{Source, store};
+use crate::strided::{Origin, Source, store};
 
 /// A reduction of many values to one.
 ///
@@ -147,7 +148,7 @@ impl ReduceOp {
     }
 
     /// What the operation computes in for an input dtype.
-    fn compute_kind(self, input: DType) -> ComputeKind {
+    pub(crate) fn compute_kind(self, input: DType) -> ComputeKind {
         match self {
             Self::Sum
             | Self::Prod
@@ -202,7 +203,55 @@ pub fn reduce(
     axes: &[usize],
     out: Operand<'_>,
 ) -> Result<(), KernelError> {
-    let shape = x.layout().shape();
+    let plan = planned(op, x.layout(), axes, out)?;
+    let copy = door::private_copy(op.name(), Argument::X, x, &[out])?;
+    let guard = door::read(op.name(), Argument::X, x, copy.as_ref())?;
+    let mut output = door::write(op.name(), Argument::Z, out)?;
+    Job {
+        op,
+        plan: &plan,
+        dtype: x.dtype(),
+        input: Origin::Memory(&guard, x.dtype()),
+        out_dtype: out.dtype(),
+        output: &mut output,
+    }
+    .run();
+    Ok(())
+}
+
+/// [`reduce`] of values of `dtype` that a program makes, as if they lay in memory by `layout`; nothing in `out` is among
+/// what the program reads.
+///
+/// # Errors
+/// As [`reduce`].
+pub(crate) fn reduce_computed(
+    op: ReduceOp,
+    (values, layout, dtype): (&Computed<'_>, &Layout, DType),
+    axes: &[usize],
+    out: Operand<'_>,
+) -> Result<(), KernelError> {
+    let plan = planned(op, layout, axes, out)?;
+    let mut output = door::write(op.name(), Argument::Z, out)?;
+    Job {
+        op,
+        plan: &plan,
+        dtype,
+        input: Origin::Computed(values),
+        out_dtype: out.dtype(),
+        output: &mut output,
+    }
+    .run();
+    Ok(())
+}
+
+/// Checks a reduction of elements that lie by a layout, and plans it.
+fn planned(
+    op: ReduceOp,
+    layout: &Layout,
+    axes: &[usize],
+    out: Operand<'_>,
+) -> Result<Plan, KernelError> {
+    let shape = layout.shape();
     let reduced = door::marked_axes(op.name(), axes, shape.len())?;
     let kept: Shape = shape
         .iter()
@@ -218,29 +267,11 @@ pub fn reduce(
             shape: Box::new(shape.clone()),
         });
     }
-    let plan = Plan::new(
-        (x.layout().offset(), shape, x.layout().strides()),
+    Ok(Plan::new(
+        (layout.offset(), shape, layout.strides()),
         |axis| reduced[axis],
         (out.layout().offset(), out.layout().strides()),
-    );
-    let copy = door::private_copy(op.name(), Argument::X, x, &[out])?;
-    let guard = door::read(op.name(), Argument::X, x, copy.as_ref())?;
-    let mut output = door::write(op.name(), Argument::Z, out)?;
-    let mut job = Job {
-        op,
-        plan: &plan,
-        dtype: x.dtype(),
-        input: &guard,
-        out_dtype: out.dtype(),
-        output: &mut output,
-    };
-    match op.compute_kind(x.dtype()) {
-        ComputeKind::F32 => job.float::<f32>(),
-        ComputeKind::F64 => job.float::<f64>(),
-        ComputeKind::I64 => job.exact::<i64>(),
-        ComputeKind::U64 => job.exact::<u64>(),
-    }
-    Ok(())
+    ))
 }
 
 /// A reduction whose guards are open.
@@ -248,12 +279,21 @@ struct Job<'a, 'g> {
     op: ReduceOp,
     plan: &'a Plan,
     dtype: DType,
-    input: &'a ReadGuard<'g>,
+    input: Origin<'a>,
     out_dtype: DType,
     output: &'a mut WriteGuard<'g>,
 }
 
 impl Job<'_, '_> {
+    fn run(&mut self) {
+        match self.op.compute_kind(self.dtype) {
+            ComputeKind::F32 => self.float::<f32>(),
+            ComputeKind::F64 => self.float::<f64>(),
+            ComputeKind::I64 => self.exact::<i64>(),
+            ComputeKind::U64 => self.exact::<u64>(),
+        }
+    }
+
     /// The operations that are defined on every compute type.
     fn exact<C: Addable + Magnitude>(&mut self) {
         match self.op {
@@ -308,7 +348,7 @@ impl Job<'_, '_> {
     fn walk<C: Compute, R: Reducer<C, Value = V>, V: Compute>(&mut self, reducer: R) {
         let (plan, dtype) = (self.plan, self.out_dtype);
         let output = &mut *self.output;
-        let source = Source::new(self.input, self.dtype);
+        let source = Source::of(self.input);
         Walk::new(plan, &source, reducer)
             .run(&mut |offset, stride, values| store(output, dtype, offset, stride, values));
     }

@@ -57,6 +57,8 @@ impl<'a, C: Compute, R: Reducer<C>> Walk<'a, C, R> {
         let deep = plan.depth() > SUPERBLOCK * BLOCK;
         let width = match (plan.sweep, direct) {
             (true, true) => COLUMNS,
+            // What is computed comes cheapest in long stretches.
+            (true, false) if source.is_computed() => COLUMNS,
             (true, false) => TILE_COLUMNS,
             (false, _) if deep => 1,
             (false, _) => COLUMNS,
@@ -370,10 +372,37 @@ impl<C: Compute, R: Reducer<C>> Walk<'_, C, R> {
     fn sweep(&self, piece: Piece, first: usize, last: usize, totals: &mut [R::Total]) {
         if self.source.native().is_some() && self.plan.inner.x == 1 {
             self.sweep_with(piece, first..last, &mut [], totals);
-        } else if piece.width * TILE_ROWS.min(last - first) <= NARROW {
+        } else if piece.width * self.tile_rows(piece).min(last - first) <= NARROW {
             self.sweep_with(piece, first..last, &mut [C::ZERO; NARROW], totals);
         } else {
             self.sweep_with(piece, first..last, &mut [C::ZERO; BLOCK], totals);
+        }
+    }
+
+    /// Rows of a block that have to be put in a tile first.
+    fn tile_rows(&self, piece: Piece) -> usize {
+        if self.source.is_computed() {
+            (BLOCK / piece.width).min(ROWS)
+        } else {
+            TILE_ROWS
+        }
+    }
+
+    /// Puts rows that begin at `offsets` in a tile, one after the other, and their new beginnings in `offsets`.
+    fn load_rows(&self, piece: Piece, offsets: &mut [usize], tile: &mut [C]) {
+        let (width, step) = (piece.width, self.plan.inner.x);
+        let together = offsets.windows(2).all(|pair| pair[0] + width == pair[1]);
+        if together && step == 1 {
+            let first = offsets[0].cast_signed();
+            self.source
+                .load(first, 1, &mut tile[..offsets.len() * width]);
+        }
+        for (row, offset) in offsets.iter_mut().enumerate() {
+            if !together || step != 1 {
+                let line = &mut tile[row * width..][..width];
+                self.source.load(offset.cast_signed(), step, line);
+            }
+            *offset = row * width;
         }
     }
 
@@ -388,17 +417,18 @@ impl<C: Compute, R: Reducer<C>> Walk<'_, C, R> {
         let step = self.plan.inner.x;
         let native = self.source.native().filter(|_| step == 1);
         let mut offsets = [0; ROWS];
-        let most = if native.is_some() { ROWS } else { TILE_ROWS };
+        let most = match native {
+            Some(_) => ROWS,
+            None => self.tile_rows(piece),
+        };
         for block in range.clone().step_by(most) {
             let rows = most.min(range.end - block);
             for (row, offset) in offsets[..rows].iter_mut().enumerate() {
                 let at = piece.x + offset_at(&self.plan.reduced, block + row);
                 *offset = at as usize;
-                if native.is_none() {
-                    let line = &mut tile[row * piece.width..][..piece.width];
-                    self.source.load(at, step, line);
-                    *offset = row * piece.width;
-                }
+            }
+            if native.is_none() {
+                self.load_rows(piece, &mut offsets[..rows], tile);
             }
             let rows = Rows {
                 data: native.unwrap_or(tile),

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use crate::isa::{Arch, Level, Task};
 use crate::numeric::{Compute, ComputeKind, Numeric};
+use crate::program_reduce::Computed;
 
 /// One axis of a walk: how many steps, and how far one step is in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,20 +68,37 @@ pub(crate) fn dims_of(shape: &[usize], strides: &[isize]) -> Dims {
 /// The dtype is erased: what reads through a source is compiled once per compute type, not once per dtype.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source<'a, C> {
-    guard: &'a ReadGuard<'a>,
-    dtype: DType,
+    origin: Origin<'a>,
     native: Option<&'a [C]>,
+}
+
+/// Where the elements of a source come from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Origin<'a> {
+    /// A buffer of this dtype.
+    Memory(&'a ReadGuard<'a>, DType),
+    /// Nowhere: a program makes them, tile by tile.
+    Computed(&'a Computed<'a>),
 }
 
 impl<'a, C: Compute> Source<'a, C> {
     /// The elements behind a guard.
     pub(crate) fn new(guard: &'a ReadGuard<'a>, dtype: DType) -> Self {
-        let native = (dtype == C::DTYPE).then(|| guard.slice::<C>());
-        Self {
-            guard,
-            dtype,
-            native,
-        }
+        Self::of(Origin::Memory(guard, dtype))
+    }
+
+    /// The elements of any origin.
+    pub(crate) fn of(origin: Origin<'a>) -> Self {
+        let native = match origin {
+            Origin::Memory(guard, dtype) if dtype == C::DTYPE => Some(guard.slice::<C>()),
+            Origin::Memory(..) | Origin::Computed(_) => None,
+        };
+        Self { origin, native }
+    }
+
+    /// Whether the elements are made when they are asked for, best in long stretches.
+    pub(crate) fn is_computed(&self) -> bool {
+        matches!(self.origin, Origin::Computed(_))
     }
 
     /// The elements themselves when the buffer holds `C`: runs of unit stride can be borrowed.
@@ -90,7 +108,10 @@ impl<'a, C: Compute> Source<'a, C> {
 
     /// Copies the run that starts at `offset` and advances by `stride` into `out`.
     pub(crate) fn load(&self, offset: isize, stride: isize, out: &mut [C]) {
-        load(self.guard, self.dtype, (offset, stride), out);
+        match self.origin {
+            Origin::Memory(guard, dtype) => load(guard, dtype, (offset, stride), out),
+            Origin::Computed(values) => values.load(offset, stride, out),
+        }
     }
 }
 

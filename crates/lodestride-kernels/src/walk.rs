@@ -12,6 +12,7 @@ use crate::nest_form::{is_constant, is_dense, is_repeating};
 use crate::plan::{Action, Load, Plan, Source};
 use crate::stream;
 use crate::tile;
+use lodestride_buffer::Element;
 use lodestride_shape::LoopNest;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -32,7 +33,17 @@ pub(crate) struct Place {
     pub(crate) shared: bool,
 }
 
+/// What a walk writes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// The outputs of the call.
+    Memory,
+    /// A tile that is read right after: [`Walk::fill`].
+    Tile,
+}
+
 /// A call ready to run: pointers, strides and how to treat each operand.
+#[derive(Clone, Debug)]
 pub(crate) struct Walk<'p, 'a> {
     plan: &'p Plan<'p, 'a>,
     nest: &'p LoopNest,
@@ -63,8 +74,9 @@ impl<'p, 'a> Walk<'p, 'a> {
         plan: &'p Plan<'p, 'a>,
         nest: &'p LoopNest,
         places: SmallVec<[Place; 6]>,
-        outputs: usize,
+        target: Target,
     ) -> Walk<'p, 'a> {
+        let outputs = plan.results.len();
         let mut slot_places: SmallVec<[Option<usize>; 6]> = (0..outputs).map(Some).collect();
         let mut next = outputs;
         for load in plan.loads {
@@ -88,7 +100,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         walk.lanes = (0..walk.slot_places.len())
             .map(|slot| walk.lane(slot))
             .collect();
-        walk.choose_outputs();
+        walk.choose_outputs(target);
         walk
     }
 
@@ -133,13 +145,16 @@ impl<'p, 'a> Walk<'p, 'a> {
     }
 
     /// Decides between memory, tile and stream for every output.
-    fn choose_outputs(&mut self) {
+    fn choose_outputs(&mut self, target: Target) {
         let (outputs, loads) = self.lanes.split_at(self.outputs);
         let direct = |lane: &Lane| lane.access == Access::Direct;
         let shared = self.places[..self.outputs].iter().any(|place| place.shared);
         // Packed pieces end within lines, which then would have to be read.
-        self.streamed =
-            !shared && !self.packed && outputs.iter().all(direct) && stream::pays(self.footprint());
+        self.streamed = target == Target::Memory
+            && !shared
+            && !self.packed
+            && outputs.iter().all(direct)
+            && stream::pays(self.footprint());
         self.in_place = overwritten(self.plan)
             .filter(|&load| shared && direct(&loads[load]) && outputs.iter().all(direct))
             .filter(|&load| {
@@ -193,12 +208,11 @@ impl<'p, 'a> Walk<'p, 'a> {
                 scalar: lane.access == Access::Scalar,
             })
             .collect();
-        let results: SmallVec<[Source; 2]> = self.plan.stores.iter().map(|s| s.0).collect();
         let job = Job {
             steps: self.plan.steps,
             tiles: self.plan.tiles,
             loads: &kinds,
-            results: &results,
+            results: self.plan.results,
             in_place: self.in_place,
         };
         job.compile(level)
@@ -231,6 +245,23 @@ impl<'p, 'a> Walk<'p, 'a> {
             // either the code overwrites it in place or the output is tiled.
             unsafe { frame.run(run.len) };
         }
+    }
+
+    /// Computes the elements of the only output from position `start` on into a tile instead.
+    ///
+    /// # Panics
+    /// If the output is not dense over the nest, of another size than `T`, or has fewer elements.
+    pub(crate) fn fill<T: Element>(&self, setup: &Setup<'_>, start: usize, tile: &mut [T]) {
+        let end = start + tile.len();
+        let dense = self.nest.elements() == 1 || is_dense(self.nest, 0);
+        assert!(dense && self.outputs == 1 && end <= self.nest.elements());
+        assert_eq!(self.places[0].size, size_of::<T>());
+        let mut here = self.clone();
+        // Position `start` of the nest is the tile's first element.
+        let base = tile.as_mut_ptr().cast::<u8>();
+        let before = start.cast_signed() + self.nest.start()[0];
+        here.places[0].base = step_from(base, -before, size_of::<T>());
+        here.range(setup, start..end);
     }
 
     /// Short runs: pieces of many runs are packed into a tile, so that the kernels see long stretches.
@@ -370,6 +401,6 @@ fn overwritten(plan: &Plan<'_, '_>) -> Option<usize> {
         return None;
     };
     let uses = step.action.sources().filter(|s| *s == first).count();
-    let stored = plan.stores.iter().any(|(source, ..)| *source == first);
-    (uses == 1 && !stored && plan.stores.len() == 1).then_some(load)
+    let stored = plan.results.contains(&first);
+    (uses == 1 && !stored && plan.results.len() == 1).then_some(load)
 }

@@ -4,6 +4,7 @@ mod arena;
 mod call;
 mod compile;
 mod plan;
+mod plan_cache;
 
 pub use compile::{Builder, Unused, compile};
 
@@ -15,7 +16,8 @@ use crate::shared::SharedCell;
 use crate::ty::Type;
 use crate::value::Value;
 use arena::Arenas;
-use plan::PlanCache;
+use call::Fed;
+use plan_cache::PlanCache;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -139,15 +141,11 @@ impl Function {
     #[track_caller]
     pub fn call<V: Into<Value>>(&self, values: impl IntoIterator<Item = V>) -> Result<Vec<Value>> {
         let span = Span::here();
-        let values: Vec<Value> = values.into_iter().map(Into::into).collect();
-        if values.len() != self.fed {
-            let kind = GraphErrorKind::ArgumentCount {
-                expected: self.input_names(),
-                found: values.len(),
-            };
-            return Err(GraphError::new(kind, None, span));
+        let mut fed = Fed::default();
+        for value in values {
+            self.feed(&mut fed, value.into());
         }
-        self.run(values, span, None)
+        self.run(fed, span, None)
     }
 
     /// Calls the function and tells `hook` of every step: the op and how long it took.
@@ -162,7 +160,7 @@ impl Function {
     /// let f = compile(&[&x], &[&x.exp()?.sum(..)?])?;
     /// let mut ops = Vec::new();
     /// f.call_profiled([NdArray::from([0.0f64, 0.0])], |op, _time| ops.push(op.to_string()))?;
-    /// assert_eq!(ops, ["exp", "sum{0}"]);
+    /// assert_eq!(ops, ["sum{0}(fused{exp})"]);
     /// # Ok::<(), lodestride_graph::GraphError>(())
     /// ```
     #[track_caller]
@@ -172,15 +170,11 @@ impl Function {
         mut hook: impl FnMut(&OpRef, Duration),
     ) -> Result<Vec<Value>> {
         let span = Span::here();
-        let values: Vec<Value> = values.into_iter().map(Into::into).collect();
-        if values.len() != self.fed {
-            let kind = GraphErrorKind::ArgumentCount {
-                expected: self.input_names(),
-                found: values.len(),
-            };
-            return Err(GraphError::new(kind, None, span));
+        let mut fed = Fed::default();
+        for value in values {
+            self.feed(&mut fed, value.into());
         }
-        self.run(values, span, Some(&mut hook))
+        self.run(fed, span, Some(&mut hook))
     }
 
     /// Calls a function without inputs.
@@ -246,8 +240,11 @@ impl Function {
             };
             return Err(fail(kind));
         }
-        let values: Vec<Value> = values.into_iter().flatten().collect();
-        self.run(values, span, None)
+        let mut fed = Fed::default();
+        for value in values.into_iter().flatten() {
+            self.feed(&mut fed, value);
+        }
+        self.run(fed, span, None)
     }
 }
 

@@ -37,6 +37,12 @@ impl<'a> Argument<'a> {
             .collect()
     }
 
+    /// Arguments of which only the types are known.
+    pub(crate) fn of_types(types: &'a [Type]) -> Vec<Self> {
+        let of = |ty| Self { ty, constant: None };
+        types.iter().map(of).collect()
+    }
+
     /// The literal, when the argument is one and adopts the dtype of the others.
     pub fn literal(&self) -> Option<Scalar> {
         match self.constant {

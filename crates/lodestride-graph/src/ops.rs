@@ -4,6 +4,7 @@ pub(crate) mod build;
 pub(crate) mod elemwise;
 pub(crate) mod elemwise_grad;
 mod fused;
+mod fused_reduce;
 mod gather;
 mod index;
 mod join;
@@ -22,6 +23,7 @@ mod softmax;
 
 pub use elemwise::Elemwise;
 pub use fused::{Fused, FusedStep};
+pub use fused_reduce::FusedReduce;
 pub use gather::{JoinAxes, LinearIndex, NonZero, ScatterAdd, Take};
 pub(crate) use index::spelled_out;
 pub use index::{PlaceSubtensor, Subtensor, WriteSubtensor};

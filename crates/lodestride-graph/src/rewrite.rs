@@ -127,7 +127,7 @@ pub(crate) fn optimise(graph: &FunctionGraph, mode: Mode) -> Result<(FunctionGra
     let graph = engine::settle(graph, &OPTIMISING, mode, &mut log)?;
     let graph = engine::settle(&graph, &LOWERING, mode, &mut log)?;
     let graph = if mode.fuses() {
-        fuse::fuse(&graph)?
+        fuse::fuse(&graph, mode.allows(Soundness::Reassociating))?
     } else {
         graph
     };

@@ -168,6 +168,64 @@ fn the_log_names_rule_and_line() -> Result<()> {
 }
 
 #[test]
+fn a_reduction_of_a_fused_value_is_one_kernel() -> Result<()> {
+    let (x, y) = (dmatrix("x"), dvector("y"));
+    let distance = || (&x - &y).square();
+    let cases: Vec<(&str, Vec<Variable>, usize)> = vec![
+        ("all", vec![distance()?.exp()?.sum(..)?], 1),
+        ("rows", vec![distance()?.sum(1)?], 1),
+        (
+            "columns, kept",
+            vec![distance()?.mean(lodestride_array::keep(0))?],
+            1,
+        ),
+        ("largest", vec![(distance()? + 1.0).max(1)?], 1),
+        (
+            "two of one value",
+            vec![distance()?.max(1)?, distance()?.min(1)?],
+            3,
+        ),
+        ("the value too", vec![distance()?, distance()?.max(0)?], 2),
+        (
+            "part of the value too",
+            vec![(distance()? + 1.0).exp()?.max(0)?, distance()? + 1.0],
+            3,
+        ),
+        ("used again", vec![distance()?.exp()?.sum(..)? * &x + &y], 2),
+    ];
+    let a: Vec<f64> = (0..21).map(|i| f64::from(i % 5) / 4.0).collect();
+    let a = NdArray::from_vec(a, [3, 7])?;
+    let b = NdArray::from([0.5f64, 1.0, 0.25, 0.0, -1.0, 2.0, 0.125]);
+    for (name, outputs, kernels) in cases {
+        let outputs: Vec<&Variable> = outputs.iter().collect();
+        let plain = Function::builder(&[&x, &y], &outputs)
+            .mode(Mode::unoptimised())
+            .compile()?;
+        let fused = compile(&[&x, &y], &outputs)?;
+        assert!(
+            fused.kernels().len() <= kernels,
+            "{name}: {}",
+            fused.debugprint()
+        );
+        for a in [a.clone(), a.transpose().dup()?.transpose()] {
+            let (p, q) = (plain.call([&a, &b])?, fused.call([&a, &b])?);
+            for (p, q) in p.iter().zip(&q) {
+                assert_eq!(p.array().shape(), q.array().shape(), "{name}");
+                let (p, q) = (p.array().to_vec::<f64>()?, q.array().to_vec::<f64>()?);
+                // Sums of 21 values in another order.
+                let close = |(p, q): (&f64, &f64)| (p - q).abs() <= 21.0 * f64::EPSILON * p.abs();
+                assert!(p.iter().zip(&q).all(close), "{name}: {p:?} {q:?}");
+            }
+        }
+    }
+    let strict = Function::builder(&[&x], &[&x.exp()?.sum(..)?])
+        .mode(Mode::strict())
+        .compile()?;
+    assert_eq!(strict.kernels().len(), 2, "the order of a sum is kept");
+    Ok(())
+}
+
+#[test]
 fn fusion_keeps_values() -> Result<()> {
     let (x, y) = (dmatrix("x"), dvector("y"));
     let e = ((&x * &y + 1.0).tanh()? - x.exp()?) * 0.5;

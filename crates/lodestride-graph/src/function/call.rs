@@ -2,7 +2,7 @@
 
 use crate::error::{GraphError, GraphErrorKind, Result, Span};
 use crate::fgraph::{NodeId, ValueId};
-use crate::function::plan::{Place, Plan, Step};
+use crate::function::plan::{Home, Place, Plan, Step};
 use crate::function::{Function, Leaf};
 use crate::op::{Facts, OpRef, Planned, Slot};
 use crate::ty::{Dim, Type};
@@ -17,53 +17,98 @@ use std::time::{Duration, Instant};
 /// Is told of every step of a call.
 pub(crate) type Hook<'a> = &'a mut dyn FnMut(&OpRef, Duration);
 
-/// Values during a call, by their index in the graph.
-struct Environment {
-    slots: Vec<Option<Slot>>,
+/// The fed values of a call, as they come in.
+#[derive(Default)]
+pub(crate) struct Fed {
+    leaves: Leaves,
+    count: usize,
+    refused: Option<GraphErrorKind>,
 }
 
-impl Environment {
-    fn get(&self, value: ValueId) -> Result<&Slot, GraphErrorKind> {
-        self.slots[value.index()]
-            .as_ref()
-            .ok_or(GraphErrorKind::NotComputable)
+/// The values of the leaves, in their order.
+type Leaves = SmallVec<[Slot; 4]>;
+
+/// Values during a call, found by where the plan puts them.
+struct Frame<'f> {
+    leaves: &'f [Slot],
+    constants: &'f [(ValueId, Slot)],
+    /// The memory of the graph's outputs; `None` where shapes depend on numbers.
+    outputs: SmallVec<[Option<Slot>; 1]>,
+    /// What the steps have made beside the outputs, in their order.
+    made: Vec<Slot>,
+}
+
+impl Frame<'_> {
+    fn get(&self, home: Home) -> Result<&Slot, GraphErrorKind> {
+        let slot = match home {
+            Home::Leaf(leaf) => self.leaves.get(leaf),
+            Home::Constant(constant) => self.constants.get(constant).map(|(_, slot)| slot),
+            Home::Output(position) => self.outputs.get(position).and_then(Option::as_ref),
+            Home::Made(number) => self.made.get(number),
+            Home::Nowhere => None,
+        };
+        slot.ok_or(GraphErrorKind::NotComputable)
     }
 }
 
 impl Function {
-    /// Runs the function on checked numbers of values. The results count as allocated where the user calls.
-    #[track_caller]
-    pub(crate) fn run(
-        &self,
-        values: Vec<Value>,
-        span: Span,
-        hook: Option<Hook<'_>>,
-    ) -> Result<Vec<Value>> {
-        let fail = |kind| GraphError::new(kind, None, span);
-        let mut given = Vec::with_capacity(self.leaves.len());
-        for (leaf, value) in self.leaves.iter().zip(values) {
-            given.push(accept(leaf, value).map_err(fail)?);
-        }
-        for leaf in &self.leaves[self.fed..] {
-            if let Some(cell) = &leaf.cell {
-                given.push(cell.lock().value.clone().into_slot());
+    /// Takes the next value of a call. What is wrong with it is said by [`run`](Self::run), after the count.
+    pub(crate) fn feed(&self, fed: &mut Fed, value: Value) {
+        let leaf = self.leaves[..self.fed].get(fed.count);
+        fed.count += 1;
+        if let (Some(leaf), None) = (leaf, &fed.refused) {
+            match accept(leaf, value) {
+                Ok(slot) => fed.leaves.push(slot),
+                Err(kind) => fed.refused = Some(kind),
             }
         }
-        let plan = self.plan_for(&given).map_err(|error| error.or_span(span))?;
-        let outputs = self.output_memory(&plan).map_err(fail)?;
+    }
+
+    /// The values of all leaves.
+    fn leaf_values(&self, fed: Fed) -> Result<Leaves, GraphErrorKind> {
+        if fed.count != self.fed {
+            return Err(GraphErrorKind::ArgumentCount {
+                expected: self.input_names(),
+                found: fed.count,
+            });
+        }
+        if let Some(kind) = fed.refused {
+            return Err(kind);
+        }
+        let mut leaves = fed.leaves;
+        for leaf in &self.leaves[self.fed..] {
+            if let Some(cell) = &leaf.cell {
+                leaves.push(cell.lock().value.clone().into_slot());
+            }
+        }
+        Ok(leaves)
+    }
+
+    /// Runs the function on what it was fed. The results count as allocated where the user calls.
+    #[track_caller]
+    pub(crate) fn run(&self, fed: Fed, span: Span, hook: Option<Hook<'_>>) -> Result<Vec<Value>> {
+        let fail = |kind| GraphError::new(kind, None, span);
+        let leaves = self.leaf_values(fed).map_err(fail)?;
+        let plan = self
+            .plan_for(&leaves)
+            .map_err(|error| error.or_span(span))?;
+        let mut frame = Frame {
+            leaves: &leaves,
+            constants: &self.constants,
+            outputs: self.output_memory(&plan).map_err(fail)?,
+            made: Vec::with_capacity(plan.made),
+        };
         if plan.direct {
-            let results = self.execute(&plan, given, outputs, hook)?;
-            return self.hand_out(results).map_err(fail);
+            self.execute(&plan, &mut frame, hook)?;
+            return self.hand_out(frame.outputs).map_err(fail);
         }
         let arena = self.arenas.borrow(plan.bytes).map_err(fail)?;
-        let results = {
-            let guard = arena.workspace().enter().map_err(|e| fail(e.into()))?;
-            let results = self.execute(&plan, given, outputs, hook)?;
-            guard.close().map_err(|e| fail(e.into()))?;
-            results
-        };
+        let guard = arena.workspace().enter().map_err(|e| fail(e.into()))?;
+        self.execute(&plan, &mut frame, hook)?;
+        frame.made.clear();
+        guard.close().map_err(|e| fail(e.into()))?;
         self.arenas.give_back(arena);
-        self.hand_out(results).map_err(fail)
+        self.hand_out(frame.outputs).map_err(fail)
     }
 
     /// The cached plan for these leaves, or a new one.
@@ -102,17 +147,19 @@ impl Function {
 
     /// Memory for every output whose shape is known: the caller's for results, the shared variables' for updates.
     #[track_caller]
-    fn output_memory(&self, plan: &Plan) -> Result<Vec<Option<NdArray>>, GraphErrorKind> {
-        let mut memory = Vec::with_capacity(self.graph.outputs().len());
+    fn output_memory(&self, plan: &Plan) -> Result<SmallVec<[Option<Slot>; 1]>, GraphErrorKind> {
+        let mut memory = SmallVec::new();
         for (position, output) in self.graph.outputs().iter().enumerate() {
             let Some(facts) = &plan.values[output.index()].facts else {
                 memory.push(None);
                 continue;
             };
-            memory.push(Some(match position.checked_sub(self.returned) {
+            let data = match position.checked_sub(self.returned) {
                 None => NdArray::recycled(facts.dtype, facts.shape().clone())?,
                 Some(update) => self.updates[update].cell.lock().spare(facts)?,
-            }));
+            };
+            let lod = facts.lod.clone();
+            memory.push(Some(Slot { data, lod }));
         }
         Ok(memory)
     }
@@ -120,19 +167,9 @@ impl Function {
     fn execute(
         &self,
         plan: &Plan,
-        given: Vec<Slot>,
-        outputs: Vec<Option<NdArray>>,
+        frame: &mut Frame<'_>,
         mut hook: Option<Hook<'_>>,
-    ) -> Result<Vec<Slot>> {
-        let mut environment = Environment {
-            slots: vec![None; self.graph.values.len()],
-        };
-        for (leaf, slot) in self.leaves.iter().zip(given) {
-            environment.slots[leaf.value.index()] = Some(slot);
-        }
-        for (value, slot) in &self.constants {
-            environment.slots[value.index()] = Some(slot.clone());
-        }
+    ) -> Result<()> {
         let slots = plan
             .slots
             .iter()
@@ -141,20 +178,15 @@ impl Function {
             .map(|array| Ok(array?.buffer().clone()))
             .collect::<Result<Vec<_>>>()?;
         for step in &plan.steps {
-            let node = match step {
-                Step::Perform(node)
-                | Step::Integers(node, _)
-                | Step::View(node)
-                | Step::Late(node) => *node,
-            };
+            let node = step.node();
             let start = hook.is_some().then(Instant::now);
-            let done = self.step(step, node, plan, &mut environment, &slots, &outputs);
+            let done = self.step(step, plan, frame, &slots);
             done.map_err(|kind| self.at_node(kind, node))?;
             if let (Some(hook), Some(start)) = (&mut hook, start) {
                 hook(self.graph.op(node), start.elapsed());
             }
         }
-        self.collect(plan, &environment, outputs)
+        self.complete(plan, frame)
             .map_err(|kind| GraphError::with_spans(kind, None, Vec::new()))
     }
 
@@ -172,65 +204,52 @@ impl Function {
     fn step(
         &self,
         step: &Step,
-        node: NodeId,
         plan: &Plan,
-        environment: &mut Environment,
+        frame: &mut Frame<'_>,
         slots: &[Buffer],
-        outputs: &[Option<NdArray>],
     ) -> Result<(), GraphErrorKind> {
-        let results = self.graph.node_outputs(node);
+        let node = step.node();
         if let Step::Late(_) = step {
-            return self.late(node, plan, environment);
+            return self.late(node, plan, frame);
         }
-        let mut made: SmallVec<[Slot; 2]> = SmallVec::new();
+        let results = self.graph.node_outputs(node);
         for result in results {
             let planning = &plan.values[result.index()];
             let Some(facts) = &planning.facts else {
                 return Err(GraphErrorKind::NotComputable);
             };
-            let data = match &planning.place {
-                Place::Slot(slot) => {
-                    NdArray::from_buffer(slots[*slot].clone(), facts.layout.clone(), facts.dtype)?
-                }
-                Place::Output(position) => match &outputs[*position] {
-                    Some(array) => array.clone(),
-                    None => return Err(GraphErrorKind::NotComputable),
-                },
-                Place::View(of) => {
-                    let source = environment.get(*of)?.data.buffer().clone();
-                    NdArray::from_buffer(source, facts.layout.clone(), facts.dtype)?
-                }
+            let memory = match &planning.place {
+                // It is there since the call began.
+                Place::Output(_) => continue,
+                Place::Slot(slot) => &slots[*slot],
+                Place::View(of) => frame.get(plan.home(*of))?.data.buffer(),
                 Place::Nowhere | Place::Given | Place::Late => {
                     return Err(GraphErrorKind::NotComputable);
                 }
             };
-            made.push(Slot {
-                data,
-                lod: facts.lod.clone(),
-            });
+            let data = NdArray::from_buffer(memory.clone(), facts.layout.clone(), facts.dtype)?;
+            let lod = facts.lod.clone();
+            frame.made.push(Slot { data, lod });
         }
         match step {
-            Step::Perform(_) => self.perform(node, environment, &made)?,
-            Step::Integers(_, values) => write_integers(&made[0].data, values)?,
-            Step::View(_) | Step::Late(_) => {}
+            Step::Perform(_) => self.perform(node, plan, frame),
+            Step::Integers(_, values) => {
+                write_integers(&frame.get(plan.home(results[0]))?.data, values)
+            }
+            Step::View(_) | Step::Late(_) => Ok(()),
         }
-        for (result, slot) in results.iter().zip(made) {
-            environment.slots[result.index()] = Some(slot);
-        }
-        Ok(())
     }
 
-    fn perform(
-        &self,
-        node: NodeId,
-        environment: &Environment,
-        made: &[Slot],
-    ) -> Result<(), GraphErrorKind> {
+    /// Runs an op on memory that is in the frame, that of its results too.
+    fn perform(&self, node: NodeId, plan: &Plan, frame: &Frame<'_>) -> Result<(), GraphErrorKind> {
         let op = self.graph.op(node);
-        let made: SmallVec<[&Slot; 2]> = made.iter().collect();
+        let mut made: SmallVec<[&Slot; 2]> = SmallVec::new();
+        for result in self.graph.node_outputs(node) {
+            made.push(frame.get(plan.home(*result))?);
+        }
         let mut inputs: SmallVec<[&Slot; 4]> = SmallVec::new();
         for (position, input) in self.graph.node_inputs(node).iter().enumerate() {
-            match environment.get(*input) {
+            match frame.get(plan.home(*input)) {
                 Ok(slot) => inputs.push(slot),
                 // An input that is only wanted for its shape has no numbers; the op does not look.
                 Err(_) if !op.reads(position) => inputs.push(made[0]),
@@ -241,30 +260,26 @@ impl Function {
     }
 
     /// A node whose shapes depend on numbers: planned, allocated (on the heap) and run at once.
-    fn late(
-        &self,
-        node: NodeId,
-        plan: &Plan,
-        environment: &mut Environment,
-    ) -> Result<(), GraphErrorKind> {
+    fn late(&self, node: NodeId, plan: &Plan, frame: &mut Frame<'_>) -> Result<(), GraphErrorKind> {
         let op = self.graph.op(node);
         let inputs = self.graph.node_inputs(node);
         let mut facts = Vec::with_capacity(inputs.len());
         for input in inputs {
             facts.push(match &plan.values[input.index()].facts {
                 Some(known) => known.clone(),
-                None => facts_of(environment.get(*input)?),
+                None => facts_of(frame.get(plan.home(*input))?),
             });
         }
-        let results = self.graph.node_outputs(node);
         if op.is_dynamic() {
-            return self.dynamic(node, environment);
+            return self.dynamic(node, plan, frame);
         }
-        let mut made: SmallVec<[Slot; 2]> = SmallVec::new();
+        let results = self.graph.node_outputs(node);
         let (mut fresh, mut integers) = (false, None);
-        for (result, planned) in results.iter().zip(op.plan(&facts)?) {
+        let planned = op.plan(&facts)?;
+        check_results(results.len(), planned.len())?;
+        for (result, planned) in results.iter().zip(planned) {
             let dtype = self.graph.ty(*result).dtype();
-            made.push(match planned {
+            let slot = match planned {
                 Planned::Fresh { shape, lod } => {
                     fresh = true;
                     Slot {
@@ -280,78 +295,80 @@ impl Function {
                     }
                 }
                 Planned::View { input, layout, lod } => {
-                    let source = environment.get(inputs[input])?.data.buffer().clone();
+                    let source = frame.get(plan.home(inputs[input]))?.data.buffer().clone();
                     Slot {
                         data: NdArray::from_buffer(source, layout, dtype)?,
                         lod,
                     }
                 }
                 Planned::Dynamic => return Err(GraphErrorKind::NotComputable),
-            });
+            };
+            frame.made.push(slot);
         }
         if fresh {
-            self.perform(node, environment, &made)?;
+            self.perform(node, plan, frame)?;
         }
         if let Some(values) = integers {
-            write_integers(&made[0].data, &values)?;
-        }
-        for (result, slot) in results.iter().zip(made) {
-            environment.slots[result.index()] = Some(slot);
+            write_integers(&frame.get(plan.home(results[0]))?.data, &values)?;
         }
         Ok(())
     }
 
     /// A node that finds out the shape of its results while it computes them.
-    fn dynamic(&self, node: NodeId, environment: &mut Environment) -> Result<(), GraphErrorKind> {
+    fn dynamic(
+        &self,
+        node: NodeId,
+        plan: &Plan,
+        frame: &mut Frame<'_>,
+    ) -> Result<(), GraphErrorKind> {
         let made = {
             let inputs = self.graph.node_inputs(node).iter();
             let slots = inputs
-                .map(|v| environment.get(*v))
+                .map(|v| frame.get(plan.home(*v)))
                 .collect::<Result<SmallVec<[&Slot; 4]>, _>>()?;
             scope_out(|| self.graph.op(node).compute(&slots))?
         };
-        for (result, slot) in self.graph.node_outputs(node).iter().zip(made) {
-            environment.slots[result.index()] = Some(slot);
+        check_results(self.graph.node_outputs(node).len(), made.len())?;
+        frame.made.extend(made);
+        Ok(())
+    }
+
+    /// Results that were not computed where they are wanted: copies of inputs, views, constants, late values.
+    fn complete(&self, plan: &Plan, frame: &mut Frame<'_>) -> Result<(), GraphErrorKind> {
+        for (position, value) in self.graph.outputs().iter().enumerate() {
+            let home = plan.home(*value);
+            if home == Home::Output(position) {
+                continue;
+            }
+            let source = frame.get(home)?;
+            let lod = source.lod.clone();
+            let data = match &frame.outputs[position] {
+                Some(Slot { data, .. }) => {
+                    kernels::copy(source.data.operand().into(), data.operand())?;
+                    data.clone()
+                }
+                None => scope_out(|| source.data.dup())?,
+            };
+            frame.outputs[position] = Some(Slot { data, lod });
         }
         Ok(())
     }
 
-    /// Results that were not computed in place: copies of inputs, views, constants, late values.
-    fn collect(
-        &self,
-        plan: &Plan,
-        environment: &Environment,
-        outputs: Vec<Option<NdArray>>,
-    ) -> Result<Vec<Slot>, GraphErrorKind> {
-        let mut results = Vec::with_capacity(outputs.len());
-        for (position, (value, memory)) in self.graph.outputs().iter().zip(outputs).enumerate() {
-            let source = environment.get(*value)?;
-            let in_place =
-                matches!(plan.values[value.index()].place, Place::Output(p) if p == position);
-            let data = match memory {
-                Some(memory) if in_place => memory,
-                Some(memory) => {
-                    kernels::copy(source.data.operand().into(), memory.operand())?;
-                    memory
-                }
-                None => scope_out(|| source.data.dup())?,
-            };
-            results.push(Slot {
-                data,
-                lod: source.lod.clone(),
-            });
-        }
-        Ok(results)
-    }
-
     /// Stores the new values of shared variables and gives the rest to the caller.
-    fn hand_out(&self, mut results: Vec<Slot>) -> Result<Vec<Value>, GraphErrorKind> {
-        if self.updates.is_empty() {
-            return results.into_iter().map(Value::from_slot).collect();
+    fn hand_out(&self, results: SmallVec<[Option<Slot>; 1]>) -> Result<Vec<Value>, GraphErrorKind> {
+        let mut values = Vec::with_capacity(results.len());
+        for slot in results {
+            values.push(Value::from_slot(
+                slot.ok_or(GraphErrorKind::NotComputable)?,
+            )?);
         }
-        let new_values = results.split_off(self.returned);
-        for (update, slot) in self.updates.iter().zip(&new_values) {
-            let found = Type::tensor(slot.data.dtype(), slot.data.shape().iter().copied());
+        if self.updates.is_empty() {
+            return Ok(values);
+        }
+        let new_values = values.split_off(self.returned);
+        for (update, value) in self.updates.iter().zip(&new_values) {
+            let array = value.array();
+            let found = Type::tensor(array.dtype(), array.shape().iter().copied());
             if !update.ty.is_lod() && !update.ty.is_compatible(&found) {
                 let (name, expected) = (Arc::clone(&update.name), update.ty.clone());
                 return Err(GraphErrorKind::ValueType {
@@ -361,11 +378,19 @@ impl Function {
                 });
             }
         }
-        for (update, slot) in self.updates.iter().zip(new_values) {
-            let value = Value::from_slot(slot)?;
+        for (update, value) in self.updates.iter().zip(new_values) {
             update.cell.lock().store(value);
         }
-        results.into_iter().map(Value::from_slot).collect()
+        Ok(values)
+    }
+}
+
+/// An op tells of as many results as it has.
+fn check_results(expected: usize, found: usize) -> Result<(), GraphErrorKind> {
+    if expected == found {
+        Ok(())
+    } else {
+        Err(GraphErrorKind::NotComputable)
     }
 }
 

@@ -4,7 +4,7 @@ use crate::apply::Apply;
 use crate::error::{GraphError, GraphErrorKind, Names, Result, Span};
 use crate::fgraph::{FunctionGraph, Source, ValueId};
 use crate::function::arena::Arenas;
-use crate::function::plan::PlanCache;
+use crate::function::plan_cache::PlanCache;
 use crate::function::{Function, Leaf, Update};
 use crate::op::Slot;
 use crate::rewrite::{self, Mode};

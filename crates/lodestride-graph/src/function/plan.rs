@@ -3,18 +3,15 @@
 use crate::error::{GraphError, GraphErrorKind, Result};
 use crate::fgraph::{FunctionGraph, NodeId, ValueId};
 use crate::function::Function;
-use crate::hash::ShortHasher;
 use crate::op::{Facts, OpRef, Overwrite, Planned, Slot};
 use crate::ops::{
     BroadcastLike, BroadcastTo, ConcatPart, Diagonal, DropLod, ElementCount, Elemwise, ExpandDims,
-    Fused, LodLike, Permute, ShapeOf, Squeeze, Subtensor,
+    Fused, FusedReduce, LodLike, Permute, ShapeOf, Squeeze, Subtensor,
 };
 use lodestride_array::{DType, Layout, Order, Shape};
 use lodestride_lod::Lod;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
-use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where a value is during a call.
 #[derive(Clone, Debug)]
@@ -31,6 +28,21 @@ pub(crate) enum Place {
     View(ValueId),
     /// Made when its op runs.
     Late,
+}
+
+/// Where a call finds a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Home {
+    /// Nobody wants its numbers.
+    Nowhere,
+    /// Leaf number `0`.
+    Leaf(usize),
+    /// Constant number `0`.
+    Constant(usize),
+    /// The memory of graph output `0`.
+    Output(usize),
+    /// Number `0` of what the steps make beside the outputs.
+    Made(usize),
 }
 
 /// The plan for one value.
@@ -54,9 +66,22 @@ pub(crate) enum Step {
     Late(NodeId),
 }
 
+impl Step {
+    pub(crate) fn node(&self) -> NodeId {
+        match self {
+            Self::Perform(node) | Self::Integers(node, _) | Self::View(node) | Self::Late(node) => {
+                *node
+            }
+        }
+    }
+}
+
 /// The plan of one signature.
 pub(crate) struct Plan {
     pub(crate) values: Vec<Planning>,
+    homes: Vec<Home>,
+    /// How many values the steps make beside the outputs.
+    pub(crate) made: usize,
     pub(crate) steps: Vec<Step>,
     /// Bytes of each slot.
     pub(crate) slots: Vec<usize>,
@@ -65,7 +90,7 @@ pub(crate) struct Plan {
     /// Whether everything is elementwise and computed where the caller wants it: no workspace is needed.
     pub(crate) direct: bool,
     key: Vec<LeafKey>,
-    hash: u64,
+    pub(super) hash: u64,
 }
 
 #[derive(Clone, PartialEq)]
@@ -75,83 +100,14 @@ struct LeafKey {
     lod: Option<Lod>,
 }
 
-/// Plans of the latest signatures, the newest last.
-#[derive(Default)]
-pub(crate) struct PlanCache {
-    plans: Mutex<Cached>,
-}
-
-#[derive(Default)]
-struct Cached {
-    plans: Vec<Arc<Plan>>,
-    largest: usize,
-}
-
-/// Signatures remembered. Ragged batches make a new one each; more than an epoch's worth is not useful.
-const MAX_PLANS: usize = 64;
-
-impl PlanCache {
-    pub(crate) fn largest(&self) -> usize {
-        self.plans
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .largest
-    }
-
-    /// The plan of a signature, and the signature's hash where there is none.
-    pub(crate) fn find(&self, leaves: &[Slot]) -> Result<Arc<Plan>, u64> {
-        let mut cached = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
-        // Mostly the signature is that of the last call, which needs no hash.
-        if let Some(newest) = cached.plans.last()
-            && newest.matches(leaves)
-        {
-            return Ok(Arc::clone(newest));
-        }
-        let hash = signature_hash(leaves);
-        let found = cached
-            .plans
-            .iter()
-            .rposition(|plan| plan.hash == hash && plan.matches(leaves));
-        let plan = found.map(|at| {
-            // The newest is last: a hit moves to the end, the front is the one to forget.
-            let plan = cached.plans.remove(at);
-            cached.plans.push(Arc::clone(&plan));
-            plan
-        });
-        plan.ok_or(hash)
-    }
-
-    pub(crate) fn insert(&self, plan: Arc<Plan>) {
-        let mut cached = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
-        cached.largest = cached.largest.max(plan.bytes);
-        if cached.plans.len() >= MAX_PLANS {
-            cached.plans.remove(0);
-        }
-        cached.plans.push(plan);
-    }
-}
-
-fn signature_hash(leaves: &[Slot]) -> u64 {
-    let mut hasher = ShortHasher::default();
-    for slot in leaves {
-        slot.data.dtype().hash(&mut hasher);
-        let layout = slot.data.layout();
-        layout.shape().as_slice().hash(&mut hasher);
-        layout.strides()[..].hash(&mut hasher);
-        layout.offset().hash(&mut hasher);
-        if let Some(lod) = &slot.lod {
-            for level in 0..lod.depth() {
-                if let Ok(offsets) = lod.level(level as isize) {
-                    offsets.hash(&mut hasher);
-                }
-            }
-        }
-    }
-    hasher.finish()
-}
-
 impl Plan {
-    fn matches(&self, leaves: &[Slot]) -> bool {
+    /// Where a value is during a call.
+    #[inline]
+    pub(crate) fn home(&self, value: ValueId) -> Home {
+        self.homes[value.index()]
+    }
+
+    pub(super) fn matches(&self, leaves: &[Slot]) -> bool {
         self.key.len() == leaves.len()
             && self.key.iter().zip(leaves).all(|(key, slot)| {
                 key.dtype == slot.data.dtype()
@@ -263,12 +219,15 @@ impl Function {
         let elementwise = |step: &Step| match step {
             Step::Perform(node) => {
                 let op = self.graph.op(*node);
-                op.is::<Fused>() || op.is::<Elemwise>()
+                op.is::<Fused>() || op.is::<Elemwise>() || op.is::<FusedReduce>()
             }
             Step::View(_) => true,
             Step::Integers(..) | Step::Late(_) => false,
         };
+        let (homes, made) = planner.homes();
         Ok(Plan {
+            homes,
+            made,
             direct: slots.is_empty() && planner.steps.iter().all(elementwise),
             values: planner.values,
             steps: planner.steps,
@@ -347,12 +306,28 @@ impl Planner<'_> {
         value
     }
 
-    fn step_node(step: &Step) -> NodeId {
-        match step {
-            Step::Perform(node) | Step::Integers(node, _) | Step::View(node) | Step::Late(node) => {
-                *node
+    /// Where a call finds each value, and how many are made beside the outputs.
+    fn homes(&self) -> (Vec<Home>, usize) {
+        let mut homes = vec![Home::Nowhere; self.values.len()];
+        for (number, leaf) in self.function.leaves.iter().enumerate() {
+            homes[leaf.value.index()] = Home::Leaf(number);
+        }
+        for (number, (value, _)) in self.function.constants.iter().enumerate() {
+            homes[value.index()] = Home::Constant(number);
+        }
+        let mut made = 0;
+        for step in &self.steps {
+            for output in self.function.graph.node_outputs(step.node()) {
+                homes[output.index()] = match self.values[output.index()].place {
+                    Place::Output(position) => Home::Output(position),
+                    _ => {
+                        made += 1;
+                        Home::Made(made - 1)
+                    }
+                };
             }
         }
+        (homes, made)
     }
 
     /// For each value that owns memory, the last step that looks at it.
@@ -360,7 +335,7 @@ impl Planner<'_> {
         let graph = &self.function.graph;
         let mut last = vec![0; self.values.len()];
         for (at, step) in self.steps.iter().enumerate() {
-            let node = Self::step_node(step);
+            let node = step.node();
             for value in graph
                 .node_inputs(node)
                 .iter()
@@ -387,7 +362,7 @@ impl Planner<'_> {
         let mut slots = Slots::default();
         let mut expiring: Vec<Vec<usize>> = vec![Vec::new(); self.steps.len()];
         for at in 0..self.steps.len() {
-            let node = Self::step_node(&self.steps[at]);
+            let node = self.steps[at].node();
             for output in graph.node_outputs(node) {
                 if !matches!(self.values[output.index()].place, Place::Slot(usize::MAX)) {
                     continue;

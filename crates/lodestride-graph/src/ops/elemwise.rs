@@ -113,13 +113,14 @@ pub(crate) fn expect_inputs(
     }
 }
 
-fn broadcast_all(inputs: &[Facts]) -> Result<Shape, GraphErrorKind> {
-    let mut shape = inputs
-        .first()
-        .map_or_else(Shape::scalar, |f| f.shape().clone());
-    for facts in inputs.iter().skip(1) {
-        if *facts.shape() != shape {
-            shape = broadcast_shapes(&shape, facts.shape())?;
+/// The shape that all of these broadcast to; that of a scalar for none.
+pub(crate) fn broadcast_shape<'a>(
+    mut shapes: impl Iterator<Item = &'a Shape>,
+) -> Result<Shape, GraphErrorKind> {
+    let mut shape = shapes.next().map_or_else(Shape::scalar, Shape::clone);
+    for other in shapes {
+        if *other != shape {
+            shape = broadcast_shapes(&shape, other)?;
         }
     }
     Ok(shape)
@@ -135,7 +136,7 @@ pub(crate) fn plan_broadcast(inputs: &[Facts]) -> Result<Planned, GraphErrorKind
             _ => {}
         }
     }
-    let shape = broadcast_all(inputs)?;
+    let shape = broadcast_shape(inputs.iter().map(Facts::shape))?;
     if let (Some(_), Some(ragged)) = (lod, inputs.iter().find(|f| f.lod.is_some()))
         && ragged.shape().first() != shape.first()
     {

@@ -2,10 +2,10 @@
 
 use crate::error::GraphErrorKind;
 use crate::op::{Argument, Facts, Op, Overwrite, Planned, Slot};
-use crate::ops::elemwise::{Elemwise, broadcast, broadcast_type, plan_broadcast};
+use crate::ops::elemwise::{Elemwise, broadcast_type, plan_broadcast};
 use crate::ty::Type;
-use lodestride_array::kernels::{Input, Operand, Program, ProgramBuilder};
-use lodestride_array::{DType, NdArray, Scalar};
+use lodestride_array::kernels::{self, Input, Operand, Program, ProgramBuilder};
+use lodestride_array::{DType, Scalar, Shape};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
@@ -80,6 +80,15 @@ impl Fused {
         })
     }
 
+    /// The number of outputs.
+    pub(crate) fn results(&self) -> usize {
+        self.outputs.len()
+    }
+
+    pub(crate) fn program(&self) -> &Program {
+        &self.program
+    }
+
     /// The instructions.
     pub fn steps(&self) -> &[FusedStep] {
         &self.steps
@@ -118,20 +127,39 @@ impl Op for Fused {
     }
 
     fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        let first = &outputs[0].data;
-        let stretched: SmallVec<[Cow<'_, NdArray>; 4]> = inputs
-            .iter()
-            .map(|slot| broadcast(&slot.data, first))
-            .collect::<Result<_, _>>()?;
-        let operands: SmallVec<[Input<'_>; 4]> =
-            stretched.iter().map(|x| Input::from(x.operand())).collect();
-        let targets: SmallVec<[Operand<'_>; 2]> =
-            outputs.iter().map(|slot| slot.data.operand()).collect();
-        self.program.run(&operands, &targets)?;
-        Ok(())
+        let mut targets: SmallVec<[Operand<'_>; 2]> = SmallVec::new();
+        for slot in outputs {
+            targets.push(slot.data.operand());
+        }
+        with_inputs(inputs, outputs[0].data.shape(), |inputs| {
+            self.program.run(inputs, &targets)
+        })
     }
 
     fn may_overwrite(&self) -> Overwrite {
         Overwrite::AnyInput
     }
+}
+
+/// Hands values, stretched to a shape they broadcast to, to a program.
+pub(crate) fn with_inputs(
+    inputs: &[&Slot],
+    shape: &Shape,
+    run: impl FnOnce(&[Input<'_>]) -> kernels::Result<()>,
+) -> Result<(), GraphErrorKind> {
+    // Most inputs have the shape already; only the others need a layout of their own.
+    let stretched = inputs
+        .iter()
+        .filter(|slot| slot.data.shape() != shape)
+        .map(|slot| slot.data.broadcast_to(shape.clone()))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut stretched = stretched.iter();
+    let mut operands: SmallVec<[Input<'_>; 4]> = SmallVec::new();
+    for slot in inputs {
+        let here = Some(&slot.data).filter(|data| data.shape() == shape);
+        if let Some(data) = here.or_else(|| stretched.next()) {
+            operands.push(data.operand().into());
+        }
+    }
+    Ok(run(&operands)?)
 }

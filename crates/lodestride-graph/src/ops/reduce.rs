@@ -99,7 +99,7 @@ impl Op for Reduce {
 }
 
 /// The same memory without some axes of length 1.
-fn without_axes(array: &NdArray, axes: &[usize]) -> Result<NdArray, GraphErrorKind> {
+pub(crate) fn without_axes(array: &NdArray, axes: &[usize]) -> Result<NdArray, GraphErrorKind> {
     if axes.is_empty() {
         return Ok(array.clone());
     }

@@ -2,22 +2,23 @@
 //!
 //! A node joins the region of its users when all of them are in one region: such a region can be computed at one place in
 //! the order, so there is never a cycle through it. Values of a region that are wanted outside as graph outputs become
-//! further outputs of the program.
+//! further outputs of the program. A region of which nothing but a reduction of its result is wanted takes the reduction
+//! in: its values never reach memory.
 
 use crate::constant::ConstantData;
 use crate::error::Result;
 use crate::fgraph::{Client, FunctionGraph, NodeId, Source, Spans, ValueId, Values, merge_spans};
-use crate::ops::{Elemwise, Fused, FusedStep};
+use crate::ops::{Elemwise, Fused, FusedReduce, FusedStep, Reduce};
 use crate::ty::Dim;
 use lodestride_array::{DType, Scalar};
 use smallvec::SmallVec;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// More instructions than this in one program spill its tiles out of the first cache level.
 const MAX_STEPS: usize = 48;
 
-/// The same graph with its elementwise regions fused.
-pub(super) fn fuse(graph: &FunctionGraph) -> Result<FunctionGraph> {
+/// The same graph with its elementwise regions fused; with `reductions` also with the reductions of what they compute.
+pub(super) fn fuse(graph: &FunctionGraph, reductions: bool) -> Result<FunctionGraph> {
     let order = graph.toposort()?;
     let regions = find_regions(graph, &order);
     let mut builder = Fusing {
@@ -35,19 +36,23 @@ pub(super) fn fuse(graph: &FunctionGraph) -> Result<FunctionGraph> {
             members.entry(root).or_default().push(*node);
         }
     }
+    let reduced: HashSet<NodeId> = members
+        .iter()
+        .filter(|(root, nodes)| reductions && feeds_reduction(graph, **root, nodes))
+        .map(|(root, _)| *root)
+        .collect();
     for node in &order {
         match regions[node.index()] {
-            // A region is computed where its last node stands: by then all its inputs are there.
-            Some(root) if root == *node => {
-                let nodes = &members[node];
-                if nodes.len() == 1 || !builder.fused(nodes)? {
-                    for node in nodes {
-                        builder.copy(*node)?;
-                    }
-                }
+            // A region is computed where its last node stands, by then all its inputs are there; or where its only user
+            // stands, if that is a reduction.
+            Some(root) if root == *node && !reduced.contains(node) => {
+                builder.region(&members[node])?;
             }
             Some(_) => {}
-            None => builder.copy(*node)?,
+            None => match operand_of(graph, *node).filter(|root| reduced.contains(root)) {
+                Some(root) => builder.reduction(&members[&root], *node)?,
+                None => builder.copy(*node)?,
+            },
         }
     }
     let outputs: Vec<ValueId> = graph.outputs().iter().map(|v| builder.value(*v)).collect();
@@ -118,6 +123,33 @@ fn fits(graph: &FunctionGraph, node: NodeId, root: NodeId) -> bool {
         .all(|(a, b)| *a != Dim::Known(1) || *b == Dim::Known(1))
 }
 
+/// Whether all that is wanted of a region, by its last node, is a reduction of its result.
+fn feeds_reduction(graph: &FunctionGraph, root: NodeId, nodes: &[NodeId]) -> bool {
+    let clients = |node: NodeId| graph.clients(graph.node_outputs(node)[0]);
+    let inside = |client: &Client| matches!(client, Client::Node(user, _) if nodes.contains(user));
+    let reduced = match clients(root) {
+        [Client::Node(user, _)] => graph.op(*user).is::<Reduce>(),
+        _ => false,
+    };
+    let hidden = |node: &NodeId| *node == root || clients(*node).iter().all(inside);
+    reduced && nodes.iter().all(hidden)
+}
+
+/// The node that makes the first input of a node.
+fn operand_of(graph: &FunctionGraph, node: NodeId) -> Option<NodeId> {
+    let (owner, _) = graph.owner(*graph.node_inputs(node).first()?)?;
+    Some(owner)
+}
+
+/// An elementwise region as one op.
+struct Region {
+    op: Fused,
+    inputs: Values,
+    /// The values outside that it computes.
+    results: Values,
+    spans: Spans,
+}
+
 struct Fusing<'g> {
     old: &'g FunctionGraph,
     new: FunctionGraph,
@@ -166,17 +198,56 @@ impl Fusing<'_> {
         }
     }
 
-    /// Replaces a region by a program; `false` when a kernel for one of its ops is missing.
-    fn fused(&mut self, nodes: &[NodeId]) -> Result<bool> {
+    /// Replaces a region by a program, if it has more than one op and a kernel for each.
+    fn region(&mut self, nodes: &[NodeId]) -> Result<()> {
+        let joined = if nodes.len() > 1 {
+            self.fused(nodes)
+        } else {
+            None
+        };
+        let Some(region) = joined else {
+            return nodes.iter().try_for_each(|node| self.copy(*node));
+        };
+        let old = self.old;
+        let types = region.results.iter().map(|v| old.ty(*v).clone()).collect();
+        let made = (self.new).intern(region.op.into(), region.inputs, types, &region.spans);
+        for (from, to) in region.results.iter().zip(made) {
+            self.set(*from, to);
+        }
+        Ok(())
+    }
+
+    /// Replaces a region and the reduction of its only result by one op.
+    fn reduction(&mut self, nodes: &[NodeId], node: NodeId) -> Result<()> {
+        let old = self.old;
+        let reduce = old.op(node).downcast_ref::<Reduce>().cloned();
+        let mut joined = None;
+        if let (Some(mut region), Some(reduce)) = (self.fused(nodes), reduce) {
+            merge_spans(&mut region.spans, &old.nodes[node.index()].spans);
+            let op = FusedReduce::new(region.op, reduce);
+            joined = op.map(|op| (op, region.inputs, region.spans));
+        }
+        let Some((op, inputs, spans)) = joined else {
+            self.region(nodes)?;
+            return self.copy(node);
+        };
+        let result = old.node_outputs(node)[0];
+        let types = std::iter::once(old.ty(result).clone()).collect();
+        for made in self.new.intern(op.into(), inputs, types, &spans) {
+            self.set(result, made);
+        }
+        Ok(())
+    }
+
+    /// A region as one op; `None` when a kernel for one of its ops is missing.
+    fn fused(&mut self, nodes: &[NodeId]) -> Option<Region> {
         let mut steps = Vec::new();
         let mut inputs = Values::new();
         let mut at: HashMap<ValueId, usize> = HashMap::new();
         let mut spans = Spans::new();
         for node in nodes {
             let data = &self.old.nodes[node.index()];
-            let Some(&op) = data.op.downcast_ref::<Elemwise>() else {
-                return Ok(false);
-            };
+            let op = *data.op.downcast_ref::<Elemwise>()?;
             let mut operands = SmallVec::new();
             for input in &data.inputs {
                 let known = at.get(input).copied();
@@ -196,7 +267,7 @@ impl Fusing<'_> {
         }
         let inside =
             |client: &Client| matches!(client, Client::Node(user, _) if nodes.contains(user));
-        let mut results = Vec::new();
+        let mut results = Values::new();
         for node in nodes {
             let value = self.old.node_outputs(*node)[0];
             if !self.old.clients(value).iter().all(inside) {
@@ -204,15 +275,13 @@ impl Fusing<'_> {
             }
         }
         let outputs: SmallVec<[usize; 2]> = results.iter().map(|v| at[v]).collect();
-        let Some(op) = Fused::new(steps, outputs).filter(|_| !inputs.is_empty()) else {
-            return Ok(false);
-        };
-        let types = results.iter().map(|v| self.old.ty(*v).clone()).collect();
-        let made = self.new.intern(op.into(), inputs, types, &spans);
-        for (from, to) in results.iter().zip(made) {
-            self.set(*from, to);
-        }
-        Ok(true)
+        let op = Fused::new(steps, outputs).filter(|_| !inputs.is_empty())?;
+        Some(Region {
+            op,
+            inputs,
+            results,
+            spans,
+        })
     }
 
     /// What a region takes from outside: a number becomes part of the program, anything else an input.

@@ -3,7 +3,8 @@
 use super::build::{Outcome, Scope, array, dtype, input, number, sizes};
 use lodestride_array::{DType, NdArray};
 use lodestride_graph::ops::{
-    ArgReduce, Concat, Cumulative, Elemwise, Fused, Gemm, MatMul, Reduce, ScatterAdd, Take,
+    ArgReduce, Concat, Cumulative, Elemwise, Fused, FusedReduce, Gemm, MatMul, Reduce, ScatterAdd,
+    Take,
 };
 use lodestride_graph::{Disconnected, Function, OpRef, Unused, Value, Variable, grad_with};
 use serde_json::Value as Json;
@@ -173,6 +174,11 @@ fn primitives(op: &OpRef) -> Vec<String> {
     };
     if let Some(fused) = op.downcast_ref::<Fused>() {
         return fused.ops().map(elemwise).collect();
+    }
+    if let Some(fused) = op.downcast_ref::<FusedReduce>() {
+        let mut all: Vec<String> = fused.map().ops().map(elemwise).collect();
+        all.extend(primitives(&fused.reduction().clone().into()));
+        return all;
     }
     if let Some(op) = op.downcast_ref::<Elemwise>() {
         return vec![elemwise(*op)];

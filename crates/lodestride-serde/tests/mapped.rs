@@ -86,7 +86,9 @@ fn a_mapped_array_is_read_by_every_op_and_written_by_none() {
         ] {
             let refused = match error.kind() {
                 ArrayErrorKind::Access { source, .. } => Some(source),
-                ArrayErrorKind::Kernel(KernelError::Access { source, .. }) => Some(source),
+                ArrayErrorKind::Kernel {
+                    source: KernelError::Access { source, .. },
+                } => Some(source),
                 _ => None,
             };
             let refused = refused.is_some_and(|s| matches!(s, AccessError::ReadOnly(_)));

@@ -4,13 +4,10 @@
 //! are. Which loop runs is `table.rs`' business, for which instruction set `isa.rs`'.
 
 use crate::isa::{Arch, Plain};
+use crate::reduce_fold::prefetch_after;
 use crate::scalar::cast::Cast;
-use crate::scalar::{Binary, Hard, Unary};
+use crate::scalar::{BLOCK, Binary, Hard, Unary};
 use lodestride_buffer::Element;
-
-/// Elements per block of the functions of many instructions: enough for the vectors of every instruction set, and to hide
-/// the look for arguments that the fast form cannot do.
-const BLOCK: usize = 64;
 
 /// `dst[i] = O(x[i])`.
 #[inline(always)]
@@ -27,6 +24,8 @@ pub(crate) fn map_blocks<O: Unary<T>, T: Element, A: Arch>(dst: &mut [O::Out], x
     let mut source = [T::default(); BLOCK];
     let mut result = [O::Out::default(); BLOCK];
     for (dst, x) in dst.chunks_mut(BLOCK).zip(x.chunks(BLOCK)) {
+        prefetch_after(x);
+        prefetch_after(dst);
         let n = x.len();
         let (d, s): (&mut [O::Out; BLOCK], &[T; BLOCK]) = match (dst.as_mut_array(), x.as_array()) {
             (Some(dst), Some(x)) => (dst, x),
@@ -45,6 +44,9 @@ pub(crate) fn map_blocks<O: Unary<T>, T: Element, A: Arch>(dst: &mut [O::Out], x
 /// One block of [`map_blocks`].
 #[inline(always)]
 fn map_block<O: Unary<T>, T: Element, A: Arch>(dst: &mut [O::Out; BLOCK], x: &[T; BLOCK]) {
+    if O::block::<A>(dst, x) {
+        return;
+    }
     let mut hard = false;
     for (d, &x) in dst.iter_mut().zip(x) {
         let result = O::apply::<A>(x);
@@ -100,6 +102,9 @@ pub(crate) fn zip_blocks<O: Binary<T>, T: Element, A: Arch>(dst: &mut [O::Out], 
         .zip(x.chunks(BLOCK))
         .zip(y.chunks(BLOCK))
     {
+        prefetch_after(x);
+        prefetch_after(y);
+        prefetch_after(dst);
         let n = x.len();
         let (d, s, t): (&mut [O::Out; BLOCK], &[T; BLOCK], &[T; BLOCK]) =
             match (dst.as_mut_array(), x.as_array(), y.as_array()) {

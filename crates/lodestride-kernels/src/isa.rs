@@ -7,6 +7,7 @@
     reason = "calling a function compiled for more features than the crate's baseline is unsafe by definition"
 )]
 
+use crate::pick::Pick;
 #[cfg(target_arch = "x86_64")]
 use crate::vector::x86::Register;
 use crate::vector::{Array, Vector};
@@ -222,7 +223,7 @@ pub(crate) trait Arch: Copy + 'static {
     const FMA: bool;
 
     /// The vectors of explicitly vectorised kernels.
-    type F32: Vector<f32>;
+    type F32: Pick;
     /// The same of f64.
     type F64: Vector<f64>;
 }
@@ -351,7 +352,7 @@ unsafe fn kernel_avx512<K: Kernel>(
     c: *const u8,
 ) {
     // SAFETY: the caller keeps the contract of `Kernel::run`.
-    unsafe { K::run::<Fused>(n, dst, a, b, c) }
+    unsafe { K::run::<Wide>(n, dst, a, b, c) }
 }
 
 #[cfg(test)]

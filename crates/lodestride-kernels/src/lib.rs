@@ -31,6 +31,7 @@ mod numeric;
 mod op;
 mod operand;
 mod pairs;
+mod pick;
 mod plan;
 mod program;
 mod program_builder;

@@ -4,7 +4,7 @@
 //! Adding an operation is one function in `scalar/` and one row here. A row reads: documentation, variant, name, which
 //! loops it gets (a module of `table.rs`), the class of dtypes it computes in, what it returns, and the element
 //! function; after a comma, what is done about arguments that function cannot do: how (`Rare`, `Slow`: see `Hard`), which
-//! they are, and the complete function.
+//! they are, and the complete function; after `with`, its form of whole blocks (`Blocks`).
 
 use crate::isa::{Arch, Level};
 use crate::known::{Known, Loops};
@@ -12,6 +12,7 @@ use crate::rules::{Class, Returns};
 use crate::scalar::activation::{Activation, Rectify};
 use crate::scalar::arith::{Number, Quotient, Ring};
 use crate::scalar::bitwise::{Bits, Shift};
+use crate::scalar::blocks::Blocks;
 use crate::scalar::compare::{Classify, Compare};
 use crate::scalar::division::Division;
 use crate::scalar::erf::Erf;
@@ -22,7 +23,7 @@ use crate::scalar::log::Log;
 use crate::scalar::power::Power;
 use crate::scalar::rounding::Rounding;
 use crate::scalar::trig::Trig;
-use crate::scalar::{Binary, Hard, Unary};
+use crate::scalar::{BLOCK, Binary, Hard, Unary};
 use crate::table::{self, BinaryKernel, UnaryKernel};
 use lodestride_buffer::{Bool, DType};
 use std::fmt;
@@ -136,7 +137,7 @@ macro_rules! unary_ops {
     ($(
         $(#[doc = $doc:literal])+
         $Op:ident $name:literal $weight:ident $class:ident -> $returns:ident = $Trait:ident::$function:ident
-        $(, $Hard:ident $is_hard:ident $redo:ident)?;
+        $(, $Hard:ident $is_hard:ident $redo:ident)? $(with $block:ident)?;
     )*) => {
         op_enum! {
             /// An operation on one operand, element by element.
@@ -168,6 +169,13 @@ macro_rules! unary_ops {
                     #[inline(always)]
                     fn redo<B: Arch>(x: T) -> Self::Out {
                         $Trait::$redo::<B>(x)
+                    }
+                )?
+
+                $(
+                    #[inline(always)]
+                    fn block<B: Arch>(dst: &mut [Self::Out; BLOCK], x: &[T; BLOCK]) -> bool {
+                        Blocks::$block::<B>(dst, x)
                     }
                 )?
             }
@@ -308,7 +316,7 @@ unary_ops! {
     /// The hyperbolic cosine.
     Cosh "cosh" heavy Float -> Same = Hyperbolic::cosh;
     /// The hyperbolic tangent.
-    Tanh "tanh" heavy Float -> Same = Hyperbolic::tanh;
+    Tanh "tanh" heavy Float -> Same = Hyperbolic::tanh with tanh;
     /// The inverse of `sinh`.
     Asinh "asinh" heavy Float -> Same = Hyperbolic::asinh;
     /// The inverse of `cosh`.
@@ -316,7 +324,7 @@ unary_ops! {
     /// The inverse of `tanh`.
     Atanh "atanh" heavy Float -> Same = Hyperbolic::atanh;
     /// The error function.
-    Erf "erf" heavy Float -> Same = Erf::erf;
+    Erf "erf" heavy Float -> Same = Erf::erf with erf;
     /// `1 - erf(x)`, accurate where that is small.
     Erfc "erfc" heavy Float -> Same = Erf::erfc;
     /// Rounded down.
@@ -328,7 +336,7 @@ unary_ops! {
     /// Rounded towards zero.
     Trunc "trunc" signless Number -> Same = Rounding::trunc;
     /// `1 / (1 + exp(-x))`.
-    Sigmoid "sigmoid" heavy Float -> Same = Activation::sigmoid_near, Rare is_beyond_logistic sigmoid_beyond;
+    Sigmoid "sigmoid" heavy Float -> Same = Activation::sigmoid_near, Rare is_beyond_logistic sigmoid_beyond with sigmoid;
     /// `log(sigmoid(x))`.
     LogSigmoid "log_sigmoid" heavy Float -> Same = Activation::log_sigmoid_near, Rare is_beyond_logistic log_sigmoid_beyond;
     /// `log(1 + exp(x))`.
@@ -346,7 +354,7 @@ unary_ops! {
     /// The scaled `elu` that keeps mean 0 and variance 1.
     Selu "selu" heavy Float -> Same = Activation::selu;
     /// `x` times the normal distribution function of `x` (the exact form, by `erf`).
-    Gelu "gelu" heavy Float -> Same = Activation::gelu;
+    Gelu "gelu" heavy Float -> Same = Activation::gelu with gelu;
     /// `x * sigmoid(x)`.
     Swish "swish" heavy Float -> Same = Activation::swish_near, Rare is_beyond_logistic swish_beyond;
     /// `x * tanh(softplus(x))`.
@@ -387,11 +395,11 @@ binary_ops! {
     /// `y / x`.
     RDiv "rdiv" light Float -> Same = Quotient::rdiv;
     /// `x / y` rounded down; 0 where an integer `y` is 0.
-    FloorDiv "floor_div" heavy Number -> Same = Number::floor_div, Slow is_beyond_division floor_div_far;
+    FloorDiv "floor_div" division Number -> Same = Number::floor_div, Slow is_beyond_division floor_div_far;
     /// What `floor_div` leaves, with the sign of `y`; 0 where an integer `y` is 0.
-    Mod "mod" heavy Number -> Same = Number::modulo, Slow is_beyond_division modulo_far;
+    Mod "mod" division Number -> Same = Number::modulo, Slow is_beyond_division modulo_far;
     /// What division rounded towards zero leaves, with the sign of `x`; 0 where an integer `y` is 0.
-    FMod "fmod" heavy Number -> Same = Number::fmod, Slow is_beyond_division fmod_far;
+    FMod "fmod" division Number -> Same = Number::fmod, Slow is_beyond_division fmod_far;
     /// What division rounded to the nearest (ties to even) leaves: the remainder of IEEE 754.
     Remainder "remainder" heavy Float -> Same = Division::ieee_remainder_near, Slow is_beyond_division ieee_remainder_far;
     /// `x` to the power `y`; integers wrap, and negative powers of integers round towards zero.

@@ -387,12 +387,11 @@ pub(crate) mod binary {
         classes!(signless TruthBinary, make, BinaryKernel);
     }
 
-    /// Operations whose work hides a copy through a tile; of integers for the baseline only, which divides one by one on
-    /// every machine.
+    /// Operations whose work hides a copy through a tile; of integers for the baseline only.
     pub(crate) mod heavy {
         use super::*;
 
-        fn make<O: SameBinary<T>, T: Element>(out: DType, level: Level) -> BinaryKernel {
+        pub(super) fn make<O: SameBinary<T>, T: Element>(out: DType, level: Level) -> BinaryKernel {
             BinaryKernel {
                 out,
                 heavy: true,
@@ -406,6 +405,21 @@ pub(crate) mod binary {
                 zip_scalar_in_place: None,
                 scalar_zip: None,
             }
+        }
+
+        classes!(SameBinary, make, BinaryKernel);
+    }
+
+    /// [`heavy`], of operations that vectors do for integers of up to 32 bits; wider vectors would not divide faster.
+    pub(crate) mod division {
+        use super::*;
+
+        fn make<O: SameBinary<T>, T: Element>(out: DType, level: Level) -> BinaryKernel {
+            let mut kernel = heavy::make::<O, T>(out, level);
+            if const { !T::DTYPE.is_float() && size_of::<T>() <= 4 } {
+                kernel.zip = level.narrowed().kernel::<Zip<O, T>>();
+            }
+            kernel
         }
 
         classes!(SameBinary, make, BinaryKernel);

@@ -220,7 +220,7 @@ pub(crate) mod x86 {
 
     /// One vector register. Only code that [`crate::isa`] compiles for the register's instruction set makes and uses one.
     #[derive(Clone, Copy, Debug)]
-    pub(crate) struct Register<R>(R);
+    pub(crate) struct Register<R>(pub(crate) R);
 
     /// What both widths do alike: one instruction per function.
     macro_rules! arithmetic {

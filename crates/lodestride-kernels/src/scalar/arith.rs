@@ -4,6 +4,7 @@
 //! Integers wrap; dividing an integer by zero gives zero. Of `bool`, the sum is "or" and the product "and".
 
 use crate::isa::Arch;
+use crate::scalar::blocks::Blocks;
 use crate::scalar::division::Division;
 use crate::scalar::{integer, power};
 use lodestride_buffer::{Bool, Element};
@@ -114,7 +115,7 @@ pub(crate) trait Number: Ring {
 }
 
 /// What only floats do with one instruction.
-pub(crate) trait Quotient: Number {
+pub(crate) trait Quotient: Number + Blocks {
     fn div<A: Arch>(self, y: Self) -> Self;
 
     #[inline(always)]
@@ -211,17 +212,17 @@ macro_rules! integers {
 
             #[inline(always)]
             fn floor_div<A: Arch>(self, y: Self) -> Self {
-                integer::$T::floor_div(self, y)
+                integer::$T::floor_div::<A>(self, y)
             }
 
             #[inline(always)]
             fn modulo<A: Arch>(self, y: Self) -> Self {
-                integer::$T::modulo(self, y)
+                integer::$T::modulo::<A>(self, y)
             }
 
             #[inline(always)]
             fn fmod<A: Arch>(self, y: Self) -> Self {
-                if y == 0 { 0 } else { self.wrapping_rem(y) }
+                integer::$T::fmod::<A>(self, y)
             }
 
             #[inline(always)]

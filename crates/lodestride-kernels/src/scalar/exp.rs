@@ -3,11 +3,11 @@
 //! `x` is split into `n ln 2 + r` with a whole `n` (Cody and Waite: ln 2 in two parts, the first with so few bits that its
 //! multiples are exact; `n` is rounded by adding and taking away a number so large that the fraction drops off, which also
 //! leaves `n` as an integer in the low bits). With `c = r coth(r / 2)`, an even function, `exp(r)` is `(c + r) / (c - r)`.
-//! All of `exp`, `expm1`, `tanh` and the logistic function are one quotient of sums of these.
+//! The logistic function and its relatives are one quotient of sums of these; where `exp` alone is wanted, it is a polynomial.
 
 use crate::isa::Arch;
 use crate::scalar::arith::Quotient;
-use crate::scalar::float::{Float, Real, divide_pairs, fast_two_sum, polynomial};
+use crate::scalar::float::{Float, Real, fast_two_sum, polynomial};
 
 /// The exponential family.
 pub(crate) trait Exp: Quotient {
@@ -150,12 +150,6 @@ pub(crate) fn reduce<R: Real, A: Arch>(x: R) -> Reduced<R> {
 }
 
 impl<R: Real> Reduced<R> {
-    /// What rounding `r` lost.
-    #[inline(always)]
-    pub(crate) fn rest(&self) -> R {
-        (self.high - self.r) - self.low
-    }
-
     /// `exp(r)` as a large and a small part.
     #[inline(always)]
     pub(crate) fn exp_parts(&self) -> (R, R) {
@@ -164,37 +158,12 @@ impl<R: Real> Reduced<R> {
         (R::ONE, (curve - self.low) + self.high)
     }
 
-    /// `(s - 1) c + (s + 1) r`, the numerator of `exp(x) - 1` and of `tanh(x / 2)`, in two parts.
-    #[inline(always)]
-    pub(crate) fn difference<A: Arch>(&self, s: R) -> (R, R) {
-        let (below, above) = (s - R::ONE, s + R::ONE);
-        let twice = below + below;
-        let sum = self.r.fused::<A>(above, twice);
-        // What the fused sum lost, the even part, and what rounding r lost.
-        let lost = if A::FMA {
-            let (apart, rest) = fast_two_sum(twice, -sum);
-            self.r.fused::<A>(above, apart) + rest
-        } else {
-            let (large, first) = fast_two_sum(twice, self.r * s);
-            let (large, second) = crate::scalar::float::two_sum(large, self.r);
-            (large - sum) + (first + second)
-        };
-        let low = below.fused::<A>(self.even, lost);
-        fast_two_sum(sum, (s + s).fused::<A>(self.rest(), low))
-    }
-
     /// `(s + 1) c + (s - 1) r`, the denominator of `tanh(x / 2)`, in two parts.
     #[inline(always)]
     pub(crate) fn sum<A: Arch>(&self, s: R) -> (R, R) {
         let (below, above) = (s - R::ONE, s + R::ONE);
         let inner = above.fused::<A>(self.even, below * self.r);
         fast_two_sum(above + above, inner)
-    }
-
-    /// `c - r` in two parts.
-    #[inline(always)]
-    pub(crate) fn c_minus_r(&self) -> (R, R) {
-        fast_two_sum(R::of(2.0), self.even - self.r)
     }
 
     /// `c + r` in two parts.
@@ -262,13 +231,25 @@ fn exp2<R: Real, A: Arch>(x: R) -> R {
     scaled_far::<R, A>(exp2_reduced::<R, A>(x - (shifted - R::WHOLE)), shifted)
 }
 
-/// `exp(x) - 1` in two parts, for x below half of NEAR.
+/// `exp(x) - 1` in two parts, for x below half of NEAR: with `p = exp(r) - 1` in two parts and `s = 2^n` it is
+/// `s p + (s - 1)`.
 #[inline(always)]
 pub(crate) fn expm1_parts<R: Real, A: Arch>(x: R) -> (R, R) {
     // Below the lower end the result is -1 to the last bit.
-    let reduced = reduce::<R, A>(bounded(x, (R::of(-60.0), R::of(0.5) * R::NEAR)));
-    let s = R::power_of_two(reduced.shifted);
-    divide_pairs::<R, A>(reduced.difference::<A>(s), reduced.c_minus_r())
+    let x = bounded(x, (R::of(-60.0), R::of(0.5) * R::NEAR));
+    let shifted = x.fused::<A>(R::of(std::f64::consts::LOG2_E), R::WHOLE);
+    let n = shifted - R::WHOLE;
+    let high = (-n).fused::<A>(R::LN2.0, x);
+    let r = (-n).fused::<A>(R::LN2.1, high);
+    let rest = (-n).fused::<A>(R::LN2.1, high - r);
+    let curve = (r * r) * polynomial::<R, A>(r, R::TAIL);
+    let (p, lost) = fast_two_sum(r, curve);
+    let s = R::power_of_two(shifted);
+    let below = s - R::ONE;
+    let sum = p.fused::<A>(s, below);
+    // Exact: the product has no more bits than p, and is smaller than s - 1 unless that is zero.
+    let missed = p.fused::<A>(s, below - sum);
+    (sum, (lost + rest).fused::<A>(s, missed))
 }
 
 #[inline(always)]

@@ -1,11 +1,11 @@
 //! Hyperbolic functions and their inverses.
 //!
-//! With `exp(2x)` as the quotient of `exp.rs`, `tanh(x)` is one quotient of two short sums. `sinh` is a polynomial up to 1;
+//! `tanh` is a quotient of sums of `exp(2x) - 1`. `sinh` is a polynomial up to 1;
 //! from there on nothing cancels. The inverses are `log(1 + a)` with an `a` in two parts.
 
 use crate::isa::Arch;
 use crate::scalar::arith::Quotient;
-use crate::scalar::exp::{bounded, exp_near, reduce};
+use crate::scalar::exp::{bounded, exp_near, expm1_parts, reduce};
 use crate::scalar::float::{
     Float, Real, divide_pairs, fast_two_sum, polynomial, rest_of_product, two_product, two_sum,
 };
@@ -97,21 +97,14 @@ fn cosh<R: Real, A: Arch>(x: R) -> R {
     sum + sum
 }
 
+/// With `e = exp(2x) - 1`: `e / (e + 2)`.
 #[inline(always)]
 fn tanh<R: Real, A: Arch>(x: R) -> R {
-    let size = x.size();
-    let reduced = reduce::<R, A>(bounded(size + size, (R::ZERO, R::FLAT + R::FLAT)));
-    let s = R::power_of_two(reduced.shifted);
-    // From 1 on as 1 minus a quotient, because with a large s the 1 is lost in s - 1 and s + 1.
-    let far = size > R::ONE;
-    let (top, rest) = reduced.difference::<A>(s);
-    let complement = reduced.even - reduced.r;
-    let complement = -((complement + complement) + R::of(4.0));
-    let top = if far { complement } else { top };
-    let rest = if far { R::ZERO } else { rest };
-    let (large, small) = divide_pairs::<R, A>((top, rest), reduced.sum::<A>(s));
-    let base = if far { R::ONE } else { R::ZERO };
-    (base + (large + small)).signed_as(x)
+    let size = bounded(x.size(), (R::ZERO, R::FLAT));
+    let (high, low) = expm1_parts::<R, A>(size + size);
+    let (bottom, lost) = two_sum(high, R::of(2.0));
+    let (large, small) = divide_pairs::<R, A>((high, low), (bottom, lost + low));
+    (large + small).signed_as(x)
 }
 
 /// `(tanh(x) - x) / x^3` of f32 as a polynomial in `x^2` for |x| <= 0.9.

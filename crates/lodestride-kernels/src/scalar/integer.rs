@@ -2,30 +2,66 @@
 //!
 //! Nothing here fails: dividing by zero gives zero, and so does zero to a negative power.
 
+use crate::isa::Arch;
+
+/// The quotient rounded towards zero; anything where `y` is 0.
+macro_rules! quotient {
+    // By floats with twice the bits, which machines with vectors divide side by side: the rounded quotient reaches the next
+    // whole number only where the exact one does. Adding 1.5 times 2 to the number of mantissa bits leaves the whole
+    // number in the low bits.
+    ($T:ident $x:ident $y:ident $A:ident $F:ident $whole:literal) => {
+        if $A::FMA {
+            let quotient = $F::from($x) / $F::from($y);
+            (quotient.trunc() + $whole).to_bits() as $T
+        } else {
+            $x.wrapping_div(if $y == 0 { 1 } else { $y })
+        }
+    };
+    ($T:ident $x:ident $y:ident $A:ident) => {
+        $x.wrapping_div(if $y == 0 { 1 } else { $y })
+    };
+}
+
 macro_rules! division {
-    ($($T:ident)*) => { $(
+    ($($T:ident $($F:ident $whole:literal)?;)*) => { $(
         /// Division and powers of this integer type.
         pub(crate) mod $T {
+            use super::*;
+
+            /// The quotient rounded towards zero, and what it leaves; anything where `y` is 0.
+            #[inline(always)]
+            fn divide<A: Arch>(x: $T, y: $T) -> ($T, $T) {
+                let quotient = quotient!($T x y A $($F $whole)?);
+                (quotient, x.wrapping_sub(quotient.wrapping_mul(y)))
+            }
+
+            /// Whether rounding towards zero went up: the signs differ and something is left.
+            #[inline(always)]
+            fn went_up(rest: $T, y: $T) -> bool {
+                (rest != 0) & ((rest < (0 as $T)) != (y < (0 as $T)))
+            }
+
             /// The quotient rounded down; 0 where `y` is 0.
             #[inline(always)]
-            pub(crate) fn floor_div(x: $T, y: $T) -> $T {
-                if y == 0 {
-                    return 0;
-                }
-                let quotient = x.wrapping_div(y);
-                let rest = x.wrapping_rem(y);
-                // Rounding towards zero went up where the signs differ and something is left.
-                quotient.wrapping_sub((rest != 0 && (rest < (0 as $T)) != (y < (0 as $T))) as $T)
+            pub(crate) fn floor_div<A: Arch>(x: $T, y: $T) -> $T {
+                let (quotient, rest) = divide::<A>(x, y);
+                let quotient = quotient.wrapping_sub(went_up(rest, y) as $T);
+                if y == 0 { 0 } else { quotient }
             }
 
             /// The rest of [`floor_div`], with the sign of `y`; 0 where `y` is 0.
             #[inline(always)]
-            pub(crate) fn modulo(x: $T, y: $T) -> $T {
-                if y == 0 {
-                    return 0;
-                }
-                let rest = x.wrapping_rem(y);
-                if rest != 0 && (rest < (0 as $T)) != (y < (0 as $T)) { rest.wrapping_add(y) } else { rest }
+            pub(crate) fn modulo<A: Arch>(x: $T, y: $T) -> $T {
+                let (_, rest) = divide::<A>(x, y);
+                let rest = if went_up(rest, y) { rest.wrapping_add(y) } else { rest };
+                if y == 0 { 0 } else { rest }
+            }
+
+            /// What the quotient rounded towards zero leaves; 0 where `y` is 0.
+            #[inline(always)]
+            pub(crate) fn fmod<A: Arch>(x: $T, y: $T) -> $T {
+                let (_, rest) = divide::<A>(x, y);
+                if y == 0 { 0 } else { rest }
             }
 
             /// `x` to the power `y`, wrapping. A negative power is the exact one rounded towards zero: 1 of 1, 1 or -1
@@ -57,10 +93,21 @@ macro_rules! division {
     )* };
 }
 
-division! { u8 i8 u16 i16 u32 i32 u64 i64 }
+division! {
+    u8 f32 12_582_912.0;
+    i8 f32 12_582_912.0;
+    u16 f32 12_582_912.0;
+    i16 f32 12_582_912.0;
+    u32 f64 6_755_399_441_055_744.0;
+    i32 f64 6_755_399_441_055_744.0;
+    u64;
+    i64;
+}
 
 #[cfg(test)]
 mod tests {
+    use crate::isa::{Fused, Plain};
+
     #[test]
     fn division_is_python_s() {
         for (x, y, quotient, rest) in [
@@ -71,10 +118,10 @@ mod tests {
             (5, 0, 0, 0),
             (i32::MIN, -1, i32::MIN, 0),
         ] {
-            assert_eq!(super::i32::floor_div(x, y), quotient, "{x} // {y}");
-            assert_eq!(super::i32::modulo(x, y), rest, "{x} % {y}");
+            assert_eq!(super::i32::floor_div::<Plain>(x, y), quotient, "{x} // {y}");
+            assert_eq!(super::i32::modulo::<Plain>(x, y), rest, "{x} % {y}");
         }
-        assert_eq!(super::u8::floor_div(200, 7), 28);
+        assert_eq!(super::u8::floor_div::<Plain>(200, 7), 28);
     }
 
     #[test]
@@ -89,5 +136,38 @@ mod tests {
             3u64.wrapping_pow(u32::MAX)
                 .wrapping_mul(super::u64::pow(3, u64::MAX - u64::from(u32::MAX)))
         );
+    }
+
+    /// Every pair, or those of the ends and of a coarse net.
+    macro_rules! by_floats {
+        ($T:ident, $step:literal) => {{
+            let ends = [$T::MIN, $T::MIN + 1, $T::MAX - 1, $T::MAX];
+            let net = ($T::MIN..=$T::MAX).step_by($step).chain(ends).chain(0..8);
+            for x in net.clone() {
+                for y in net.clone() {
+                    let fused = (
+                        super::$T::floor_div::<Fused>(x, y),
+                        super::$T::modulo::<Fused>(x, y),
+                        super::$T::fmod::<Fused>(x, y),
+                    );
+                    let plain = (
+                        super::$T::floor_div::<Plain>(x, y),
+                        super::$T::modulo::<Plain>(x, y),
+                        super::$T::fmod::<Plain>(x, y),
+                    );
+                    assert_eq!(fused, plain, "{x} {y}");
+                }
+            }
+        }};
+    }
+
+    #[test]
+    fn division_by_floats_is_division_of_integers() {
+        by_floats!(u8, 1);
+        by_floats!(i8, 1);
+        by_floats!(u16, 61);
+        by_floats!(i16, 61);
+        by_floats!(u32, 6_700_417);
+        by_floats!(i32, 6_700_417);
     }
 }

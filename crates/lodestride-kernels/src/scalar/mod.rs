@@ -10,16 +10,20 @@
 pub(crate) mod activation;
 pub(crate) mod arith;
 pub(crate) mod bitwise;
+pub(crate) mod blocks;
 pub(crate) mod cast;
 pub(crate) mod compare;
 pub(crate) mod division;
 pub(crate) mod erf;
+pub(crate) mod erf_pieces;
 pub(crate) mod exp;
 pub(crate) mod float;
 pub(crate) mod hyperbolic;
+pub(crate) mod hyperbolic_pieces;
 pub(crate) mod integer;
 pub(crate) mod inverse_trig;
 pub(crate) mod log;
+pub(crate) mod pieces;
 pub(crate) mod power;
 pub(crate) mod raised;
 pub(crate) mod rounding;
@@ -27,6 +31,10 @@ pub(crate) mod trig;
 
 use crate::isa::Arch;
 use lodestride_buffer::Element;
+
+/// Elements per block of the functions of many instructions: enough for the vectors of every instruction set, and to hide
+/// the look for arguments that the fast form cannot do.
+pub(crate) const BLOCK: usize = 64;
 
 /// How an operation treats the arguments that its fast form cannot do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +65,12 @@ pub(crate) trait Unary<T: Element> {
     #[inline(always)]
     fn redo<A: Arch>(x: T) -> Self::Out {
         Self::apply::<A>(x)
+    }
+
+    /// The results of a block in a faster way, if the instruction set has one and it can do these arguments.
+    #[inline(always)]
+    fn block<A: Arch>(_dst: &mut [Self::Out; BLOCK], _x: &[T; BLOCK]) -> bool {
+        false
     }
 
     /// The result for one element.

@@ -1,0 +1,141 @@
+//! Vectors whose lanes look up their own coefficients: what functions made of pieces need beyond [`Vector`].
+//!
+//! With AVX-512 a table of 32 numbers is two registers and a look-up of all lanes one instruction; elsewhere the lanes look
+//! up one by one.
+#![cfg_attr(
+    target_arch = "x86_64",
+    expect(
+        unsafe_code,
+        reason = "vector instructions may only run on processors that have them"
+    )
+)]
+
+use crate::vector::{Array, Vector};
+
+/// Numbers of a table.
+pub(crate) const PIECES: usize = 32;
+
+/// Vectors of f32 that look up.
+pub(crate) trait Pick: Vector<f32> {
+    /// Whether looking up is fast.
+    const QUICK: bool;
+    /// Per lane, the number at the place that the lowest five of its bits say.
+    fn pick(self, table: &[f32; PIECES]) -> Self;
+    /// The smaller number; `other` where either is NaN.
+    fn smaller(self, other: Self) -> Self;
+    /// Distance from zero.
+    fn size(self) -> Self;
+    /// With the sign of another, where this one has none.
+    fn signed_as(self, other: Self) -> Self;
+    /// Where the sign of this one is negative `then`, elsewhere `other`.
+    fn negative(self, then: Self, other: Self) -> Self;
+}
+
+/// [`Pick`] through an array of all lanes.
+macro_rules! by_lanes {
+    () => {
+        const QUICK: bool = false;
+
+        #[inline(always)]
+        fn pick(self, table: &[f32; PIECES]) -> Self {
+            each([self], |[x]| table[x.to_bits() as usize % PIECES])
+        }
+        #[inline(always)]
+        fn smaller(self, other: Self) -> Self {
+            each([self, other], |[a, b]| if a < b { a } else { b })
+        }
+        #[inline(always)]
+        fn size(self) -> Self {
+            each([self], |[x]| x.abs())
+        }
+        #[inline(always)]
+        fn signed_as(self, other: Self) -> Self {
+            each([self, other], |[x, sign]| x.copysign(sign))
+        }
+        #[inline(always)]
+        fn negative(self, then: Self, other: Self) -> Self {
+            each([self, then, other], |[x, then, other]| {
+                if x.is_sign_negative() { then } else { other }
+            })
+        }
+    };
+}
+
+/// A function of numbers, lane by lane.
+#[inline(always)]
+fn each<V: Vector<f32>, const N: usize>(of: [V; N], job: impl Fn([f32; N]) -> f32) -> V {
+    let mut lanes = [[0.0; crate::vector::MOST_LANES]; N];
+    for (lanes, vector) in lanes.iter_mut().zip(of) {
+        vector.store(lanes);
+    }
+    let results: [f32; crate::vector::MOST_LANES] =
+        std::array::from_fn(|lane| job(lanes.map(|lanes| lanes[lane])));
+    V::load(&results)
+}
+
+impl<const N: usize> Pick for Array<f32, N> {
+    by_lanes!();
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{PIECES, Pick, each};
+    use crate::vector::Vector;
+    use crate::vector::x86::Register;
+    use std::arch::x86_64::*;
+
+    impl Pick for Register<__m256> {
+        by_lanes!();
+    }
+
+    type Wide = Register<__m512>;
+
+    #[inline(always)]
+    fn bits(x: Wide) -> __m512i {
+        // SAFETY: the processor has the instruction: see `Register`.
+        unsafe { _mm512_castps_si512(x.0) }
+    }
+
+    #[inline(always)]
+    fn of_bits(x: __m512i) -> Wide {
+        // SAFETY: as above.
+        Register(unsafe { _mm512_castsi512_ps(x) })
+    }
+
+    impl Pick for Wide {
+        const QUICK: bool = true;
+
+        #[inline(always)]
+        fn pick(self, table: &[f32; PIECES]) -> Self {
+            let (low, high) = (Self::load(table), Self::load(&table[PIECES / 2..]));
+            // SAFETY: the processor has the instruction: see `Register`.
+            Register(unsafe { _mm512_permutex2var_ps(low.0, bits(self), high.0) })
+        }
+        #[inline(always)]
+        fn smaller(self, other: Self) -> Self {
+            // SAFETY: as above.
+            Register(unsafe { _mm512_min_ps(self.0, other.0) })
+        }
+        #[inline(always)]
+        fn size(self) -> Self {
+            // SAFETY: as above.
+            Register(unsafe { _mm512_abs_ps(self.0) })
+        }
+        #[inline(always)]
+        fn signed_as(self, other: Self) -> Self {
+            let sign = Self::splat(-0.0);
+            // Bit by bit `self | (other & sign)`.
+            // SAFETY: as above.
+            of_bits(unsafe {
+                _mm512_ternarylogic_epi32::<0xf8>(bits(self), bits(other), bits(sign))
+            })
+        }
+        #[inline(always)]
+        fn negative(self, then: Self, other: Self) -> Self {
+            // SAFETY: as above.
+            let sign = unsafe { _mm512_movepi32_mask(bits(self)) };
+            // SAFETY: as above.
+            Register(unsafe { _mm512_mask_blend_ps(sign, other.0, then.0) })
+        }
+    }
+}

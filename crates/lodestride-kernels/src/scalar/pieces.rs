@@ -106,7 +106,7 @@ impl<const N: usize> Odd<N> {
     /// The function of a block, if that is fast.
     #[inline(always)]
     pub(crate) fn block<V: Pick>(&self, dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> bool {
-        if V::QUICK {
+        if const { V::QUICK } {
             self.of_block::<V, FLIGHT>(dst, x);
         }
         V::QUICK
@@ -139,7 +139,7 @@ impl<const N: usize> Step<N> {
     /// The function of a block, if that is fast and no argument is too low.
     #[inline(always)]
     pub(crate) fn block<V: Pick>(&self, dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> bool {
-        if !V::QUICK {
+        if const { !V::QUICK } {
             return false;
         }
         self.of_block::<V, FLIGHT>(dst, x);
@@ -186,7 +186,7 @@ impl<const N: usize> Rectified<N> {
     /// The function of a block, if that is fast and no argument is too low.
     #[inline(always)]
     pub(crate) fn block<V: Pick>(&self, dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> bool {
-        if !V::QUICK {
+        if const { !V::QUICK } {
             return false;
         }
         self.of_block::<V, FEWER>(dst, x);

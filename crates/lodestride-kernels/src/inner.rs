@@ -203,12 +203,32 @@ pub(crate) fn pair<F: Binary<T, Out = T>, S: Binary<T, Out = T>, T: Element, A: 
     }
 }
 
+/// Elements that are only chosen among, by their bits.
+pub(crate) trait Bits: Element {
+    /// `a` if the flag is not zero, else `b`.
+    fn choose(flag: u8, a: Self, b: Self) -> Self;
+}
+
+macro_rules! bits {
+    ($($T:ty),*) => {$(
+        impl Bits for $T {
+            #[inline(always)]
+            fn choose(flag: u8, a: $T, b: $T) -> $T {
+                // All ones or none. With an `if` the compiler loads what it needs alone, and makes no vectors.
+                let mask = <$T>::from(flag == 0).wrapping_sub(1);
+                b ^ ((a ^ b) & mask)
+            }
+        }
+    )*};
+}
+bits!(u8, u16, u32, u64);
+
 /// `dst[i] = if cond[i] { a[i] } else { b[i] }`; the truth of `cond` is "not zero". Bytes in, so that one loop serves all
 /// types of a size.
 #[inline(always)]
-pub(crate) fn select<T: Element>(dst: &mut [T], cond: &[u8], a: &[T], b: &[T]) {
+pub(crate) fn select<T: Bits>(dst: &mut [T], cond: &[u8], a: &[T], b: &[T]) {
     for (((d, &c), &a), &b) in dst.iter_mut().zip(cond).zip(a).zip(b) {
-        *d = if c != 0 { a } else { b };
+        *d = T::choose(c, a, b);
     }
 }
 

@@ -159,7 +159,7 @@ erased! {
         => inner::scalar_zip::<O, T, A>(dst, x, y)
     }
     /// `dst = a ? b : c`.
-    Select<T> where (T: Element) (n, d, a, b, c) {
+    Select<T> where (T: inner::Bits) (n, d, a, b, c) {
         dst = target::<T>(d, n);
         cond = source::<u8>(a, n);
         x = source::<T>(b, n);

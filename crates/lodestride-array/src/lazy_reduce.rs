@@ -16,6 +16,8 @@ impl Lazy<'_> {
     /// The result is that of [`eval`](Lazy::eval) and then the reduction, but for the last place of sums of floats, whose
     /// order differs. It does not depend on the number of threads.
     ///
+    /// One pass pays for arrays larger than the caches; for small ones `eval` and the array's own method are quicker.
+    ///
     /// ```
     /// use lodestride_array::{NdArray, kernels::ReduceOp};
     ///

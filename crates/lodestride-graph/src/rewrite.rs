@@ -30,6 +30,7 @@ pub struct Mode {
     soundness: Soundness,
     optimise: bool,
     fuse: bool,
+    fuse_reductions: bool,
 }
 
 impl Default for Mode {
@@ -39,6 +40,7 @@ impl Default for Mode {
             soundness: Soundness::Reassociating,
             optimise: true,
             fuse: true,
+            fuse_reductions: false,
         }
     }
 }
@@ -58,6 +60,7 @@ impl Mode {
             soundness: Soundness::Exact,
             optimise: false,
             fuse: false,
+            fuse_reductions: false,
         }
     }
 
@@ -65,6 +68,16 @@ impl Mode {
     #[must_use]
     pub fn without_fusion(mut self) -> Self {
         self.fuse = false;
+        self
+    }
+
+    /// With reductions as a part of the kernel that computes what they reduce, so that it never reaches memory.
+    ///
+    /// This pays for values larger than the caches; for small ones setting up the joint kernel costs more than it saves. The
+    /// order of additions may change, so it has no effect on [`strict`](Mode::strict).
+    #[must_use]
+    pub fn with_fused_reductions(mut self) -> Self {
+        self.fuse_reductions = true;
         self
     }
 
@@ -127,7 +140,8 @@ pub(crate) fn optimise(graph: &FunctionGraph, mode: Mode) -> Result<(FunctionGra
     let graph = engine::settle(graph, &OPTIMISING, mode, &mut log)?;
     let graph = engine::settle(&graph, &LOWERING, mode, &mut log)?;
     let graph = if mode.fuses() {
-        fuse::fuse(&graph, mode.allows(Soundness::Reassociating))?
+        let reductions = mode.fuse_reductions && mode.allows(Soundness::Reassociating);
+        fuse::fuse(&graph, reductions)?
     } else {
         graph
     };

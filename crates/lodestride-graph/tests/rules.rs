@@ -201,7 +201,9 @@ fn a_reduction_of_a_fused_value_is_one_kernel() -> Result<()> {
         let plain = Function::builder(&[&x, &y], &outputs)
             .mode(Mode::unoptimised())
             .compile()?;
-        let fused = compile(&[&x, &y], &outputs)?;
+        let fused = Function::builder(&[&x, &y], &outputs)
+            .mode(Mode::default().with_fused_reductions())
+            .compile()?;
         assert!(
             fused.kernels().len() <= kernels,
             "{name}: {}",
@@ -219,7 +221,7 @@ fn a_reduction_of_a_fused_value_is_one_kernel() -> Result<()> {
         }
     }
     let strict = Function::builder(&[&x], &[&x.exp()?.sum(..)?])
-        .mode(Mode::strict())
+        .mode(Mode::strict().with_fused_reductions())
         .compile()?;
     assert_eq!(strict.kernels().len(), 2, "the order of a sum is kept");
     Ok(())

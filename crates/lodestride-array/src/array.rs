@@ -81,6 +81,14 @@ impl NdArray {
         }
     }
 
+    /// The same array under another layout of as many elements, contiguous as its own: for results that were reshaped after
+    /// they were made.
+    #[inline]
+    pub(crate) fn relaid(self, layout: Layout) -> Self {
+        debug_assert!(layout.fits(self.buffer.len() / self.dtype.size()));
+        Self { layout, ..self }
+    }
+
     /// A view of this array's elements; the layout must come from this array's by one of the shape operations.
     #[inline]
     pub(crate) fn with_layout(&self, layout: Layout) -> Self {

@@ -3,7 +3,7 @@
 //! The public methods (`arithmetic`, `compare`, `math`) are one line each on top of these.
 
 use lodestride_buffer::{DType, Scalar};
-use lodestride_kernels::{self as kernels, BinaryOp, Input, KernelError, Operand, UnaryOp};
+use lodestride_kernels::{self as kernels, BinaryOp, Input, KernelError, Operand, Output, UnaryOp};
 use lodestride_shape::{Layout, Order, Shape, broadcast_shapes};
 
 use crate::NdArray;
@@ -48,8 +48,10 @@ impl NdArray {
     #[track_caller]
     pub(crate) fn unary(&self, op: UnaryOp) -> Result<NdArray> {
         let dtype = result_dtype(op.name(), self.dtype(), op.result_dtype(self.dtype()))?;
+        let mut place = None;
         let order = self.order().unwrap_or(Order::C);
-        NdArray::filled_by(op.name(), self.layout().packed(order), dtype, |out| {
+        let layout = self.layout().packed_in(order, &mut place);
+        NdArray::filled_by(op.name(), layout, dtype, |out| {
             kernels::unary(op, self.operand().into(), out)
         })
     }
@@ -76,9 +78,8 @@ impl NdArray {
         match rhs {
             Arg::Array(rhs) if rhs.shape() != self.shape() => {
                 let layout = self.broadcast_layout(op.name(), rhs)?;
-                let shape = layout.shape().clone();
-                NdArray::filled_by(op.name(), layout, dtype, |out| {
-                    self.run_broadcast(op, rhs, &shape, out)
+                NdArray::filled_by(op.name(), &layout, dtype, |out| {
+                    self.run_broadcast(op, rhs, layout.shape(), out)
                 })
             }
             Arg::Array(rhs) => {
@@ -93,7 +94,8 @@ impl NdArray {
         }
     }
 
-    #[inline]
+    // Inlined, so that operands are made where they are used.
+    #[inline(always)]
     #[track_caller]
     fn binary_same_shape(
         &self,
@@ -102,7 +104,8 @@ impl NdArray {
         dtype: DType,
         order: Option<Order>,
     ) -> Result<NdArray> {
-        let layout = self.layout().packed(order.unwrap_or(Order::C));
+        let mut place = None;
+        let layout = (self.layout()).packed_in(order.unwrap_or(Order::C), &mut place);
         NdArray::filled_by(op.name(), layout, dtype, |out| {
             kernels::binary(op, self.operand().into(), rhs, out)
         })
@@ -171,14 +174,15 @@ impl NdArray {
     }
 
     /// The op with both sides stretched to the output's shape, which they are known to reach.
-    fn run_broadcast(
-        &self,
+    fn run_broadcast<'o>(
+        &'o self,
         op: BinaryOp,
-        rhs: &NdArray,
+        rhs: &'o NdArray,
         shape: &Shape,
-        out: Operand<'_>,
+        out: impl Into<Output<'o>>,
     ) -> kernels::Result<()> {
         let (mut x, mut y) = (None, None);
+        let out: Output<'o> = out.into();
         let x = stretched_to(shape, self.layout(), &mut x)?;
         let y = stretched_to(shape, rhs.layout(), &mut y)?;
         kernels::binary(op, self.operand_as(x).into(), rhs.operand_as(y).into(), out)

@@ -3,7 +3,7 @@
 //! Memory comes from the thread's current workspace when one is open, else from the heap.
 
 use lodestride_buffer::{AllocError, Buffer, DType, Element, HostType, Scalar, with_dtype};
-use lodestride_kernels::{self as kernels, Operand};
+use lodestride_kernels::{self as kernels, Output};
 use lodestride_shape::{Layout, Order, Shape};
 
 use crate::NdArray;
@@ -159,18 +159,20 @@ impl NdArray {
     #[track_caller]
     pub(crate) fn filled_by(
         op: &'static str,
-        layout: Layout,
+        layout: &Layout,
         dtype: DType,
-        kernel: impl FnOnce(Operand<'_>) -> kernels::Result<()>,
+        kernel: impl FnOnce(Output<'_>) -> kernels::Result<()>,
     ) -> Result<Self> {
-        let buffer = match Buffer::recycled(layout.elements().saturating_mul(dtype.size())) {
-            Ok(buffer) => buffer,
-            Err(source) => return Err(no_memory(op, &layout, dtype, source)),
-        };
-        Operand::new(&buffer, &layout, dtype)
-            .and_then(kernel)
-            .or_fail(op)?;
-        Ok(Self::whole(buffer, layout, dtype))
+        let bytes = layout.elements().saturating_mul(dtype.size());
+        let filled = Buffer::recycled_with(bytes, |guard| {
+            // An error in a box leaves the outcome a register wide.
+            (Output::opened(guard, layout, dtype).and_then(kernel)).map_err(Box::new)
+        });
+        match filled {
+            Ok((buffer, Ok(()))) => Ok(Self::whole(buffer, layout.clone(), dtype)),
+            Ok((_, Err(source))) => Err(*source).or_fail(op),
+            Err(source) => Err(no_memory(op, layout, dtype, source)),
+        }
     }
 
     /// An array over memory that was just asked for, or the error where there is none.

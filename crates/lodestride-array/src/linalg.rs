@@ -1,8 +1,8 @@
 //! Matrix products.
 
 use lodestride_buffer::DType;
-use lodestride_kernels as kernels;
-use lodestride_shape::{Order, Shape, broadcast_shapes};
+use lodestride_kernels::{self as kernels, KernelError, Output};
+use lodestride_shape::{Layout, Order, Shape, broadcast_shapes};
 use smallvec::SmallVec;
 
 use crate::NdArray;
@@ -124,7 +124,8 @@ impl NdArray {
     pub fn matmul_into(&self, rhs: &NdArray, out: &NdArray) -> Result<()> {
         let shape = self.product_shape("matmul_into", self, rhs, rhs)?;
         out.expect_output("matmul_into", &shape, self.product_dtype(rhs))?;
-        self.run_product("matmul_into", rhs, out)
+        self.run_product(rhs, out.shape(), out.operand())
+            .or_fail("matmul_into")
     }
 
     /// Every element of this vector times every element of another: a matrix.
@@ -161,9 +162,10 @@ impl NdArray {
         given_rhs: &NdArray,
     ) -> Result<NdArray> {
         let shape = self.product_shape(op, given, rhs, given_rhs)?;
-        let out = NdArray::recycled_ordered(op, self.product_dtype(rhs), shape, Order::C)?;
-        self.run_product(op, rhs, &out)?;
-        Ok(out)
+        let layout = Layout::contiguous(shape, Order::C).or_fail(op)?;
+        NdArray::filled_by(op, &layout, self.product_dtype(rhs), |out| {
+            self.run_product(rhs, layout.shape(), out)
+        })
     }
 
     /// The shape of the product of two arrays with at least two axes.
@@ -188,6 +190,9 @@ impl NdArray {
         if inner != rhs_rows {
             return Err(given.product_error(op, given_rhs));
         }
+        if batch.is_empty() && rhs_batch.is_empty() {
+            return Ok(Shape::from([*rows, *columns]));
+        }
         let Ok(batch) = broadcast_shapes(&Shape::from(batch), &Shape::from(rhs_batch)) else {
             let (lhs, rhs) = (ArraySummary::of(given), ArraySummary::of(given_rhs));
             return Err(ArrayError::new(ArrayErrorKind::Broadcast { op, lhs, rhs }));
@@ -198,23 +203,27 @@ impl NdArray {
         Ok(shape)
     }
 
-    #[track_caller]
-    fn run_product(&self, op: &'static str, rhs: &NdArray, out: &NdArray) -> Result<()> {
-        let batch = &out.shape()[..out.rank() - 2];
+    /// The product into an array of the shape it has.
+    fn run_product<'o>(
+        &'o self,
+        rhs: &'o NdArray,
+        shape: &Shape,
+        out: impl Into<Output<'o>>,
+    ) -> kernels::Result<()> {
+        let out: Output<'o> = out.into();
+        let batch = &shape[..shape.len() - 2];
+        if self.rank() == shape.len() && rhs.rank() == shape.len() && batch.is_empty() {
+            return kernels::matmul(self.operand(), rhs.operand(), out, 1.0, 0.0);
+        }
         let stretched = |array: &NdArray| {
             let mut shape: SmallVec<[usize; 6]> = SmallVec::from_slice(batch);
             shape.extend_from_slice(&array.shape()[array.rank() - 2..]);
             array.layout().broadcast_to(&Shape::from(&shape[..]))
         };
-        let (x, y) = (stretched(self).or_fail(op)?, stretched(rhs).or_fail(op)?);
-        kernels::matmul(
-            self.operand_as(&x),
-            rhs.operand_as(&y),
-            out.operand(),
-            1.0,
-            0.0,
-        )
-        .or_fail(op)
+        let failed = KernelError::shape("matmul");
+        let x = stretched(self).map_err(&failed)?;
+        let y = stretched(rhs).map_err(&failed)?;
+        kernels::matmul(self.operand_as(&x), rhs.operand_as(&y), out, 1.0, 0.0)
     }
 
     fn product_dtype(&self, rhs: &NdArray) -> DType {

@@ -7,7 +7,7 @@ mod statistics;
 mod totals;
 
 use lodestride_buffer::DType;
-use lodestride_kernels::{self as kernels, ArgOp, ReduceOp, ScanOp};
+use lodestride_kernels::{self as kernels, ArgOp, Output, ReduceOp, ScanOp};
 use lodestride_shape::{Axes, Layout, Order, ResolvedAxes, Shape, normalize_axis};
 use smallvec::SmallVec;
 
@@ -21,31 +21,31 @@ impl NdArray {
     }
 
     /// Lets a kernel fill a new array of the shape without the axes, and gives them back with size 1 if they are kept.
+    #[inline]
     #[track_caller]
-    fn reduced(&self, op: &'static str, axes: &ResolvedAxes, dtype: DType) -> Result<NdArray> {
-        NdArray::recycled_ordered(op, dtype, axes.removed_shape(self.shape()), Order::C)
-    }
-
-    /// A freshly reduced array in the shape the axes ask for.
-    #[track_caller]
-    fn shaped(&self, op: &'static str, axes: &ResolvedAxes, reduced: NdArray) -> Result<NdArray> {
+    fn reduced(
+        &self,
+        op: &'static str,
+        axes: &ResolvedAxes,
+        dtype: DType,
+        kernel: impl FnOnce(Output<'_>) -> kernels::Result<()>,
+    ) -> Result<NdArray> {
+        let shape = axes.removed_shape(self.shape());
+        let layout = Layout::contiguous(shape, Order::C).or_fail(op)?;
+        let reduced = NdArray::filled_by(op, &layout, dtype, kernel)?;
         if !axes.keeps() {
             return Ok(reduced);
         }
         let layout = Layout::contiguous(axes.kept_shape(self.shape()), Order::C).or_fail(op)?;
-        Ok(NdArray::whole(
-            reduced.buffer().clone(),
-            layout,
-            reduced.dtype(),
-        ))
+        Ok(reduced.relaid(layout))
     }
 
     #[track_caller]
     pub(crate) fn reduce(&self, op: ReduceOp, axes: &Axes) -> Result<NdArray> {
         let axes = self.resolve_axes(op.name(), axes)?;
-        let out = self.reduced(op.name(), &axes, op.result_dtype(self.dtype()))?;
-        kernels::reduce(op, self.operand(), axes.axes(), out.operand()).or_fail(op.name())?;
-        self.shaped(op.name(), &axes, out)
+        self.reduced(op.name(), &axes, op.result_dtype(self.dtype()), |out| {
+            kernels::reduce(op, self.operand(), axes.axes(), out)
+        })
     }
 
     #[track_caller]
@@ -134,30 +134,40 @@ impl NdArray {
     #[track_caller]
     fn arg_reduce(&self, op: ArgOp, axes: &Axes) -> Result<NdArray> {
         let axes = self.resolve_axes(op.name(), axes)?;
-        let out = self.reduced(op.name(), &axes, DType::I64)?;
-        match axes.axes() {
-            &[axis] => kernels::index_reduce(op, self.operand(), Some(axis), out.operand())
-                .or_fail(op.name())?,
-            _ if axes.is_all() => {
-                kernels::index_reduce(op, self.operand(), None, out.operand()).or_fail(op.name())?
-            }
-            several => {
-                // The kernel takes one axis or all: move the axes behind the others and make them one.
-                let order: SmallVec<[isize; 6]> = axes
-                    .remaining()
-                    .iter()
-                    .chain(several)
-                    .map(|&axis| axis as isize)
-                    .collect();
-                let rows = out.len();
-                let width: usize = several.iter().map(|&axis| self.shape()[axis]).product();
-                let matrix = self.permute(&order[..])?.reshape([rows, width])?;
-                let flat = out.reshape([rows])?;
-                kernels::index_reduce(op, matrix.operand(), Some(1), flat.operand())
-                    .or_fail(op.name())?;
-            }
-        }
-        self.shaped(op.name(), &axes, out)
+        let axis = match axes.axes() {
+            &[axis] => Some(axis),
+            _ if axes.is_all() => None,
+            several => return self.arg_reduce_several(op, &axes, several),
+        };
+        self.reduced(op.name(), &axes, DType::I64, |out| {
+            kernels::index_reduce(op, self.operand(), axis, out)
+        })
+    }
+
+    /// [`arg_reduce`](Self::arg_reduce) over more than one axis, but not all.
+    #[track_caller]
+    fn arg_reduce_several(
+        &self,
+        op: ArgOp,
+        axes: &ResolvedAxes,
+        several: &[usize],
+    ) -> Result<NdArray> {
+        // The kernel takes one axis or all: move the axes behind the others and make them one.
+        let order: SmallVec<[isize; 6]> = (axes.remaining().iter())
+            .chain(several)
+            .map(|&axis| axis as isize)
+            .collect();
+        let width: usize = several.iter().map(|&axis| self.shape()[axis]).product();
+        let rows: usize = (axes.remaining().iter())
+            .map(|&axis| self.shape()[axis])
+            .product();
+        let matrix = self.permute(&order[..])?.reshape([rows, width])?;
+        let flat = Layout::contiguous(rows, Order::C).or_fail(op.name())?;
+        let found = NdArray::filled_by(op.name(), &flat, DType::I64, |out| {
+            kernels::index_reduce(op, matrix.operand(), Some(1), out)
+        })?;
+        let layout = Layout::contiguous(axes.reduced_shape(self.shape()), Order::C);
+        Ok(found.relaid(layout.or_fail(op.name())?))
     }
 
     /// The running sum along an axis; integers are summed in 64 bits.

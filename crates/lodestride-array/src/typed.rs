@@ -6,7 +6,7 @@
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
-use lodestride_buffer::{Element, ReadGuard, WriteGuard};
+use lodestride_buffer::{Element, ReadSlice, WriteGuard};
 use lodestride_shape::{Layout, Order, Shape, normalize_axis};
 
 use crate::NdArray;
@@ -34,9 +34,8 @@ impl NdArray {
         self.expect_dtype::<T>("view")?;
         let guard = self.buffer().read().in_op("view", self)?;
         Ok(ArrayView {
-            guard,
+            elements: guard.into_slice(),
             layout: self.layout(),
-            element: PhantomData,
         })
     }
 
@@ -103,23 +102,27 @@ impl NdArray {
 #[inline]
 #[track_caller]
 fn place<const N: usize>(layout: &Layout, index: [usize; N]) -> usize {
-    let (shape, strides) = (&layout.shape()[..], &layout.strides()[..]);
+    match layout.place_of(index) {
+        Some(place) => place,
+        None => no_place(layout.shape(), &index),
+    }
+}
+
+#[cold]
+#[track_caller]
+fn no_place(shape: &[usize], index: &[usize]) -> ! {
+    let (rank, given) = (shape.len(), index.len());
     assert_eq!(
-        shape.len(),
-        N,
-        "an array of rank {} is indexed with {N} numbers",
-        shape.len()
+        rank, given,
+        "an array of rank {rank} is indexed with {given} numbers"
     );
-    let mut place = layout.offset() as isize;
-    for axis in 0..N {
-        let (i, size) = (index[axis], shape[axis]);
+    for (axis, (i, size)) in index.iter().zip(shape).enumerate() {
         assert!(
             i < size,
             "index {i} is out of range for axis {axis} with size {size}"
         );
-        place += i as isize * strides[axis];
     }
-    place as usize
+    unreachable!("called for a position outside the array")
 }
 
 /// The part of a slice that is the whole layout in C order.
@@ -153,9 +156,8 @@ fn halves(layout: &Layout, axis: isize, middle: usize) -> Result<(usize, Layout,
 
 /// A typed read view that holds the array's read guard.
 pub struct ArrayView<'a, T> {
-    guard: ReadGuard<'a>,
+    elements: ReadSlice<'a, T>,
     layout: &'a Layout,
-    element: PhantomData<T>,
 }
 
 impl<T: Element> ArrayView<'_, T> {
@@ -176,18 +178,18 @@ impl<T: Element> ArrayView<'_, T> {
 
     /// The elements in C order.
     pub fn iter(&self) -> Elements<'_, T> {
-        Elements::new(self.guard.slice::<T>(), self.layout)
+        Elements::new(&self.elements, self.layout)
     }
 
     /// The elements as a slice, when they lie in C order without gaps.
     pub fn as_slice(&self) -> Option<&[T]> {
-        stretch(self.layout).map(|range| &self.guard.slice::<T>()[range])
+        stretch(self.layout).map(|range| &self.elements[range])
     }
 
     /// The whole view as a window, which can be split and shared between threads.
     pub fn window(&self) -> Window<'_, T> {
         Window {
-            data: self.guard.slice::<T>(),
+            data: &self.elements,
             layout: self.layout.clone(),
         }
     }
@@ -208,7 +210,7 @@ impl<T: Element, const N: usize> Index<[usize; N]> for ArrayView<'_, T> {
     #[inline]
     #[track_caller]
     fn index(&self, index: [usize; N]) -> &T {
-        &self.guard.slice::<T>()[place(self.layout, index)]
+        &self.elements[place(self.layout, index)]
     }
 }
 

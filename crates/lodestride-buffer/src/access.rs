@@ -86,6 +86,22 @@ impl Access {
         self.word.fetch_sub(WRITER, Ordering::Release) == WATCHED | WRITER
     }
 
+    /// Registers the writer of memory that no other thread knows yet: nobody can be in the way.
+    #[inline]
+    pub(crate) fn begin_fresh(&self) {
+        self.word.store(WRITER, Ordering::Relaxed);
+    }
+
+    /// [`release_write`](Self::release_write) on the thread that alone may watch: a word that is not watched can be stored.
+    #[inline]
+    pub(crate) fn release_own_write(&self) -> bool {
+        if self.word.load(Ordering::Relaxed) != WRITER {
+            return self.release_write();
+        }
+        self.word.store(0, Ordering::Release);
+        false
+    }
+
     /// Ends the writer of memory that nobody ever watches. While a writer is alive no request changes the word, so no
     /// read-modify-write is needed.
     #[inline]
@@ -144,6 +160,10 @@ mod tests {
         assert_eq!(access.acquire_write(), Ok(()));
         access.release_unwatched_write();
         assert!(!access.is_held());
+        access.begin_fresh();
+        assert_eq!(access.acquire_read(), Err(Holder::Writer));
+        assert!(!access.release_own_write());
+        assert!(!access.is_held());
     }
 
     #[test]
@@ -157,6 +177,9 @@ mod tests {
         assert!(access.release_read());
         access.acquire_write().unwrap();
         assert!(access.release_write());
+        access.begin_fresh();
+        assert!(access.watch());
+        assert!(access.release_own_write());
     }
 
     #[test]

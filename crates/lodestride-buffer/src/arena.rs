@@ -7,7 +7,7 @@
 
 use std::panic::Location;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::block::{ALIGNMENT, Block};
@@ -26,7 +26,27 @@ pub(crate) struct Arena {
     name: WorkspaceName,
     epoch: Epoch,
     figures: Figures,
-    record: Mutex<Record>,
+    opened_at: Line,
+    closed_at: Line,
+    /// Blocks that were pinned when the workspace was closed.
+    retired: Mutex<Vec<Retired>>,
+}
+
+/// A source line that one thread notes and others read.
+#[derive(Debug, Default)]
+struct Line(AtomicPtr<Location<'static>>);
+
+impl Line {
+    #[inline]
+    fn note(&self, location: &'static Location<'static>) {
+        let location = std::ptr::from_ref(location).cast_mut();
+        self.0.store(location, Ordering::Release);
+    }
+
+    fn get(&self) -> Option<&'static Location<'static>> {
+        // SAFETY: null, or made from a reference that lives for ever, and never written through.
+        unsafe { self.0.load(Ordering::Acquire).as_ref() }
+    }
 }
 
 /// Figures that the opening thread writes and anyone may read.
@@ -68,13 +88,6 @@ impl Figures {
     }
 }
 
-#[derive(Debug, Default)]
-struct Record {
-    opened_at: Option<&'static Location<'static>>,
-    closed_at: Option<&'static Location<'static>>,
-    retired: Vec<Retired>,
-}
-
 /// A block that was pinned when its workspace was closed.
 #[derive(Debug)]
 struct Retired {
@@ -91,7 +104,9 @@ impl Arena {
             name,
             epoch: Epoch::new(Stamp::closed(0)),
             figures: Figures::default(),
-            record: Mutex::default(),
+            opened_at: Line::default(),
+            closed_at: Line::default(),
+            retired: Mutex::default(),
         }
     }
 
@@ -109,30 +124,29 @@ impl Arena {
     }
 
     pub(crate) fn opened_at(&self) -> Option<&'static Location<'static>> {
-        self.record().opened_at
+        self.opened_at.get()
     }
 
     /// Bytes kept for guards that were alive when the workspace was closed.
     pub(crate) fn pinned_bytes(&self) -> usize {
-        let record = self.record();
-        record.retired.iter().map(|kept| kept.block.bytes()).sum()
+        self.retired().iter().map(|kept| kept.block.bytes()).sum()
     }
 
-    fn record(&self) -> MutexGuard<'_, Record> {
-        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    fn retired(&self) -> MutexGuard<'_, Vec<Retired>> {
+        self.retired.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Frees the retired blocks that no guard holds any more.
     pub(crate) fn sweep(&self) {
         let mut done = Vec::new();
         {
-            let mut record = self.record();
+            let mut retired = self.retired();
             let mut index = 0;
-            while index < record.retired.len() {
-                let retired = &mut record.retired[index];
-                retired.pins.retain(|array| array.access().is_held());
-                if retired.pins.is_empty() {
-                    done.push(record.retired.swap_remove(index));
+            while index < retired.len() {
+                let kept = &mut retired[index];
+                kept.pins.retain(|array| array.access().is_held());
+                if kept.pins.is_empty() {
+                    done.push(retired.swap_remove(index));
                 } else {
                     index += 1;
                 }
@@ -153,17 +167,13 @@ impl Arena {
         if now == stamp {
             return None;
         }
-        let (opened_at, closed_at) = {
-            let record = self.record();
-            (record.opened_at, record.closed_at)
-        };
         let facts = Box::new(StaleAccess {
             workspace: self.name.clone(),
             allocated_at,
             generation: stamp.generation(),
             current_generation: now.generation(),
-            closed_at,
-            opened_at,
+            closed_at: self.closed_at.get(),
+            opened_at: self.opened_at.get(),
             open_workspaces: scope::open_workspaces(),
         });
         Some(if now.is_open() {
@@ -208,10 +218,11 @@ impl Ground {
 
     /// Starts a generation. The ground is empty: `close` saw to that.
     pub(crate) fn open(&mut self, arena: &Arena, opened_at: &'static Location<'static>) {
-        arena.record().opened_at = Some(opened_at);
+        arena.opened_at.note(opened_at);
+        // Arrays of this generation come later, those of older ones are stale whether it is open or not.
         arena
             .epoch
-            .set(Stamp::open(arena.epoch.get().generation() + 1));
+            .set_unpinned(Stamp::open(arena.epoch.get().generation() + 1));
     }
 
     /// An array in the block; `None` if it has no room there, or no header could be had.
@@ -328,9 +339,24 @@ impl Ground {
 
     /// Ends a generation: moves the epoch, then looks at the pins, then recycles what is not pinned.
     pub(crate) fn close(&mut self, arena: &Arc<Arena>, closed_at: &'static Location<'static>) {
-        let generation = arena.epoch.get().generation();
-        arena.record().closed_at = Some(closed_at);
-        arena.epoch.set(Stamp::closed(generation));
+        let closed = Stamp::closed(arena.epoch.get().generation());
+        arena.closed_at.note(closed_at);
+        if self.headers[..self.used].iter().all(Buffer::is_unique) {
+            arena.epoch.set_unpinned(closed);
+        } else {
+            arena.epoch.set(closed);
+            self.part_with_handles(arena);
+        }
+        while let Some(block) = self.spilled.pop() {
+            cache::put(block, Purpose::Array);
+        }
+        self.offset = 0;
+        self.used = 0;
+        arena.figures.end_cycle();
+    }
+
+    /// Leaves the headers of arrays that others have handles to, to them; the epoch has moved.
+    fn part_with_handles(&mut self, arena: &Arena) {
         let mut held = Vec::new();
         for index in (0..self.used).rev() {
             // What `swap_remove` brings here comes from behind `index`: unused, or looked at already.
@@ -344,18 +370,12 @@ impl Ground {
         if !held.is_empty() {
             self.retire(arena, held);
         }
-        for block in self.spilled.drain(..) {
-            cache::put(block, Purpose::Array);
-        }
-        self.offset = 0;
-        self.used = 0;
-        arena.figures.end_cycle();
     }
 
     /// Gives up the blocks that guards still hold.
     #[cold]
     fn retire(&mut self, arena: &Arena, held: Vec<Buffer>) {
-        let mut record = arena.record();
+        let mut retired = arena.retired();
         // Marked under the lock: a guard that ends from now on sweeps after the block is on the list.
         let mut pins: Vec<Buffer> = held
             .into_iter()
@@ -370,7 +390,7 @@ impl Ground {
                 |array: &mut Buffer| (start..start + block.bytes()).contains(&array.address());
             let pins: Vec<Buffer> = pins.extract_if(.., inside).collect();
             if !pins.is_empty() {
-                record.retired.push(Retired {
+                retired.push(Retired {
                     block,
                     purpose,
                     pins,
@@ -389,11 +409,16 @@ impl Ground {
 
     /// Makes sure of a block of this size, a multiple of [`ALIGNMENT`]; the ground is empty. On failure a block that was
     /// there serves on.
+    #[inline]
     pub(crate) fn resize(&mut self, arena: &Arena, bytes: usize) -> Result<(), AllocError> {
         debug_assert!(self.used == 0 && self.offset == 0);
         if bytes == self.size && (self.block.is_some() || bytes == 0) {
             return Ok(());
         }
+        self.replace_block(arena, bytes)
+    }
+
+    fn replace_block(&mut self, arena: &Arena, bytes: usize) -> Result<(), AllocError> {
         let block = match bytes {
             0 => None,
             _ => cache::take(bytes, Purpose::Arena).map(|(block, _)| block),
@@ -415,6 +440,40 @@ impl Ground {
         if let Some(block) = self.block.take() {
             cache::put(block, Purpose::Arena);
         }
+    }
+}
+
+/// Where a workspace keeps its ground while it is closed.
+///
+/// Invariant: null, or a box that this value owns.
+#[derive(Debug)]
+pub(crate) struct Slot(AtomicPtr<Ground>);
+
+impl Slot {
+    pub(crate) fn new(ground: Box<Ground>) -> Slot {
+        Slot(AtomicPtr::new(Box::into_raw(ground)))
+    }
+
+    /// Takes the ground away; `None` if somebody has it.
+    #[inline]
+    pub(crate) fn take(&self) -> Option<Box<Ground>> {
+        let ground = NonNull::new(self.0.swap(std::ptr::null_mut(), Ordering::AcqRel))?;
+        // SAFETY: by the invariant a box owned by the slot, which does not know it any more since the exchange.
+        Some(unsafe { Box::from_raw(ground.as_ptr()) })
+    }
+
+    /// Puts the ground back that was taken.
+    #[inline]
+    pub(crate) fn put(&self, ground: Box<Ground>) {
+        // There is one ground for each slot, and the caller has it: the slot is empty and nobody else puts one in.
+        debug_assert!(self.0.load(Ordering::Relaxed).is_null());
+        self.0.store(Box::into_raw(ground), Ordering::Release);
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        drop(self.take());
     }
 }
 

@@ -1,11 +1,10 @@
-//! [`Buffer`] and its two guards: the only door to element memory.
+//! [`Buffer`], the only door to element memory; its two guards are in `guard.rs`.
 //! Blocks come from `cache.rs` or from a workspace's `arena.rs`; who may enter is decided in `access.rs` and `pin.rs`.
 #![expect(
     unsafe_code,
-    reason = "the reference-counted handle and the slices that guards hand out"
+    reason = "the reference-counted handle and the header it points to"
 )]
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -17,9 +16,10 @@ use crate::arena::{Arena, Place};
 use crate::block::{ALIGNMENT, Block, Lent};
 use crate::cache;
 use crate::counters::Purpose;
-use crate::dtype::Element;
 use crate::error::{AccessError, AllocError};
+use crate::guard::{ReadGuard, WriteGuard};
 use crate::pin::{self, Home, Stamp};
+use crate::scope;
 
 /// Size of the header, and where the bytes of a small buffer begin in the block they share.
 const HEADER: usize = size_of::<Header>().next_multiple_of(ALIGNMENT);
@@ -130,7 +130,7 @@ impl Buffer {
     #[inline]
     pub fn read(&self) -> Result<ReadGuard<'_>, AccessError> {
         match pin::pin_read(&self.header().access, self.home()) {
-            Ok(()) => Ok(ReadGuard { buffer: self }),
+            Ok(()) => Ok(ReadGuard::pinned(self)),
             Err(refusal) => Err(self.refused(refusal, false)),
         }
     }
@@ -143,7 +143,7 @@ impl Buffer {
     #[inline]
     pub fn write(&self) -> Result<WriteGuard<'_>, AccessError> {
         match pin::pin_write(&self.header().access, self.home()) {
-            Ok(()) => Ok(WriteGuard { buffer: self }),
+            Ok(()) => Ok(WriteGuard::pinned(self)),
             Err(refusal) => Err(self.refused(refusal, true)),
         }
     }
@@ -162,9 +162,16 @@ impl Buffer {
         self.arena().map(|(arena, stamp)| (arena.epoch(), stamp))
     }
 
-    /// The access word, for the arena's look at the pins.
+    /// The access word, for the guards and for the arena's look at the pins.
+    #[inline]
     pub(crate) fn access(&self) -> &Access {
         &self.header().access
+    }
+
+    /// The first byte, for the guards.
+    #[inline]
+    pub(crate) fn data(&self) -> NonNull<u8> {
+        self.header().data
     }
 }
 
@@ -302,6 +309,16 @@ impl Buffer {
         })
     }
 
+    /// True if there are two handles, this one and the one that the arena keeps of each array of its generation, and the
+    /// arena is open on this thread, which alone uses the handles that arenas keep.
+    #[inline]
+    fn is_sole_user(&self) -> bool {
+        self.header().references.load(Ordering::Acquire) == 2
+            && self.arena().is_some_and(|(arena, stamp)| {
+                scope::is_current(arena) && arena.epoch().get() == stamp
+            })
+    }
+
     #[cold]
     #[inline(never)]
     fn count_overflow() -> ! {
@@ -329,7 +346,12 @@ impl Drop for Buffer {
     fn drop(&mut self) {
         // A handle that finds itself alone needs no read-modify-write: nobody is left to clone or drop another.
         if !self.is_unique() {
-            if self.header().references.fetch_sub(1, Ordering::Release) != 1 {
+            let references = &self.header().references;
+            if self.is_sole_user() {
+                references.store(1, Ordering::Release);
+                return;
+            }
+            if references.fetch_sub(1, Ordering::Release) != 1 {
                 return;
             }
             fence(Ordering::Acquire);
@@ -357,141 +379,18 @@ unsafe fn free(place: NonNull<Header>) {
         }
     };
     let pointer = place.cast::<u8>();
+    let class = cache::class_of(bytes);
     // The header's padding is not initialised memory; zeros make the block whole again.
     // SAFETY: the block is at least `HEADER` long and ours alone.
     unsafe { pointer.write_bytes(0, HEADER) };
-    let size = cache::block_size(bytes);
     // SAFETY: `adopt` took a block of this class apart; its bytes are initialised, the header's since just now.
-    let block = unsafe { Block::from_raw(pointer, size) };
-    cache::put(block, purpose);
+    let block = unsafe { Block::from_raw(pointer, class.size) };
+    cache::put_class(block, class, purpose);
     match memory {
         Some(Memory::Heap(block)) => cache::put(block, Purpose::Array),
         // Dropping the owner may run anything, this crate's functions included: nothing is borrowed here.
         Some(Memory::Foreign(owner)) => drop(owner),
         Some(Memory::Arena { arena, .. }) => drop(arena),
         Some(Memory::Inline) | None => {}
-    }
-}
-
-/// Read access to a buffer's bytes; the memory can neither be written nor recycled while it lives.
-#[must_use = "the bytes are open only while the guard lives"]
-pub struct ReadGuard<'a> {
-    /// Invariant: one reader in the buffer's access word belongs to this guard, taken by `pin_read`.
-    buffer: &'a Buffer,
-}
-
-impl ReadGuard<'_> {
-    /// All bytes.
-    #[inline]
-    pub fn bytes(&self) -> &[u8] {
-        self.slice::<u8>()
-    }
-
-    /// The whole buffer as elements; bytes beyond the last whole element are left out.
-    #[inline]
-    pub fn slice<T: Element>(&self) -> &[T] {
-        let len = self.buffer.len() / size_of::<T>();
-        // SAFETY: by the header's invariant `data` is valid for `len` bytes under this pin, initialised and aligned for
-        // every element type; `Element` accepts any bytes; the reader in the access word keeps writers out.
-        unsafe { std::slice::from_raw_parts(self.as_ptr().cast(), len) }
-    }
-
-    /// The address of the first byte; the bytes may be read through it while the guard lives.
-    #[inline]
-    pub fn as_ptr(&self) -> *const u8 {
-        self.buffer.header().data.as_ptr()
-    }
-
-    /// The buffer this guard opens.
-    pub fn buffer(&self) -> &Buffer {
-        self.buffer
-    }
-}
-
-impl Drop for ReadGuard<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        if self.buffer.header().access.release_read() {
-            self.buffer.last_guard_ended();
-        }
-    }
-}
-
-impl fmt::Debug for ReadGuard<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ReadGuard").field(self.buffer).finish()
-    }
-}
-
-/// Exclusive access to a buffer's bytes; no other guard can be had while it lives.
-#[must_use = "the bytes are open only while the guard lives"]
-pub struct WriteGuard<'a> {
-    /// Invariant: the writer bit of the buffer's access word belongs to this guard, taken by `pin_write`.
-    buffer: &'a Buffer,
-}
-
-impl WriteGuard<'_> {
-    /// All bytes.
-    #[inline]
-    pub fn bytes(&self) -> &[u8] {
-        self.slice::<u8>()
-    }
-
-    /// All bytes, to be written.
-    #[inline]
-    pub fn bytes_mut(&mut self) -> &mut [u8] {
-        self.slice_mut::<u8>()
-    }
-
-    /// The whole buffer as elements; bytes beyond the last whole element are left out.
-    #[inline]
-    pub fn slice<T: Element>(&self) -> &[T] {
-        let len = self.buffer.len() / size_of::<T>();
-        // SAFETY: as `ReadGuard::slice`; the writer bit keeps everybody else out, and `&self` this guard's own writes.
-        unsafe { std::slice::from_raw_parts(self.as_ptr().cast(), len) }
-    }
-
-    /// The whole buffer as elements, to be written; bytes beyond the last whole element are left out.
-    #[inline]
-    pub fn slice_mut<T: Element>(&mut self) -> &mut [T] {
-        let len = self.buffer.len() / size_of::<T>();
-        // SAFETY: as `slice`, and `&mut self` makes this the only borrow of the only guard.
-        unsafe { std::slice::from_raw_parts_mut(self.as_mut_ptr().cast(), len) }
-    }
-
-    /// The address of the first byte; the bytes may be read through it while the guard lives.
-    #[inline]
-    pub fn as_ptr(&self) -> *const u8 {
-        self.buffer.header().data.as_ptr()
-    }
-
-    /// The address of the first byte; the bytes may be written through it while the guard lives.
-    #[inline]
-    pub fn as_mut_ptr(&mut self) -> *mut u8 {
-        self.buffer.header().data.as_ptr()
-    }
-
-    /// The buffer this guard opens.
-    pub fn buffer(&self) -> &Buffer {
-        self.buffer
-    }
-}
-
-impl Drop for WriteGuard<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        let access = &self.buffer.header().access;
-        // Only an arena watches, and only its own arrays.
-        if self.buffer.arena().is_none() {
-            access.release_unwatched_write();
-        } else if access.release_write() {
-            self.buffer.last_guard_ended();
-        }
-    }
-}
-
-impl fmt::Debug for WriteGuard<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("WriteGuard").field(self.buffer).finish()
     }
 }

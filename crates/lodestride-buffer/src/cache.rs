@@ -63,20 +63,31 @@ struct Shared {
     bytes: usize,
 }
 
-/// The class a request belongs to and the class's block size; `None` if no block can be that large.
+/// A size class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Class {
+    number: usize,
+    /// The size of its blocks.
+    pub(crate) size: usize,
+}
+
+/// What no block is large enough for.
+const LARGEST: usize = 1 << 62;
+
+/// The class of a request of this many bytes, of which there are at most [`LARGEST`].
 #[inline]
-fn class_of(bytes: usize) -> Option<(usize, usize)> {
+pub(crate) fn class_of(bytes: usize) -> Class {
     if bytes <= FINE {
         let steps = bytes.div_ceil(ALIGNMENT).max(1);
-        return Some((steps - 1, steps * ALIGNMENT));
+        return Class {
+            number: steps - 1,
+            size: steps * ALIGNMENT,
+        };
     }
     coarse_class_of(bytes)
 }
 
-fn coarse_class_of(bytes: usize) -> Option<(usize, usize)> {
-    if bytes > 1 << 62 {
-        return None;
-    }
+fn coarse_class_of(bytes: usize) -> Class {
     // `bytes` lies in (power, 2 * power], which is cut into `steps` equal parts.
     let power_log = (bytes - 1).ilog2() as usize;
     let power = 1_usize << power_log;
@@ -87,45 +98,34 @@ fn coarse_class_of(bytes: usize) -> Option<(usize, usize)> {
     };
     let step = power / steps;
     let part = (bytes - power).div_ceil(step);
-    let class = first + (power_log - base_log) * steps + part - 1;
-    Some((class, power + part * step))
-}
-
-/// The size of the block that serves a request of this many bytes, which was served before.
-#[inline]
-pub(crate) fn block_size(bytes: usize) -> usize {
-    class_of(bytes).map_or(bytes, |(_, size)| size)
+    Class {
+        number: first + (power_log - base_log) * steps + part - 1,
+        size: power + part * step,
+    }
 }
 
 /// A block of at least this many bytes, contents unspecified but initialised; the flag says whether it is zeroed.
 #[inline]
 pub(crate) fn take(bytes: usize, purpose: Purpose) -> Option<(Block, bool)> {
-    let (class, size) = class_of(bytes)?;
-    let local = LOCAL.try_with(|local| {
-        let mut local = local.borrow_mut();
-        local.count_taken(size, purpose);
-        if class >= LOCAL_CLASSES {
-            return None;
-        }
-        let block = local.classes[class].pop()?;
-        local.bytes -= size;
-        local.publish();
-        Some(block)
-    });
-    match local {
+    if bytes > LARGEST {
+        return None;
+    }
+    let class = class_of(bytes);
+    match LOCAL.try_with(|local| local.borrow_mut().take(class, purpose)) {
         Ok(Some(block)) => Some((block, false)),
-        Ok(None) => take_shared(class, size, purpose),
+        Ok(None) => take_shared(class, purpose),
         Err(_) => {
-            count_taken_in(&ENDED, size, purpose, AtomicU64::fetch_add);
-            take_shared(class, size, purpose)
+            count_taken_in(&ENDED, class.size, purpose, AtomicU64::fetch_add);
+            take_shared(class, purpose)
         }
     }
 }
 
 /// The slow path: a few blocks from the process's cache, else one from the system.
 #[cold]
-fn take_shared(class: usize, size: usize, purpose: Purpose) -> Option<(Block, bool)> {
-    if let Some(block) = refill(class, size) {
+fn take_shared(class: Class, purpose: Purpose) -> Option<(Block, bool)> {
+    let size = class.size;
+    if let Some(block) = refill(class) {
         return Some((block, false));
     }
     let block = Block::from_system(size).or_else(|| {
@@ -152,46 +152,40 @@ fn take_shared(class: usize, size: usize, purpose: Purpose) -> Option<(Block, bo
 }
 
 /// Returns a block. All of its bytes are initialised.
-#[inline]
 pub(crate) fn put(block: Block, purpose: Purpose) {
-    let size = block.bytes();
-    let Some((class, _)) = class_of(size) else {
-        return;
-    };
+    let class = class_of(block.bytes());
+    put_class(block, class, purpose);
+}
+
+/// [`put`] of a block whose class is known.
+#[inline]
+pub(crate) fn put_class(block: Block, class: Class, purpose: Purpose) {
     let mut rest = Some(block);
     let known = LOCAL.try_with(|local| {
         let mut local = local.borrow_mut();
-        local.count_returned(size, purpose);
-        if class < LOCAL_CLASSES
-            && local.has_room(class, size)
-            && let Some(block) = rest.take()
-        {
-            local.classes[class].push(block);
-            local.bytes += size;
-            local.publish();
-        }
+        local.put(&mut rest, class, purpose);
     });
     if known.is_err() {
-        count_returned_in(&ENDED, size, purpose, AtomicU64::fetch_add);
+        count_returned_in(&ENDED, class.size, purpose, AtomicU64::fetch_add);
     }
     if let Some(block) = rest {
-        put_shared(class, block);
+        put_shared(class.number, block);
     }
 }
 
 /// A block from the process's cache; small ones come with a few more for the thread's own.
-fn refill(class: usize, size: usize) -> Option<Block> {
+fn refill(class: Class) -> Option<Block> {
     let mut shared = shared();
-    let block = shared.take(class, size)?;
-    if class < FINE_CLASSES {
+    let block = shared.take(class)?;
+    if class.number < FINE_CLASSES {
         let _ending = LOCAL.try_with(|local| {
             let mut local = local.borrow_mut();
-            while local.classes[class].len() < REFILL && local.has_room(class, size) {
-                let Some(block) = shared.take(class, size) else {
+            while local.classes[class.number].len() < REFILL && local.has_room(class) {
+                let Some(block) = shared.take(class) else {
                     break;
                 };
-                local.classes[class].push(block);
-                local.bytes += size;
+                local.classes[class.number].push(block);
+                local.bytes += class.size;
             }
             local.publish();
         });
@@ -224,9 +218,9 @@ fn shared() -> MutexGuard<'static, Shared> {
 }
 
 impl Shared {
-    fn take(&mut self, class: usize, size: usize) -> Option<Block> {
-        let block = self.classes.get_mut(class)?.pop()?;
-        self.bytes -= size;
+    fn take(&mut self, class: Class) -> Option<Block> {
+        let block = self.classes.get_mut(class.number)?.pop()?;
+        self.bytes -= class.size;
         Some(block)
     }
 
@@ -259,10 +253,38 @@ impl Shared {
 }
 
 impl Local {
+    /// Counts a block that is taken, and gives it if the thread has one.
     #[inline]
-    fn has_room(&self, class: usize, size: usize) -> bool {
-        self.classes[class].len() < LOCAL_BLOCKS
-            && self.bytes + size <= LOCAL_BYTES.min(LIMIT.load(Ordering::Relaxed))
+    fn take(&mut self, class: Class, purpose: Purpose) -> Option<Block> {
+        let counters = self.counters.get_or_insert_with(register_thread);
+        count_taken_in(counters, class.size, purpose, add_unshared);
+        let block = self.classes.get_mut(class.number)?.pop()?;
+        self.bytes -= class.size;
+        counters
+            .cached_bytes
+            .store(self.bytes as u64, Ordering::Relaxed);
+        Some(block)
+    }
+
+    /// Counts a block that is returned, and keeps it if there is room.
+    #[inline]
+    fn put(&mut self, block: &mut Option<Block>, class: Class, purpose: Purpose) {
+        let has_room = class.number < LOCAL_CLASSES && self.has_room(class);
+        let counters = self.counters.get_or_insert_with(register_thread);
+        count_returned_in(counters, class.size, purpose, add_unshared);
+        if has_room && let Some(block) = block.take() {
+            self.classes[class.number].push(block);
+            self.bytes += class.size;
+            counters
+                .cached_bytes
+                .store(self.bytes as u64, Ordering::Relaxed);
+        }
+    }
+
+    #[inline]
+    fn has_room(&self, class: Class) -> bool {
+        self.classes[class.number].len() < LOCAL_BLOCKS
+            && self.bytes + class.size <= LOCAL_BYTES.min(LIMIT.load(Ordering::Relaxed))
             && self.trims == TRIMS.load(Ordering::Relaxed)
     }
 
@@ -291,16 +313,6 @@ impl Local {
     fn publish(&mut self) {
         let bytes = self.bytes as u64;
         self.counters().cached_bytes.store(bytes, Ordering::Relaxed);
-    }
-
-    #[inline]
-    fn count_taken(&mut self, size: usize, purpose: Purpose) {
-        count_taken_in(self.counters(), size, purpose, add_unshared);
-    }
-
-    #[inline]
-    fn count_returned(&mut self, size: usize, purpose: Purpose) {
-        count_returned_in(self.counters(), size, purpose, add_unshared);
     }
 }
 
@@ -425,7 +437,8 @@ mod tests {
         sizes.sort_unstable();
         let mut last = (0, 0);
         for bytes in sizes {
-            let (class, size) = class_of(bytes).unwrap();
+            let found = class_of(bytes);
+            let (class, size) = (found.number, found.size);
             assert!(
                 class < CLASSES && size >= bytes,
                 "{bytes}: class {class} of {size}"
@@ -435,15 +448,11 @@ mod tests {
                 "{bytes}: {size}"
             );
             assert_eq!(size % ALIGNMENT, 0);
-            assert_eq!(
-                class_of(size),
-                Some((class, size)),
-                "a block finds its own class"
-            );
+            assert_eq!(class_of(size), found, "a block finds its own class");
             assert!((class, size) >= last, "{bytes}");
             assert_eq!(class < LOCAL_CLASSES, size <= HUGE_PAGE, "{bytes}");
             last = (class, size);
         }
-        assert_eq!(class_of(usize::MAX), None);
+        assert!(take(usize::MAX, Purpose::Array).is_none());
     }
 }

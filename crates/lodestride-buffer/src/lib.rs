@@ -69,6 +69,7 @@ mod counters;
 mod create;
 mod dtype;
 mod error;
+mod guard;
 #[cfg(feature = "mmap")]
 mod map;
 pub mod memory;
@@ -81,16 +82,17 @@ mod sync;
 mod workspace;
 
 pub use access::Holder;
-pub use buffer::{Buffer, ReadGuard, WriteGuard};
+pub use buffer::Buffer;
 pub use dtype::{Bool, DType, Element, UnknownDType, with_default_dtype};
 pub use error::{
     AccessError, AllocError, Argument, BusyAccess, FullWorkspace, ReadOnlyAccess, StaleAccess,
     WorkspaceError,
 };
+pub use guard::{ReadGuard, ReadSlice, WriteGuard};
 pub use half::{bf16, f16};
 pub use plan::{
     AllocationPolicy, LearningPolicy, ResetPolicy, SpillPolicy, WorkspaceConfig, WorkspacePlan,
 };
 pub use scalar::{HostType, Scalar, ScalarKind};
-pub use scope::{WorkspaceGuard, current_workspace, open_workspaces, parent_workspace, scope_out};
-pub use workspace::{Workspace, WorkspaceName, WorkspaceStats};
+pub use scope::{current_workspace, open_workspaces, parent_workspace, scope_out};
+pub use workspace::{Workspace, WorkspaceGuard, WorkspaceName, WorkspaceStats};

@@ -53,6 +53,12 @@ impl Epoch {
         self.0.store(stamp.0, Ordering::SeqCst);
         total_order();
     }
+
+    /// Moves to another stamp while no other handle to an array of the present one is left, so that nobody can pin one:
+    /// there is no pin to be ordered with.
+    pub(crate) fn set_unpinned(&self, stamp: Stamp) {
+        self.0.store(stamp.0, Ordering::Release);
+    }
 }
 
 /// Why a guard was refused.
@@ -291,6 +297,58 @@ mod loom_models {
             let own = model.write();
             let others = thread.join().unwrap();
             assert!(own || others, "one of two is granted");
+        });
+    }
+
+    /// New memory is written without an exchange, then shared, while its workspace closes.
+    #[test]
+    #[expect(unsafe_code, reason = "loom's cell hands out pointers")]
+    fn fresh_memory_is_shared_after_its_writer_ended() {
+        loom::model(|| {
+            let model = Model::new();
+            model.access.begin_fresh();
+            // SAFETY: this is what the model checks: nobody else touches the bytes yet.
+            model.bytes.with_mut(|bytes| unsafe { *bytes = 2 });
+            assert!(!model.access.release_own_write());
+            let other = Arc::clone(&model);
+            let reader = thread::spawn(move || other.read());
+            model.close();
+            reader.join().unwrap();
+            assert_eq!(model.freed(), 1, "freed exactly once");
+        });
+    }
+
+    /// A workspace that closes while new memory is still being written keeps it until the writer ends.
+    #[test]
+    fn fresh_memory_outlives_the_close() {
+        loom::model(|| {
+            let model = Model::new();
+            model.access.begin_fresh();
+            model.close();
+            assert_eq!(model.freed(), 0, "kept for the writer");
+            model.ended(model.access.release_own_write());
+            assert_eq!(model.freed(), 1, "freed exactly once");
+        });
+    }
+
+    /// Without handles elsewhere the epoch moves without an exchange; a later generation's array is opened as usual.
+    #[test]
+    #[expect(unsafe_code, reason = "loom's cell hands out pointers")]
+    fn a_generation_without_handles_ends_alone() {
+        loom::model(|| {
+            let model = Model::new();
+            // SAFETY: the owner is alone with the array of generation 1.
+            model.bytes.with_mut(|bytes| unsafe { *bytes = 2 });
+            model.epoch.set_unpinned(Stamp::closed(1));
+            model.epoch.set_unpinned(Stamp::open(2));
+            let other = Arc::clone(&model);
+            let thread = thread::spawn(move || {
+                assert!(!other.read(), "an old stamp is stale");
+                let home = Some((&other.epoch, Stamp::open(2)));
+                assert_eq!(pin_read(&other.access, home), Ok(()), "a new one is not");
+                assert!(!other.access.release_read());
+            });
+            thread.join().unwrap();
         });
     }
 

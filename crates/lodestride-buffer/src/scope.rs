@@ -1,15 +1,15 @@
-//! Which workspace a thread allocates in: its stack of open scopes, and the guards that push and pop it.
+//! Which workspace a thread allocates in: its stack of open scopes, and what pushes and pops it.
 //! The memory of an open workspace belongs to its stack entry, so allocating needs no lock and no atomic exchange.
 
 use std::cell::{Cell, RefCell};
-use std::marker::PhantomData;
 use std::panic::Location;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::arena::Ground;
+use crate::arena::{Arena, Ground};
 use crate::buffer::Buffer;
 use crate::error::{AllocError, WorkspaceError};
-use crate::workspace::{Workspace, WorkspaceName};
+use crate::workspace::{Workspace, WorkspaceGuard, WorkspaceName};
 
 /// One thread's open scopes, outermost first.
 #[derive(Debug)]
@@ -55,6 +55,8 @@ thread_local! {
     /// Index of the stack entry whose workspace is current. Apart from the stack, because it needs no destructor and so
     /// costs one load for threads that use no workspace.
     static CURRENT: Cell<usize> = const { Cell::new(HEAP) };
+    /// The arena of that workspace, to be compared only; null for the heap.
+    static ARENA: Cell<*const Arena> = const { Cell::new(std::ptr::null()) };
 }
 
 impl Stack {
@@ -68,14 +70,25 @@ impl Stack {
         self.serial
     }
 
+    fn pop(&mut self) -> Option<Entry> {
+        let entry = self.entries.pop()?;
+        self.update_current();
+        Some(entry)
+    }
+
     fn update_current(&self) {
-        CURRENT.set(match self.entries.last() {
+        let current = match self.entries.last() {
             None => HEAP,
             Some(entry) => match entry.kind {
                 Kind::Open(_) => self.entries.len() - 1,
                 Kind::Again { index, .. } => index,
                 Kind::Out => HEAP,
             },
+        };
+        CURRENT.set(current);
+        ARENA.set(match self.session(current) {
+            Some(session) => Arc::as_ptr(session.workspace.arena()),
+            None => std::ptr::null(),
         });
     }
 
@@ -107,6 +120,7 @@ impl Drop for Stack {
     fn drop(&mut self) {
         // A thread that ends with open scopes has forgotten guards; their workspaces must not stay open for ever.
         CURRENT.set(HEAP);
+        ARENA.set(std::ptr::null());
         while let Some(entry) = self.entries.pop() {
             close_entry(entry, Location::caller());
         }
@@ -187,6 +201,12 @@ pub(crate) fn allocate(
 #[inline]
 pub(crate) fn is_heap_current() -> bool {
     CURRENT.get() == HEAP
+}
+
+/// True if the arena is that of this thread's current workspace, which is open here and so nowhere else.
+#[inline]
+pub(crate) fn is_current(arena: &Arc<Arena>) -> bool {
+    ARENA.get() == Arc::as_ptr(arena)
 }
 
 /// An array in a workspace that this thread has open, current or not.
@@ -390,49 +410,8 @@ pub fn open_workspaces() -> Vec<WorkspaceName> {
     names.unwrap_or_default()
 }
 
-/// An open scope; closing or dropping it restores what was current before.
-///
-/// Scopes are closed in the reverse order of opening. A scope closed earlier closes those inside it as well:
-/// [`close`](WorkspaceGuard::close) reports that, dropping does not.
-#[must_use = "the workspace is open only while the guard lives"]
-#[derive(Debug)]
-pub struct WorkspaceGuard {
-    workspace: Workspace,
-    serial: u64,
-    opened_at: &'static Location<'static>,
-    /// The stack belongs to a thread, so the guard stays on it.
-    thread: PhantomData<*const ()>,
-}
-
-impl WorkspaceGuard {
-    fn new(workspace: &Workspace, serial: u64, opened_at: &'static Location<'static>) -> Self {
-        WorkspaceGuard {
-            workspace: workspace.clone(),
-            serial,
-            opened_at,
-            thread: PhantomData,
-        }
-    }
-
-    /// The workspace.
-    pub fn workspace(&self) -> &Workspace {
-        &self.workspace
-    }
-
-    /// Ends the scope.
-    ///
-    /// # Errors
-    /// [`WorkspaceError::OutOfOrder`] if scopes opened later were still open: they are closed as well.
-    /// [`WorkspaceError::AlreadyClosed`] if this scope was closed that way.
-    #[track_caller]
-    pub fn close(self) -> Result<(), WorkspaceError> {
-        // The drop that follows finds the scope left and does nothing.
-        left_well(&self.workspace, leave(self.serial, Location::caller()))
-    }
-}
-
 /// The error of a scope that was not left in its turn.
-fn left_well(workspace: &Workspace, left: Left) -> Result<(), WorkspaceError> {
+pub(crate) fn left_well(workspace: &Workspace, left: Left) -> Result<(), WorkspaceError> {
     let workspace = || workspace.name().clone();
     match left {
         Left::InOrder => Ok(()),
@@ -446,15 +425,8 @@ fn left_well(workspace: &Workspace, left: Left) -> Result<(), WorkspaceError> {
     }
 }
 
-impl Drop for WorkspaceGuard {
-    fn drop(&mut self) {
-        // A drop has no source line of its own: the errors of leaked arrays name the line that opened the scope.
-        leave(self.serial, self.opened_at);
-    }
-}
-
 /// How a scope was left.
-enum Left {
+pub(crate) enum Left {
     InOrder,
     /// With these scopes still open inside it.
     OutOfOrder {
@@ -465,17 +437,34 @@ enum Left {
 }
 
 /// Pops entries down to the one with this serial number, innermost first.
-fn leave(serial: u64, location: &'static Location<'static>) -> Left {
+pub(crate) fn leave(serial: u64, location: &'static Location<'static>) -> Left {
+    // Closing happens outside the borrow: it may drop the last handle of a workspace.
+    let newest = STACK.try_with(|stack| {
+        let mut stack = stack.borrow_mut();
+        stack
+            .entries
+            .last()
+            .filter(|entry| entry.serial == serial)?;
+        stack.pop()
+    });
+    match newest {
+        Ok(Some(entry)) => {
+            close_entry(entry, location);
+            Left::InOrder
+        }
+        _ => leave_early(serial, location),
+    }
+}
+
+/// [`leave`] of a scope that is not the newest.
+#[cold]
+fn leave_early(serial: u64, location: &'static Location<'static>) -> Left {
     let mut inner = Vec::new();
     loop {
-        // Closing happens outside the borrow: it may drop the last handle of a workspace.
         let popped = STACK.try_with(|stack| {
             let mut stack = stack.borrow_mut();
-            // Newest first, because that is nearly always the one.
             stack.entries.iter().rfind(|entry| entry.serial == serial)?;
-            let entry = stack.entries.pop()?;
-            stack.update_current();
-            Some(entry)
+            stack.pop()
         });
         let Ok(Some(entry)) = popped else {
             return Left::Before;
@@ -483,10 +472,7 @@ fn leave(serial: u64, location: &'static Location<'static>) -> Left {
         if entry.serial == serial {
             close_entry(entry, location);
             inner.reverse();
-            return match inner.is_empty() {
-                true => Left::InOrder,
-                false => Left::OutOfOrder { inner },
-            };
+            return Left::OutOfOrder { inner };
         }
         inner.extend(entry.name());
         close_entry(entry, location);

@@ -1,16 +1,17 @@
-//! [`Workspace`]: the handle users hold, its figures and its explicit controls.
+//! [`Workspace`]: the handle users hold, its figures and its explicit controls; [`WorkspaceGuard`], which keeps it open.
 //! Opening and closing is `scope.rs`, memory is `arena.rs`, sizes are `plan.rs`.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::ops::Deref;
 use std::panic::Location;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::arena::{Arena, Ground};
+use crate::arena::{Arena, Ground, Slot};
 use crate::error::WorkspaceError;
 use crate::plan::{WorkspaceConfig, WorkspacePlan};
-use crate::scope::{self, WorkspaceGuard};
+use crate::scope;
 
 /// A workspace's name: a cheaply cloned string.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -89,7 +90,7 @@ struct Shared {
     arena: Arc<Arena>,
     config: WorkspaceConfig,
     /// The ground while the workspace is closed; a thread that opens it takes it away, so nobody else can.
-    ground: Mutex<Option<Box<Ground>>>,
+    ground: Slot,
 }
 
 /// The figures of a workspace. Bytes count each array rounded up to 64.
@@ -132,7 +133,7 @@ impl Workspace {
             shared: Arc::new(Shared {
                 arena: Arc::new(Arena::new(name.into())),
                 config,
-                ground: Mutex::new(Some(Box::default())),
+                ground: Slot::new(Box::default()),
             }),
         }
     }
@@ -267,14 +268,15 @@ impl Workspace {
         body: impl FnOnce(&mut Ground, &Arena, &WorkspaceConfig) -> Result<(), crate::AllocError>,
     ) -> Result<(), WorkspaceError> {
         let shared = &self.shared;
-        let mut place = shared.ground.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(ground) = place.as_mut() else {
+        let Some(mut ground) = shared.ground.take() else {
             return Err(WorkspaceError::StillOpen {
                 workspace: self.name().clone(),
                 opened_at: shared.arena.opened_at(),
             });
         };
-        body(ground, &shared.arena, &shared.config).map_err(|source| WorkspaceError::Alloc {
+        let done = body(&mut ground, &shared.arena, &shared.config);
+        shared.ground.put(ground);
+        done.map_err(|source| WorkspaceError::Alloc {
             workspace: self.name().clone(),
             source,
         })
@@ -286,19 +288,66 @@ impl Workspace {
 
     /// Takes the ground away; `None` if somebody has it.
     pub(crate) fn take_ground(&self) -> Option<Box<Ground>> {
-        self.shared
-            .ground
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
+        self.shared.ground.take()
     }
 
     pub(crate) fn return_ground(&self, ground: Box<Ground>) {
-        *self
-            .shared
-            .ground
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = Some(ground);
+        self.shared.ground.put(ground);
+    }
+}
+
+/// An open scope; closing or dropping it restores what was current before.
+///
+/// Scopes are closed in the reverse order of opening. A scope closed earlier closes those inside it as well:
+/// [`close`](WorkspaceGuard::close) reports that, dropping does not.
+#[must_use = "the workspace is open only while the guard lives"]
+#[derive(Debug)]
+pub struct WorkspaceGuard {
+    workspace: Workspace,
+    serial: u64,
+    opened_at: &'static Location<'static>,
+    /// The stack belongs to a thread, so the guard stays on it.
+    thread: PhantomData<*const ()>,
+}
+
+impl WorkspaceGuard {
+    pub(crate) fn new(
+        workspace: &Workspace,
+        serial: u64,
+        opened_at: &'static Location<'static>,
+    ) -> Self {
+        WorkspaceGuard {
+            workspace: workspace.clone(),
+            serial,
+            opened_at,
+            thread: PhantomData,
+        }
+    }
+
+    /// The workspace.
+    pub fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    /// Ends the scope.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::OutOfOrder`] if scopes opened later were still open: they are closed as well.
+    /// [`WorkspaceError::AlreadyClosed`] if this scope was closed that way.
+    #[track_caller]
+    pub fn close(self) -> Result<(), WorkspaceError> {
+        // The drop that follows finds the scope left and does nothing.
+        scope::left_well(
+            &self.workspace,
+            scope::leave(self.serial, Location::caller()),
+        )
+    }
+}
+
+impl Drop for WorkspaceGuard {
+    fn drop(&mut self) {
+        // A drop has no source line of its own: the errors of leaked arrays name the line that opened the scope.
+        scope::leave(self.serial, self.opened_at);
     }
 }
 

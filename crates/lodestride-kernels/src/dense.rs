@@ -7,7 +7,7 @@
 
 use crate::error::Result;
 use crate::isa::RawKernel;
-use crate::operand::Operand;
+use crate::operand::{Operand, Output};
 use crate::stream;
 use crate::table::{BinaryKernel, UnaryKernel};
 use crate::threads;
@@ -25,8 +25,9 @@ pub(crate) fn dense_unary(
     op: &'static str,
     kernel: &UnaryKernel,
     x: &Operand<'_>,
-    out: &Operand<'_>,
+    output: &mut Output<'_>,
 ) -> Result<bool> {
+    let (out, door) = output.parts();
     if !dense_alike(x, out) {
         return Ok(false);
     }
@@ -34,8 +35,7 @@ pub(crate) fn dense_unary(
     if shared && (kernel.in_place.is_none() || x.layout().offset() != out.layout().offset()) {
         return Ok(false);
     }
-    let mut writer = out.write(op, Argument::Z)?;
-    let dst = begin(out, writer.as_mut_ptr());
+    let dst = begin(out, door.open(op)?.as_mut_ptr());
     let n = out.elements();
     match kernel.in_place {
         Some(in_place) if shared => {
@@ -69,8 +69,9 @@ pub(crate) fn dense_binary(
     kernel: &BinaryKernel,
     x: &Operand<'_>,
     y: &Operand<'_>,
-    out: &Operand<'_>,
+    output: &mut Output<'_>,
 ) -> Result<bool> {
+    let (out, door) = output.parts();
     if !dense_alike(x, out) || !dense_alike(y, out) || y.buffer().same_block(out.buffer()) {
         return Ok(false);
     }
@@ -78,8 +79,7 @@ pub(crate) fn dense_binary(
     if shared && (kernel.zip_in_place.is_none() || x.layout().offset() != out.layout().offset()) {
         return Ok(false);
     }
-    let mut writer = out.write(op, Argument::Z)?;
-    let dst = begin(out, writer.as_mut_ptr());
+    let dst = begin(out, door.open(op)?.as_mut_ptr());
     let (n, size, heavy) = (out.elements(), x.dtype().size(), kernel.heavy);
     match kernel.zip_in_place {
         Some(in_place) if shared => {
@@ -97,9 +97,14 @@ pub(crate) fn dense_binary(
         }
         _ => {
             let first = x.read(op, Argument::X)?;
-            let second = y.read(op, Argument::Y)?;
+            // One guard opens a buffer for both.
+            let second = if y.buffer().same_block(x.buffer()) {
+                None
+            } else {
+                Some(y.read(op, Argument::Y)?)
+            };
             let a = begin(x, first.as_ptr().cast_mut());
-            let b = begin(y, second.as_ptr().cast_mut());
+            let b = begin(y, second.as_ref().unwrap_or(&first).as_ptr().cast_mut());
             dense(
                 n,
                 kernel.out.size(),
@@ -125,8 +130,9 @@ pub(crate) fn dense_scalar(
     x: &Operand<'_>,
     word: u64,
     left: bool,
-    out: &Operand<'_>,
+    output: &mut Output<'_>,
 ) -> Result<bool> {
+    let (out, door) = output.parts();
     let shared = x.buffer().same_block(out.buffer());
     let form = match (left, shared) {
         (true, false) => kernel.scalar_zip,
@@ -138,8 +144,7 @@ pub(crate) fn dense_scalar(
     if !dense_alike(x, out) || (shared && x.layout().offset() != out.layout().offset()) {
         return Ok(false);
     }
-    let mut writer = out.write(op, Argument::Z)?;
-    let dst = begin(out, writer.as_mut_ptr());
+    let dst = begin(out, door.open(op)?.as_mut_ptr());
     let argument = if left { Argument::Y } else { Argument::X };
     let reader = if shared {
         None

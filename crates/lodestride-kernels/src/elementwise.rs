@@ -8,7 +8,7 @@ use crate::error::{KernelError, Result};
 use crate::isa::Level;
 use crate::known::Loops;
 use crate::op::{self, BinaryOp, UnaryOp};
-use crate::operand::{Input, Operand};
+use crate::operand::{Input, Operand, Output};
 use crate::plan::{Action, Load, Plan, Source, Step};
 use crate::small::{Term, small};
 use crate::table::{self, BinaryKernel, UnaryKernel};
@@ -39,32 +39,36 @@ use smallvec::SmallVec;
 /// [`KernelError::UnsupportedDType`] where the operation is not defined for `x`'s dtype, [`KernelError::ShapeMismatch`]
 /// unless `x` has `out`'s shape, [`KernelError::Shape`] where `out` has positions that share an element,
 /// [`KernelError::Access`] where memory may not be touched. Nothing is written then.
-pub fn unary(op: UnaryOp, x: Input<'_>, out: Operand<'_>) -> Result<()> {
+pub fn unary<'a>(op: UnaryOp, x: Input<'a>, out: impl Into<Output<'a>>) -> Result<()> {
+    unary_to(op, &x, &mut out.into())
+}
+
+fn unary_to<'a>(op: UnaryOp, x: &Input<'a>, out: &mut Output<'a>) -> Result<()> {
     let name = op.name();
-    let dtype = input_dtype(&x);
-    let unsupported = KernelError::UnsupportedDType { op: name, dtype };
+    let dtype = input_dtype(x);
     let Some(&Loops {
         compute,
         ref kernel,
     }) = op::unary_loops(op, dtype, Level::current())
     else {
-        return Err(unsupported);
+        return Err(KernelError::UnsupportedDType { op: name, dtype });
     };
-    if let Input::Array(x) = &x
+    if let Input::Array(x) = x
         && x.dtype() == compute
-        && out.dtype() == kernel.out
-        && dense_unary(name, kernel, x, &out)?
+        && out.operand().dtype() == kernel.out
+        && dense_unary(name, kernel, x, out)?
     {
         return Ok(());
     }
-    let terms = [term(Argument::X, &x, compute)];
-    if small(name, kernel.map, terms, kernel.out, &out)? {
+    let terms = [term(Argument::X, x, compute)];
+    if small(name, kernel.map, terms, kernel.out, out)? {
         return Ok(());
     }
-    let mut sketch = Sketch::new(name, &out)?;
-    let x = sketch.load(Argument::X, &x, compute)?;
+    let out = &out.close();
+    let mut sketch = Sketch::new(name, out)?;
+    let x = sketch.load(Argument::X, x, compute)?;
     let result = sketch.step(Action::Unary(*kernel, x), kernel.out);
-    sketch.finish(result, &out, kernel.heavy)
+    sketch.finish(result, out, kernel.heavy)
 }
 
 /// Writes `op(x, y)` to `out`, element by element.
@@ -87,9 +91,18 @@ pub fn unary(op: UnaryOp, x: Input<'_>, out: Operand<'_>) -> Result<()> {
 ///
 /// # Errors
 /// As [`unary`], and [`KernelError::ScalarOutOfRange`] where an integer scalar does not fit the array's integer dtype.
-pub fn binary(op: BinaryOp, x: Input<'_>, y: Input<'_>, out: Operand<'_>) -> Result<()> {
+pub fn binary<'a>(
+    op: BinaryOp,
+    x: Input<'a>,
+    y: Input<'a>,
+    out: impl Into<Output<'a>>,
+) -> Result<()> {
+    binary_to(op, &x, &y, &mut out.into())
+}
+
+fn binary_to<'a>(op: BinaryOp, x: &Input<'a>, y: &Input<'a>, out: &mut Output<'a>) -> Result<()> {
     let name = op.name();
-    let dtype = promoted_dtype(op, &x, &y);
+    let dtype = promoted_dtype(op, x, y);
     let level = Level::current();
     let Some(&Loops {
         compute,
@@ -98,33 +111,31 @@ pub fn binary(op: BinaryOp, x: Input<'_>, y: Input<'_>, out: Operand<'_>) -> Res
     else {
         return Err(KernelError::UnsupportedDType { op: name, dtype });
     };
-    if dense(name, kernel, compute, [&x, &y], &out)? {
+    if dense(name, kernel, compute, [x, y], out)? {
         return Ok(());
     }
-    let terms = [
-        term(Argument::X, &x, compute),
-        term(Argument::Y, &y, compute),
-    ];
-    if small(name, kernel.zip, terms, kernel.out, &out)? {
+    let terms = [term(Argument::X, x, compute), term(Argument::Y, y, compute)];
+    if small(name, kernel.zip, terms, kernel.out, out)? {
         return Ok(());
     }
+    let out = &out.close();
     // Only the left operand has an in-place form: where the right one is overwritten, the reversed operation runs.
-    if let (Input::Array(array), Some(reversed)) = (&y, op.reversed())
+    if let (Input::Array(array), Some(reversed)) = (y, op.reversed())
         && array.buffer().same_block(out.buffer())
         && array.layout() == out.layout()
         && let Some(kernel) = op::binary_kernel(reversed, compute, level)
     {
-        let mut sketch = Sketch::new(name, &out)?;
-        let y = sketch.load(Argument::Y, &y, compute)?;
-        let x = sketch.load(Argument::X, &x, compute)?;
+        let mut sketch = Sketch::new(name, out)?;
+        let y = sketch.load(Argument::Y, y, compute)?;
+        let x = sketch.load(Argument::X, x, compute)?;
         let result = sketch.step(Action::Binary(kernel, y, x), kernel.out);
-        return sketch.finish(result, &out, kernel.heavy);
+        return sketch.finish(result, out, kernel.heavy);
     }
-    let mut sketch = Sketch::new(name, &out)?;
-    let x = sketch.load(Argument::X, &x, compute)?;
-    let y = sketch.load(Argument::Y, &y, compute)?;
+    let mut sketch = Sketch::new(name, out)?;
+    let x = sketch.load(Argument::X, x, compute)?;
+    let y = sketch.load(Argument::Y, y, compute)?;
     let result = sketch.step(Action::Binary(*kernel, x, y), kernel.out);
-    sketch.finish(result, &out, kernel.heavy)
+    sketch.finish(result, out, kernel.heavy)
 }
 
 /// The fast paths of [`binary`]: dense arrays, or one beside a number. False where nothing was done.
@@ -134,10 +145,10 @@ fn dense(
     kernel: &BinaryKernel,
     compute: DType,
     inputs: [&Input<'_>; 2],
-    out: &Operand<'_>,
+    out: &mut Output<'_>,
 ) -> Result<bool> {
     let fits = |x: &Operand<'_>| x.dtype() == compute;
-    if out.dtype() != kernel.out {
+    if out.operand().dtype() != kernel.out {
         return Ok(false);
     }
     let (array, scalar, left) = match inputs {
@@ -180,7 +191,7 @@ pub fn select(condition: Input<'_>, a: Input<'_>, b: Input<'_>, out: Operand<'_>
         term(Argument::Y, &a, dtype),
         term(Argument::Input(2), &b, dtype),
     ];
-    if small(name, kernel, terms, dtype, &out)? {
+    if small(name, kernel, terms, dtype, &mut out.into())? {
         return Ok(());
     }
     let mut sketch = Sketch::new(name, &out)?;
@@ -229,8 +240,9 @@ pub fn clip(x: Input<'_>, low: Scalar, high: Scalar, out: Operand<'_>) -> Result
 ///
 /// # Errors
 /// As [`unary`].
-pub fn copy(x: Input<'_>, out: Operand<'_>) -> Result<()> {
+pub fn copy<'a>(x: Input<'a>, out: Operand<'a>) -> Result<()> {
     let name = "assign";
+    let mut output = Output::from(out);
     if let Input::Array(x) = &x {
         if x.dtype() == out.dtype() {
             return transfer(name, x, &out);
@@ -242,7 +254,7 @@ pub fn copy(x: Input<'_>, out: Operand<'_>) -> Result<()> {
             map: table::cast_kernel(x.dtype(), out.dtype(), level),
             in_place: None,
         };
-        if dense_unary(name, &kernel, x, &out)? {
+        if dense_unary(name, &kernel, x, &mut output)? {
             return Ok(());
         }
     }
@@ -256,7 +268,7 @@ pub fn copy(x: Input<'_>, out: Operand<'_>) -> Result<()> {
         kernel,
         [term(Argument::X, &x, own)],
         out.dtype(),
-        &out,
+        &mut output,
     )? {
         return Ok(());
     }

@@ -6,6 +6,7 @@ use crate::blas::{self, BlasFloat};
 use crate::gemm_small::{self, Blend};
 use crate::gemm_tile::{self, TileFloat, Walk};
 use crate::matrix::{Matrix, MatrixMut, MatrixShape};
+use crate::threads;
 
 /// Multiply-adds below which one packed product stays on one thread.
 const THREADED: usize = 1 << 22;
@@ -24,6 +25,15 @@ const TILED: usize = 2048;
 
 /// Rows and columns of a symmetric product that is not divided any more.
 const SYMMETRIC: usize = 64;
+
+/// The threads that one product of so many multiply-adds may have; asking the pool costs as much as a tiny product.
+pub(crate) fn threads_for(work: usize) -> usize {
+    if work < THIN_THREADED {
+        1
+    } else {
+        threads::threads()
+    }
+}
 
 /// One product of floats, by the kernel that suits its size and layout.
 pub(crate) fn multiply<C: BlasFloat>(
@@ -105,11 +115,6 @@ fn unpacked<C: TileFloat>(
     threads: usize,
 ) -> bool {
     let (m, n, k) = (a.shape().rows, b.shape().columns, a.shape().columns);
-    let threads = if m * n * k >= THIN_THREADED {
-        threads
-    } else {
-        1
-    };
     let run = |out: &mut _, walk| gemm_tile::product(a, b, out, blend, walk, threads);
     if n == 1 && run(out, Walk::Dots) {
         return true;

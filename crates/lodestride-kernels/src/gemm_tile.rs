@@ -88,6 +88,12 @@ pub(crate) fn product<C: TileFloat>(
         out_column: to.column_step,
         blend,
     };
+    if threads == 1 || walk == Walk::Tiles {
+        // SAFETY: `Matrix::new` and `MatrixMut::new` have proven every element of these shapes to lie inside the slices
+        // the pointers come from; `out` is a unique borrow.
+        unsafe { C::run(level, &job, walk) };
+        return true;
+    }
     let (total, unit) = match walk {
         Walk::Tiles => (1, 1),
         Walk::Sweep => (job.n, 64),

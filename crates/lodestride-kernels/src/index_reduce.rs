@@ -13,7 +13,7 @@ use crate::door;
 use crate::error::KernelError;
 use crate::index_search::{ByMagnitude, ByValue, Order, Rank, Steps, best_in, best_of_runs};
 use crate::numeric::{Compute, ComputeKind, level_for};
-use crate::operand::Operand;
+use crate::operand::{Operand, Output};
 use crate::reduce_fold::{BLOCK, COLUMNS, ROWS, Rows, Runs};
 use crate::spread;
 use crate::strided::{Dim, Dims, Source, collapse, count, dims_of, offset_at, store};
@@ -75,12 +75,22 @@ impl fmt::Display for ArgOp {
 /// # Errors
 /// [`KernelError`] when the axis is out of range, `out` has another shape or is not of an integer dtype, an extreme of no
 /// elements is asked for, or a buffer cannot be accessed. Nothing is written then.
-pub fn index_reduce(
+pub fn index_reduce<'a>(
+    op: ArgOp,
+    x: Operand<'a>,
+    axis: Option<usize>,
+    out: impl Into<Output<'a>>,
+) -> Result<(), KernelError> {
+    index_reduce_to(op, x, axis, out.into())
+}
+
+fn index_reduce_to(
     op: ArgOp,
     x: Operand<'_>,
     axis: Option<usize>,
-    out: Operand<'_>,
+    mut output: Output<'_>,
 ) -> Result<(), KernelError> {
+    let out = *output.operand();
     let layout = x.layout();
     let mut kept: Shape = Shape::scalar();
     let mut reduced = Dims::new();
@@ -112,7 +122,7 @@ pub fn index_reduce(
     }
     let copy = door::private_copy(op.name(), Argument::X, x, &[out])?;
     let guard = door::read(op.name(), Argument::X, x, copy.as_ref())?;
-    let mut output = door::write(op.name(), Argument::Z, out)?;
+    let output = output.guard(op.name())?;
     let search = Search {
         op,
         start: layout.offset() as isize,
@@ -122,10 +132,10 @@ pub fn index_reduce(
         reduced: collapse(reduced),
     };
     match ComputeKind::exact(x.dtype()) {
-        ComputeKind::F32 => search.run::<f32>(&Source::new(&guard, x.dtype()), &mut output),
-        ComputeKind::F64 => search.run::<f64>(&Source::new(&guard, x.dtype()), &mut output),
-        ComputeKind::I64 => search.run::<i64>(&Source::new(&guard, x.dtype()), &mut output),
-        ComputeKind::U64 => search.run::<u64>(&Source::new(&guard, x.dtype()), &mut output),
+        ComputeKind::F32 => search.run::<f32>(&Source::new(&guard, x.dtype()), output),
+        ComputeKind::F64 => search.run::<f64>(&Source::new(&guard, x.dtype()), output),
+        ComputeKind::I64 => search.run::<i64>(&Source::new(&guard, x.dtype()), output),
+        ComputeKind::U64 => search.run::<u64>(&Source::new(&guard, x.dtype()), output),
     }
     Ok(())
 }

@@ -105,7 +105,7 @@ pub use mask::{compress, count_nonzero, nonzero};
 pub use matmul::matmul;
 pub use normalise::{layer_norm, softmax, softmax_gradient};
 pub use op::{BinaryOp, UnaryOp};
-pub use operand::{Input, Operand};
+pub use operand::{Input, Operand, Output};
 pub use program::Program;
 pub use program_builder::ProgramBuilder;
 pub use reduce::{ReduceOp, reduce};

@@ -9,15 +9,14 @@ use lodestride_shape::{Shape, ShapeError, ShapeOperation};
 use crate::blas::BlasFloat;
 use crate::door;
 use crate::error::{KernelError, Result};
-use crate::gemm_choice::multiply;
+use crate::gemm_choice::{multiply, threads_for};
 use crate::gemm_small::{self, Blend};
 use crate::matmul_mixed;
 use crate::matrix::{Matrix, MatrixMut, MatrixShape};
 use crate::numeric::Compute;
-use crate::operand::Operand;
+use crate::operand::{Operand, Output};
 use crate::spread;
 use crate::strided::{Dim, Dims, collapse, count, dims_of, offset_at};
-use crate::threads;
 
 pub(crate) const OP: &str = "matmul";
 
@@ -45,20 +44,31 @@ pub(crate) const OP: &str = "matmul";
 /// # Errors
 /// [`KernelError`] when the shapes do not fit, `out` overlaps itself, or a buffer cannot be accessed. Nothing is written
 /// then.
-pub fn matmul(
-    a: Operand<'_>,
-    b: Operand<'_>,
-    out: Operand<'_>,
+pub fn matmul<'a>(
+    a: Operand<'a>,
+    b: Operand<'a>,
+    out: impl Into<Output<'a>>,
     alpha: f64,
     beta: f64,
 ) -> Result<()> {
+    matmul_to(a, b, out.into(), alpha, beta)
+}
+
+fn matmul_to(
+    a: Operand<'_>,
+    b: Operand<'_>,
+    mut output: Output<'_>,
+    alpha: f64,
+    beta: f64,
+) -> Result<()> {
+    let out = *output.operand();
     check_shapes(a, b, out)?;
     let dtype = out.dtype();
     let plain = alpha == 1.0 && beta == 0.0 && has_unit_columns(b);
     let direct = matches!(dtype, DType::F32 | DType::F64)
         || plain && matches!(dtype, DType::I64 | DType::U64);
     if !direct || a.dtype() != dtype || b.dtype() != dtype {
-        return matmul_mixed::product(a, b, out, alpha, beta);
+        return matmul_mixed::product(a, b, output.close(), alpha, beta);
     }
     let copies = [
         door::private_copy(OP, Argument::X, a, &[out])?,
@@ -66,7 +76,7 @@ pub fn matmul(
     ];
     let a_guard = door::read(OP, Argument::X, a, copies[0].as_ref())?;
     let b_guard = door::read(OP, Argument::Y, b, copies[1].as_ref())?;
-    let mut out_guard = door::write(OP, Argument::Z, out)?;
+    let out_guard = output.guard(OP)?;
     let call = Call { a, b, out };
     match dtype {
         DType::F32 => {
@@ -97,6 +107,11 @@ fn check_shapes(a: Operand<'_>, b: Operand<'_>, out: Operand<'_>) -> Result<()> 
         source: ShapeError::mismatch(ShapeOperation::Matmul, a.shape(), b.shape()),
     };
     let (left, right) = (a.shape(), b.shape());
+    if let ([m, k], [depth, n], [rows, columns]) = (&left[..], &right[..], &out.shape()[..])
+        && (m, k, n) == (rows, depth, columns)
+    {
+        return out.check_writable(OP);
+    }
     let rank = left.len();
     if rank < 2 || right.len() != rank {
         return Err(mismatch());
@@ -132,7 +147,8 @@ impl Call<'_> {
         }
         let [left, right, to] = [self.a, self.b, self.out].map(shape_of);
         let (a, b) = (Matrix::new(a, left), Matrix::new(b, right));
-        multiply(a, b, MatrixMut::new(out, to), blend, threads::threads());
+        let threads = threads_for(to.rows * to.columns * left.columns);
+        multiply(a, b, MatrixMut::new(out, to), blend, threads);
     }
 
     /// The products of integers, which wrap.
@@ -233,7 +249,7 @@ impl Batch {
         if self.out_batch.is_empty() {
             let out = MatrixMut::new(out, self.out);
             let (a, b) = (Matrix::new(a, self.a), Matrix::new(b, self.b));
-            return multiply(a, b, out, blend, threads::threads());
+            return multiply(a, b, out, blend, threads_for(work));
         }
         let one = |index: usize, out: &mut [C], start: usize, threads: usize| {
             let [left, right, to] = self.shapes(index);
@@ -259,7 +275,7 @@ impl Batch {
                 });
             }
             _ => {
-                let threads = threads::threads();
+                let threads = threads_for(work);
                 (0..products).for_each(|index| one(index, out, 0, threads));
             }
         }

@@ -15,15 +15,43 @@ pub struct Operand<'a> {
     buffer: &'a Buffer,
     /// Invariant: every element `layout` reaches, of the size of `dtype`, lies inside `buffer`, whose length never changes.
     layout: &'a Layout,
-    dtype: DType,
+    dtype: Word,
 }
+
+/// A dtype as wide as a pointer. Operands are made for a call and copied on its way; a field narrower than what copies move
+/// would have to reach the cache before the copy could go on.
+macro_rules! word {
+    ($($Dtype:ident),*) => {
+        #[derive(Clone, Copy, Debug)]
+        #[repr(usize)]
+        enum Word { $($Dtype),* }
+
+        impl From<DType> for Word {
+            #[inline(always)]
+            fn from(dtype: DType) -> Word {
+                match dtype { $(DType::$Dtype => Word::$Dtype),* }
+            }
+        }
+
+        impl From<Word> for DType {
+            #[inline(always)]
+            fn from(word: Word) -> DType {
+                match word { $(Word::$Dtype => DType::$Dtype),* }
+            }
+        }
+    };
+}
+
+word!(
+    Bool, U8, I8, U16, I16, U32, I32, U64, I64, F16, BF16, F32, F64
+);
 
 impl<'a> Operand<'a> {
     /// Binds a layout to a buffer and proves that it stays inside.
     ///
     /// # Errors
     /// [`KernelError::Shape`] where the layout reaches beyond the buffer.
-    #[inline]
+    #[inline(always)]
     pub fn new(buffer: &'a Buffer, layout: &'a Layout, dtype: DType) -> Result<Operand<'a>> {
         // Sizes are powers of two, and a shift is not a division, which would be the slowest step of a small call.
         if !layout.fits(buffer.len() >> dtype.size().trailing_zeros()) {
@@ -32,7 +60,7 @@ impl<'a> Operand<'a> {
         Ok(Operand {
             buffer,
             layout,
-            dtype,
+            dtype: dtype.into(),
         })
     }
 
@@ -62,7 +90,7 @@ impl<'a> Operand<'a> {
     /// What the elements are.
     #[inline]
     pub fn dtype(&self) -> DType {
-        self.dtype
+        self.dtype.into()
     }
 
     /// The shape.
@@ -81,7 +109,7 @@ impl<'a> Operand<'a> {
     ///
     /// # Errors
     /// [`KernelError::Access`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn read(&self, op: &'static str, argument: Argument) -> Result<ReadGuard<'a>> {
         self.buffer
             .read()
@@ -92,7 +120,7 @@ impl<'a> Operand<'a> {
     ///
     /// # Errors
     /// [`KernelError::Access`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn write(&self, op: &'static str, argument: Argument) -> Result<WriteGuard<'a>> {
         self.buffer
             .write()
@@ -111,7 +139,7 @@ impl<'a> Operand<'a> {
             op,
             argument,
             source,
-            dtype: self.dtype,
+            dtype: self.dtype(),
             shape: Box::new(self.shape().clone()),
         }
     }
@@ -145,6 +173,89 @@ impl<'a> Operand<'a> {
     #[inline]
     pub(crate) fn check_writable(&self, op: &'static str) -> Result<()> {
         self.layout.check_writable().map_err(KernelError::shape(op))
+    }
+}
+
+/// Where a result goes: an array, which may have been opened already because it is new.
+#[derive(Debug)]
+pub struct Output<'a> {
+    operand: Operand<'a>,
+    guard: Option<WriteGuard<'a>>,
+}
+
+impl<'a> Output<'a> {
+    /// An opened buffer with a layout that is proven to stay inside it.
+    ///
+    /// # Errors
+    /// As [`Operand::new`].
+    #[inline(always)]
+    pub fn opened(guard: WriteGuard<'a>, layout: &'a Layout, dtype: DType) -> Result<Output<'a>> {
+        Ok(Output {
+            operand: Operand::new(guard.buffer(), layout, dtype)?,
+            guard: Some(guard),
+        })
+    }
+
+    /// The array.
+    #[inline(always)]
+    pub(crate) fn operand(&self) -> &Operand<'a> {
+        &self.operand
+    }
+
+    /// The array and its door.
+    #[inline(always)]
+    pub(crate) fn parts(&mut self) -> (&Operand<'a>, Door<'_, 'a>) {
+        let door = Door {
+            operand: &self.operand,
+            guard: &mut self.guard,
+        };
+        (&self.operand, door)
+    }
+
+    /// As [`Door::open`].
+    ///
+    /// # Errors
+    /// [`KernelError::Access`].
+    #[inline]
+    pub(crate) fn guard(&mut self, op: &'static str) -> Result<&mut WriteGuard<'a>> {
+        self.parts().1.open(op)
+    }
+
+    /// The array, closed: for what opens all operands of a call together.
+    #[inline]
+    pub(crate) fn close(&mut self) -> Operand<'a> {
+        self.guard = None;
+        self.operand
+    }
+}
+
+/// The door of an output, which stays open as long as the output lives.
+pub(crate) struct Door<'o, 'a> {
+    operand: &'o Operand<'a>,
+    guard: &'o mut Option<WriteGuard<'a>>,
+}
+
+impl<'o, 'a> Door<'o, 'a> {
+    /// Opens the array unless it is open.
+    ///
+    /// # Errors
+    /// [`KernelError::Access`].
+    #[inline(always)]
+    pub(crate) fn open(self, op: &'static str) -> Result<&'o mut WriteGuard<'a>> {
+        match self.guard {
+            Some(guard) => Ok(guard),
+            closed => Ok(closed.insert(self.operand.write(op, Argument::Z)?)),
+        }
+    }
+}
+
+impl<'a> From<Operand<'a>> for Output<'a> {
+    #[inline]
+    fn from(operand: Operand<'a>) -> Self {
+        Output {
+            operand,
+            guard: None,
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use lodestride_shape::{Layout, Shape};
 use crate::door;
 use crate::error::KernelError;
 use crate::numeric::{Compute, ComputeFloat, ComputeKind};
-use crate::operand::Operand;
+use crate::operand::{Operand, Output};
 use crate::program_reduce::Computed;
 use crate::reduce_exponentials::LogSumExp;
 use crate::reduce_fold::{LaneFold, Reducer};
@@ -197,23 +197,32 @@ impl fmt::Display for ReduceOp {
 /// # Errors
 /// [`KernelError`] when an axis is out of range or repeated, `out` has another shape, the operation has no value for zero
 /// elements, `out` overlaps itself, or a buffer cannot be accessed. Nothing is written then.
-pub fn reduce(
+pub fn reduce<'a>(
+    op: ReduceOp,
+    x: Operand<'a>,
+    axes: &[usize],
+    out: impl Into<Output<'a>>,
+) -> Result<(), KernelError> {
+    reduce_to(op, x, axes, out.into())
+}
+
+fn reduce_to(
     op: ReduceOp,
     x: Operand<'_>,
     axes: &[usize],
-    out: Operand<'_>,
+    mut output: Output<'_>,
 ) -> Result<(), KernelError> {
+    let out = *output.operand();
     let plan = planned(op, x.layout(), axes, out)?;
     let copy = door::private_copy(op.name(), Argument::X, x, &[out])?;
     let guard = door::read(op.name(), Argument::X, x, copy.as_ref())?;
-    let mut output = door::write(op.name(), Argument::Z, out)?;
     Job {
         op,
         plan: &plan,
         dtype: x.dtype(),
         input: Origin::Memory(&guard, x.dtype()),
         out_dtype: out.dtype(),
-        output: &mut output,
+        output: output.guard(op.name())?,
     }
     .run();
     Ok(())
@@ -275,13 +284,13 @@ fn planned(
 }
 
 /// A reduction whose guards are open.
-struct Job<'a, 'g> {
+struct Job<'a, 'o> {
     op: ReduceOp,
     plan: &'a Plan,
     dtype: DType,
     input: Origin<'a>,
     out_dtype: DType,
-    output: &'a mut WriteGuard<'g>,
+    output: &'a mut WriteGuard<'o>,
 }
 
 impl Job<'_, '_> {

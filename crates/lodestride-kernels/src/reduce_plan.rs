@@ -46,10 +46,8 @@ impl Plan {
             };
             x_start += back;
             if is_reduced(axis) {
-                reduced.push(Dim {
-                    size,
-                    stride: stride.abs(),
-                });
+                let stride = stride.abs();
+                insert(&mut reduced, Dim { size, stride }, |dim| far(dim.stride));
                 continue;
             }
             let mut out = out_strides.next().copied().unwrap_or(0);
@@ -57,14 +55,9 @@ impl Plan {
                 out_start += out * (size.max(1) as isize - 1);
                 out = -out;
             }
-            kept.push(Kept {
-                size,
-                x: stride.abs(),
-                out,
-            });
+            let x = stride.abs();
+            insert(&mut kept, Kept { size, x, out }, |axis| far(axis.x));
         }
-        kept.sort_by_key(|axis| std::cmp::Reverse(far(axis.x)));
-        reduced.sort_by_key(|dim| std::cmp::Reverse(far(dim.stride)));
         Self::ordered(collapse_kept(&kept), collapse(reduced), x_start, out_start)
     }
 
@@ -106,6 +99,13 @@ impl Plan {
     pub(crate) fn depth(&self) -> usize {
         count(&self.reduced)
     }
+}
+
+/// Adds an axis to a list with the largest steps first, behind those of the same step; most come in that order.
+fn insert<A: Copy>(axes: &mut SmallVec<[A; 6]>, axis: A, step: impl Fn(&A) -> isize) {
+    let before = |other: &A| step(other) >= step(&axis);
+    let place = axes.iter().rposition(before).map_or(0, |last| last + 1);
+    axes.insert(place, axis);
 }
 
 /// Sort key of a stride: a repeated (stride 0) axis goes outermost, where it costs nothing per element.

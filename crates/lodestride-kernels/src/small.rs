@@ -8,7 +8,7 @@
 use crate::elementwise::{scalar_fits, scalar_word};
 use crate::error::{KernelError, Result};
 use crate::isa::{Level, RawKernel};
-use crate::operand::{Input, Operand};
+use crate::operand::{Input, Operand, Output};
 use crate::plan::WIDEST;
 use crate::table;
 use crate::tile::Scratch;
@@ -35,16 +35,16 @@ pub(crate) fn small<const N: usize>(
     kernel: RawKernel,
     terms: [Term<'_, '_>; N],
     result: DType,
-    out: &Operand<'_>,
+    output: &mut Output<'_>,
 ) -> Result<bool> {
+    let (out, door) = output.parts();
     let n = out.elements();
     if n > TILE {
         return Ok(false);
     }
     out.check_writable(op)?;
     terms.iter().try_for_each(|term| check(op, term, out))?;
-    let mut writer = out.write(op, Argument::Z)?;
-    let start = writer.as_mut_ptr();
+    let start = door.open(op)?.as_mut_ptr();
     // Opened before the first is read, so that a refused one leaves `out` as it was.
     let mut readers: [Option<ReadGuard<'_>>; N] = [const { None }; N];
     for (term, reader) in terms.iter().zip(&mut readers) {

@@ -116,15 +116,19 @@ impl Axes {
     /// # Errors
     /// [`ShapeError::AxisOutOfRange`] for the first axis outside `-rank..rank`.
     pub fn resolve(&self, rank: usize) -> Result<ResolvedAxes, ShapeError> {
-        let mut axes: SmallVec<[usize; 6]> = match &self.choice {
-            Choice::All => (0..rank).collect(),
-            Choice::Listed(listed) => listed
-                .iter()
-                .map(|&axis| normalize_axis(axis, rank))
-                .collect::<Result<_, _>>()?,
-        };
-        axes.sort_unstable();
-        axes.dedup();
+        let mut axes: SmallVec<[usize; 6]> = SmallVec::new();
+        match &self.choice {
+            Choice::All => (0..rank).for_each(|axis| axes.push(axis)),
+            Choice::Listed(listed) => {
+                for &axis in listed {
+                    axes.push(normalize_axis(axis, rank)?);
+                }
+            }
+        }
+        if !axes.is_sorted_by(|a, b| a < b) {
+            axes.sort_unstable();
+            axes.dedup();
+        }
         Ok(ResolvedAxes {
             axes,
             rank,

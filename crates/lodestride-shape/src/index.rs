@@ -277,8 +277,24 @@ impl Builder<'_> {
         }
     }
 
+    /// All axes that the rest of the list leaves.
+    fn ellipsis(&mut self, rest: &[Index]) -> Result<(), ShapeError> {
+        if rest.contains(&Index::Ellipsis) {
+            return Err(ShapeError::RepeatedEllipsis { count: 2 });
+        }
+        let taken = self.axis + rest.iter().filter(|index| index.consumes_axis()).count();
+        match self.source.rank().checked_sub(taken) {
+            Some(left) => self.whole_axes(left),
+            None => return Err(self.source.too_many(taken)),
+        }
+        Ok(())
+    }
+
     fn take(&mut self, index: Index) -> Result<(), ShapeError> {
         let axis = self.axis;
+        if axis == self.source.rank() && index.consumes_axis() {
+            return Err(self.source.too_many(axis + 1));
+        }
         match index {
             Index::All => self.whole_axes(1),
             Index::NewAxis => {
@@ -342,20 +358,6 @@ impl Layout {
     /// # Ok::<(), lodestride_shape::ShapeError>(())
     /// ```
     pub fn index(&self, indices: &[Index]) -> Result<Layout, ShapeError> {
-        let ellipses = indices
-            .iter()
-            .filter(|&&index| index == Index::Ellipsis)
-            .count();
-        if ellipses > 1 {
-            return Err(ShapeError::RepeatedEllipsis { count: ellipses });
-        }
-        let given = indices.iter().filter(|index| index.consumes_axis()).count();
-        let Some(left) = self.rank().checked_sub(given) else {
-            return Err(ShapeError::TooManyIndices {
-                given,
-                shape: Box::new(self.shape().clone()),
-            });
-        };
         let mut builder = Builder {
             source: self,
             axis: 0,
@@ -363,21 +365,41 @@ impl Layout {
             strides: Strides::default(),
             offset: self.offset().cast_signed(),
         };
-        for &index in indices {
-            if index == Index::Ellipsis {
-                builder.whole_axes(left);
-            } else {
-                builder.take(index)?;
+        for (place, &index) in indices.iter().enumerate() {
+            let taken = match index {
+                Index::Ellipsis => builder.ellipsis(&indices[place + 1..]),
+                _ => builder.take(index),
+            };
+            if let Err(error) = taken {
+                return Err(self.list_error(indices).unwrap_or(error));
             }
         }
-        if ellipses == 0 {
-            builder.whole_axes(left);
-        }
+        builder.whole_axes(self.rank() - builder.axis);
         Ok(Layout::derived(
             builder.shape,
             builder.strides,
             builder.offset,
         ))
+    }
+
+    /// What is wrong with an index list as a whole, whatever its entries are.
+    #[cold]
+    fn list_error(&self, indices: &[Index]) -> Option<ShapeError> {
+        let is_ellipsis = |&&index: &&Index| index == Index::Ellipsis;
+        let count = indices.iter().filter(is_ellipsis).count();
+        if count > 1 {
+            return Some(ShapeError::RepeatedEllipsis { count });
+        }
+        let given = indices.iter().filter(|index| index.consumes_axis()).count();
+        (given > self.rank()).then(|| self.too_many(given))
+    }
+
+    #[cold]
+    fn too_many(&self, given: usize) -> ShapeError {
+        ShapeError::TooManyIndices {
+            given,
+            shape: Box::new(self.shape().clone()),
+        }
     }
 
     /// Takes position `i` of one axis, which disappears: ND4J's `slice(i, axis)`.

@@ -137,13 +137,49 @@ impl Layout {
         Layout::gap_free(self.shape.clone(), self.elements(), order)
     }
 
+    /// [`Layout::packed`] without a copy: this layout where it is that one already, else a new one that is kept in `place`.
+    ///
+    /// ```
+    /// use lodestride_shape::{Layout, Order};
+    ///
+    /// let (matrix, mut place) = (Layout::contiguous([3, 4], Order::C)?, None);
+    /// assert!(std::ptr::eq(matrix.packed_in(Order::C, &mut place), &matrix));
+    /// assert_eq!(*matrix.packed_in(Order::F, &mut place), matrix.packed(Order::F));
+    /// # Ok::<(), lodestride_shape::ShapeError>(())
+    /// ```
+    #[inline]
+    pub fn packed_in<'l>(&'l self, order: Order, place: &'l mut Option<Layout>) -> &'l Layout {
+        if self.facts.packed == Some(order) {
+            return self;
+        }
+        place.insert(Layout::gap_free(self.shape.clone(), self.elements(), order))
+    }
+
     /// [`Layout::contiguous`] of a shape whose elements were counted.
+    #[inline]
     fn gap_free(shape: Shape, elements: usize, order: Order) -> Layout {
+        Layout::gap_free_at(0, shape, elements, order)
+    }
+
+    /// [`Layout::contiguous`] from another element on of a shape whose elements were counted and can be reached.
+    pub(crate) fn gap_free_at(
+        offset: usize,
+        shape: Shape,
+        elements: usize,
+        order: Order,
+    ) -> Layout {
+        let strides = shape.packed_strides(order);
+        let mut facts = Facts::packed(&shape, elements, order);
+        let offset = if elements == 0 { 0 } else { offset };
+        if offset != 0 {
+            facts.end += offset;
+            facts.packed = None;
+        }
         Layout {
-            strides: shape.packed_strides(order),
-            offset: 0,
-            facts: Facts::packed(&shape, elements, order),
             shape,
+            strides,
+            offset,
+            facts,
         }
     }
 
@@ -355,6 +391,29 @@ impl Layout {
             offset = offset.wrapping_add(i.cast_signed().wrapping_mul(self.strides[axis]));
         }
         Ok(offset.unsigned_abs())
+    }
+
+    /// Gives the element index of a position that counts from the front; `None` if there is no such position.
+    ///
+    /// ```
+    /// use lodestride_shape::{Layout, Order};
+    ///
+    /// let layout = Layout::contiguous([3, 4], Order::C)?;
+    /// assert_eq!((layout.place_of([1, 3]), layout.place_of([1, 4]), layout.place_of([1])), (Some(7), None, None));
+    /// # Ok::<(), lodestride_shape::ShapeError>(())
+    /// ```
+    #[must_use]
+    #[inline]
+    pub fn place_of<const N: usize>(&self, position: [usize; N]) -> Option<usize> {
+        let (sizes, strides) = (self.shape.as_array::<N>()?, self.strides.as_array::<N>()?);
+        let mut place = self.offset.cast_signed();
+        for axis in 0..N {
+            if position[axis] >= sizes[axis] {
+                return None;
+            }
+            place = place.wrapping_add(position[axis].cast_signed().wrapping_mul(strides[axis]));
+        }
+        Some(place.unsigned_abs())
     }
 
     /// Moves the whole layout: the element that was at `n` is then at `n + elements`.

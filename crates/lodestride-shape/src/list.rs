@@ -14,58 +14,112 @@ pub const INLINE_RANK: usize = 4;
 /// view and every result.
 #[derive(Debug)]
 pub(crate) enum List<T> {
-    /// Invariant: `len <= INLINE_RANK`, and the items from `len` on are 0.
+    /// Invariant: the items from `len` on are 0.
     Inline {
-        len: u8,
+        len: Count,
         items: [T; INLINE_RANK],
     },
     Heap(Vec<T>),
 }
 
+/// How many numbers lie in place. As wide as an item, and with values to spare that mark the other form, so that a list is
+/// whole words: a copy in odd pieces cannot be loaded again before it has reached the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub(crate) enum Count {
+    Zero,
+    One,
+    Two,
+    Three,
+    Four,
+}
+
+const _: () = assert!(size_of::<List<usize>>() == size_of::<[usize; INLINE_RANK + 1]>());
+
+impl Count {
+    /// `None` for more than lie in place.
+    #[inline]
+    fn new(len: usize) -> Option<Count> {
+        Some(match len {
+            0 => Count::Zero,
+            1 => Count::One,
+            2 => Count::Two,
+            3 => Count::Three,
+            4 => Count::Four,
+            _ => return None,
+        })
+    }
+
+    #[inline]
+    fn get(self) -> usize {
+        self as usize
+    }
+
+    /// One more; `None` if that is too many.
+    #[inline]
+    fn more(self) -> Option<Count> {
+        Count::new(self.get() + 1)
+    }
+
+    /// One less, but not less than none.
+    #[inline]
+    fn less(self) -> Count {
+        match self {
+            Count::Zero | Count::One => Count::Zero,
+            Count::Two => Count::One,
+            Count::Three => Count::Two,
+            Count::Four => Count::Three,
+        }
+    }
+}
+
 impl<T: Copy + Default> List<T> {
     #[inline]
     pub(crate) fn from_slice(numbers: &[T]) -> List<T> {
-        if numbers.len() > INLINE_RANK {
+        let Some(len) = Count::new(numbers.len()) else {
             return List::Heap(numbers.to_vec());
-        }
+        };
         let mut items = [T::default(); INLINE_RANK];
         for (item, &number) in items.iter_mut().zip(numbers) {
             *item = number;
         }
-        List::Inline {
-            len: numbers.len() as u8,
-            items,
-        }
+        List::Inline { len, items }
     }
 
     #[inline]
     pub(crate) fn filled(number: T, len: usize) -> List<T> {
-        if len > INLINE_RANK {
+        let Some(count) = Count::new(len) else {
             return List::Heap(vec![number; len]);
-        }
+        };
         let mut items = [T::default(); INLINE_RANK];
         for item in items.iter_mut().take(len) {
             *item = number;
         }
-        List::Inline {
-            len: len as u8,
-            items,
-        }
+        List::Inline { len: count, items }
     }
 
     #[inline]
     pub(crate) fn as_slice(&self) -> &[T] {
         match self {
-            // The minimum is a proof for the compiler, so that it leaves the check of the bounds out.
-            List::Inline { len, items } => &items[..usize::from(*len).min(INLINE_RANK)],
+            List::Inline { len, items } => &items[..len.get()],
             List::Heap(items) => items,
+        }
+    }
+
+    /// The list as an array, if it has this many numbers.
+    #[inline]
+    pub(crate) fn as_array<const N: usize>(&self) -> Option<&[T; N]> {
+        match self {
+            List::Inline { len, items } if len.get() == N => items.first_chunk(),
+            List::Inline { .. } => None,
+            List::Heap(items) => items.as_slice().try_into().ok(),
         }
     }
 
     #[inline]
     pub(crate) fn as_mut_slice(&mut self) -> &mut [T] {
         match self {
-            List::Inline { len, items } => &mut items[..usize::from(*len).min(INLINE_RANK)],
+            List::Inline { len, items } => &mut items[..len.get()],
             List::Heap(items) => items,
         }
     }
@@ -73,10 +127,10 @@ impl<T: Copy + Default> List<T> {
     #[inline]
     pub(crate) fn push(&mut self, number: T) {
         if let List::Inline { len, items } = self
-            && let Some(item) = items.get_mut(usize::from(*len))
+            && let Some(more) = len.more()
         {
-            *item = number;
-            *len += 1;
+            items[len.get()] = number;
+            *len = more;
         } else {
             self.on_heap().push(number);
         }
@@ -84,15 +138,15 @@ impl<T: Copy + Default> List<T> {
 
     #[inline]
     pub(crate) fn insert(&mut self, place: usize, number: T) {
-        match self {
-            List::Inline { len, items }
-                if usize::from(*len) < INLINE_RANK && place <= usize::from(*len) =>
-            {
-                items.copy_within(place..INLINE_RANK - 1, place + 1);
-                items[place] = number;
-                *len += 1;
-            }
-            _ => self.on_heap().insert(place, number),
+        if let List::Inline { len, items } = self
+            && let Some(more) = len.more()
+            && place <= len.get()
+        {
+            items.copy_within(place..INLINE_RANK - 1, place + 1);
+            items[place] = number;
+            *len = more;
+        } else {
+            self.on_heap().insert(place, number);
         }
     }
 
@@ -118,7 +172,7 @@ impl<T: Copy + Default> List<T> {
             _ => [a, b, c, zero],
         };
         List::Inline {
-            len: len.saturating_sub(1),
+            len: len.less(),
             items: rest,
         }
     }
@@ -160,7 +214,7 @@ impl<T: Copy + Default> Default for List<T> {
     #[inline]
     fn default() -> List<T> {
         List::Inline {
-            len: 0,
+            len: Count::Zero,
             items: [T::default(); INLINE_RANK],
         }
     }

@@ -72,7 +72,7 @@ impl Layout {
     /// ```
     pub fn reshape(&self, sizes: &[isize], order: Order) -> Result<Option<Layout>, ShapeError> {
         let shape = self.shape().resolve_reshape(sizes)?;
-        Ok(self.view_as(&shape, order))
+        Ok(self.view_of(shape, order))
     }
 
     /// Views the elements under a shape with the same number of elements; `None` if only a copy can have it.
@@ -83,19 +83,20 @@ impl Layout {
         if shape.checked_elements().ok()? != self.elements() {
             return None;
         }
+        self.view_of(shape.clone(), order)
+    }
+
+    /// [`Layout::view_as`] of a shape whose elements were counted.
+    fn view_of(&self, shape: Shape, order: Order) -> Option<Layout> {
         if self.is_empty() || self.is_contiguous(order) {
-            let strides = shape.contiguous_strides(order).ok()?;
-            return Some(Layout::derived(
-                shape.clone(),
-                strides,
-                self.offset().cast_signed(),
-            ));
+            let (offset, elements) = (self.offset(), self.elements());
+            return Some(Layout::gap_free_at(offset, shape, elements, order));
         }
         match order {
-            Order::C => split_and_merge(self, shape),
+            Order::C => split_and_merge(self, &shape),
             // F order is C order of the reversed axes.
             Order::F => {
-                let mut reversed = shape.clone();
+                let mut reversed = shape;
                 reversed.reverse();
                 Some(split_and_merge(&self.transpose(), &reversed)?.transpose())
             }

@@ -103,6 +103,12 @@ impl Shape {
         self.0.as_slice()
     }
 
+    /// The sizes as an array, if there are this many.
+    #[inline]
+    pub(crate) fn as_array<const N: usize>(&self) -> Option<&[usize; N]> {
+        self.0.as_array()
+    }
+
     /// Appends an axis behind the last one.
     #[inline]
     pub fn push(&mut self, size: usize) {

@@ -49,6 +49,12 @@ impl Strides {
         self.0.as_slice()
     }
 
+    /// The strides as an array, if there are this many.
+    #[inline]
+    pub(crate) fn as_array<const N: usize>(&self) -> Option<&[isize; N]> {
+        self.0.as_array()
+    }
+
     /// Appends the stride of an axis behind the last one.
     #[inline]
     pub fn push(&mut self, stride: isize) {

@@ -192,7 +192,8 @@ impl NdArray {
     }
 
     /// The array as the kernels take it.
-    #[inline]
+    // Made in its place: a copy of words just written would wait for them.
+    #[inline(always)]
     pub fn operand(&self) -> Operand<'_> {
         Operand::new(&self.buffer, &self.layout, self.dtype)
             .expect("the layout was checked against the buffer on construction")

@@ -4,33 +4,44 @@
 
 use std::marker::PhantomData;
 
+use crate::across::FEW;
 use crate::isa::{Arch, Task};
 use crate::numeric::{Compute, level_for};
-use crate::reduce_fold::{BLOCK, LaneFold, Rows, Runs, fold_run, lanes_of_run};
+use crate::reduce_fold::{BLOCK, LaneFold, Rows, Runs, fold_run, joined_lanes, lanes_of_run};
 
 /// What values are ranked by: themselves or their magnitude.
 pub(crate) trait Rank: Compute {
     type Magnitude: Compute;
+    /// A value that is no nearer to zero than any other.
+    const FARTHEST: Self;
     fn rank_magnitude(self) -> Self::Magnitude;
 }
 
 macro_rules! rank {
-    ($($t:ty => $m:ty, $method:ident);*) => {$(
+    ($($t:ty => $m:ty, $method:ident, $farthest:ident);*) => {$(
         impl Rank for $t {
             type Magnitude = $m;
+            const FARTHEST: $t = <$t>::$farthest;
             #[inline(always)]
             fn rank_magnitude(self) -> $m { <$t>::$method(self) }
         }
     )*};
 }
 // The magnitude of the most negative integer needs the unsigned type.
-rank!(f32 => f32, abs; f64 => f64, abs; i64 => u64, unsigned_abs; u64 => u64, from);
+rank!(
+    f32 => f32, abs, INFINITY;
+    f64 => f64, abs, INFINITY;
+    i64 => u64, unsigned_abs, MIN;
+    u64 => u64, from, MAX
+);
 
 /// An ordering: by value or magnitude, largest or smallest first.
 pub(crate) trait Order<C>: Copy {
     type Key: Compute;
     const LARGEST: bool;
     fn key(value: C) -> Self::Key;
+    /// A value that no other is worse than.
+    fn worst() -> C;
 
     /// Whether `new` replaces `best`: strictly better, or the first NaN.
     #[inline(always)]
@@ -60,6 +71,10 @@ impl<C: Rank, const LARGEST: bool> Order<C> for ByValue<LARGEST> {
     fn key(value: C) -> C {
         value
     }
+    #[inline(always)]
+    fn worst() -> C {
+        if LARGEST { C::LOWEST } else { C::HIGHEST }
+    }
 }
 
 /// Distances from zero.
@@ -72,6 +87,10 @@ impl<C: Rank, const LARGEST: bool> Order<C> for ByMagnitude<LARGEST> {
     #[inline(always)]
     fn key(value: C) -> C::Magnitude {
         value.rank_magnitude()
+    }
+    #[inline(always)]
+    fn worst() -> C {
+        if LARGEST { C::ZERO } else { C::FARTHEST }
     }
 }
 
@@ -89,6 +108,10 @@ impl<C: Compute, O: Order<C>> LaneFold<C> for BestKey<O> {
         } else {
             O::Key::HIGHEST
         }
+    }
+    #[inline(always)]
+    fn fill(&self) -> C {
+        O::worst()
     }
     #[inline(always)]
     fn step(&self, lane: O::Key, value: C) -> O::Key {
@@ -146,11 +169,7 @@ const PIECE: usize = 64;
 /// A vector scan for the piece that has the key, then the smallest position in that piece; zero where it is nowhere.
 #[inline(always)]
 fn locate<C: Compute, O: Order<C>>(run: &[C], key: O::Key) -> usize {
-    let is_nan = key.is_nan();
-    let found = |&value: &C| {
-        let candidate = O::key(value);
-        (candidate == key) | (candidate.is_nan() & is_nan)
-    };
+    let found = |&value: &C| stands::<C, O>(value, key);
     let has = |piece: &[C]| piece.iter().fold(false, |any, value| any | found(value));
     let last = run.len().saturating_sub(1) / PIECE * PIECE;
     let start = (0..last)
@@ -192,6 +211,9 @@ impl<C: Compute, O: Order<C>> Task for BestOfRuns<'_, C, O> {
     #[inline(always)]
     fn run<A: Arch>(self) {
         let Self { runs, best, .. } = self;
+        if (FEW..=SHORT).contains(&runs.len) {
+            return best_of_short_runs::<A, C, O>(runs, best);
+        }
         for (index, best) in best.iter_mut().enumerate() {
             let run = runs.run(index);
             let (mut key, mut at) = (O::Key::ZERO, 0);
@@ -204,6 +226,50 @@ impl<C: Compute, O: Order<C>> Task for BestOfRuns<'_, C, O> {
             *best = (at + locate::<C, O>(&run[at..], key)) as i64;
         }
     }
+}
+
+/// Longest run that is searched together with others.
+const SHORT: usize = 128;
+
+/// The positions of the best elements of short runs: the best keys of sixteen runs together, then where they first stand.
+#[inline(always)]
+fn best_of_short_runs<A: Arch, C: Compute, O: Order<C>>(runs: Runs<'_, C>, best: &mut [i64]) {
+    let fold = BestKey::<O>(PhantomData);
+    for (group, best) in best.chunks_mut(FEW).enumerate() {
+        let runs = runs.from(group * FEW);
+        let keys = joined_lanes::<A, C, O::Key>(
+            runs,
+            best.len(),
+            (LaneFold::<C>::lane(&fold), |_| O::worst()),
+            |_, lane, value, _| fold.step(lane, value),
+            |left, right| LaneFold::<C>::join(&fold, left, right),
+        );
+        let found = joined_lanes::<A, C, u32>(
+            runs,
+            best.len(),
+            // What is filled in stands behind every element: it is never found first.
+            (u32::MAX, |_| O::worst()),
+            |run, first, value, position| {
+                let at = if stands::<C, O>(value, keys[run]) {
+                    position as u32
+                } else {
+                    u32::MAX
+                };
+                first.min(at)
+            },
+            u32::min,
+        );
+        for (best, position) in best.iter_mut().zip(found) {
+            *best = i64::from(position);
+        }
+    }
+}
+
+/// Whether a value is the one that a key was taken from; any NaN is as good as another.
+#[inline(always)]
+fn stands<C, O: Order<C>>(value: C, key: O::Key) -> bool {
+    let candidate = O::key(value);
+    (candidate == key) | (candidate.is_nan() & key.is_nan())
 }
 
 /// Some rows of a sweep: columns that a row beats take its keys and its number.

@@ -1,5 +1,6 @@
 //! Numeric kernels over guarded buffers and strided layouts.
 
+mod across;
 mod blas;
 mod closure;
 mod code;
@@ -112,7 +113,7 @@ pub use reduce::{ReduceOp, reduce};
 pub use scan::{ScanOp, scan};
 pub use segment::{SegmentOp, segment_reduce};
 pub use segment_gradient::segment_reduce_gradient;
-pub use segment_move::{copy_row_ranges, segment_broadcast, segment_reverse};
+pub use segment_move::{copy_row_ranges, segment_broadcast, segment_pad, segment_reverse};
 pub use segment_softmax::segment_softmax;
 pub use segment_windows::{segment_windows, segment_windows_adjoint};
 pub use threads::{Thresholds, set_threads, set_thresholds, threads, thresholds};

@@ -11,7 +11,7 @@ use lodestride_shape::{Layout, Shape};
 
 use crate::door;
 use crate::error::KernelError;
-use crate::numeric::{Compute, ComputeFloat, ComputeKind};
+use crate::numeric::{Compute, ComputeKind};
 use crate::operand::{Operand, Output};
 use crate::program_reduce::Computed;
 use crate::reduce_exponentials::LogSumExp;
@@ -20,6 +20,7 @@ use crate::reduce_kinds::{Addable, Extreme, Lanes, Magnitude, NonZero, Product, 
 use crate::reduce_moments::{Norm2, Variance};
 use crate::reduce_plan::Plan;
 use crate::reduce_walk::Walk;
+use crate::scalar::raised::Raised;
 use crate::strided::{Origin, Source, store};
 
 /// A reduction of many values to one.
@@ -328,7 +329,7 @@ impl Job<'_, '_> {
         }
     }
 
-    fn float<C: ComputeFloat + Addable<Value = f64> + Magnitude>(&mut self) {
+    fn float<C: Raised + Addable<Value = f64> + Magnitude>(&mut self) {
         match self.op {
             ReduceOp::Mean => self.walk::<C, _, _>(lanes::<C, _, _>(Sum::<false>, |sum, n| {
                 C::divided(sum, n as f64)

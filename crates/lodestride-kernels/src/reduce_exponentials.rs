@@ -1,9 +1,15 @@
 //! The reducer of log-sum-exp: the maximum of a block first, then the sum of exponentials below it.
+//!
+//! Short runs are worked on as columns of a tile, a vector of runs at a time.
 
+use crate::across::FEW;
 use crate::isa::{Arch, Level, Task};
-use crate::numeric::ComputeFloat;
-use crate::reduce_fold::{COLUMNS, FEW, Reducer, Rows, Runs, fold_run, lanes_of_rows};
-use crate::reduce_kinds::{Extreme, Magnitude};
+use crate::numeric::{ComputeFloat, ComputeKind};
+use crate::reduce_fold::{COLUMNS, Reducer, Rows, Runs, lanes_of_rows};
+use crate::row_walk::WIDE;
+use crate::scalar::log::Log;
+use crate::scalar::raised::{Raised, raised_exps};
+use crate::vector::{Vector, largest_of};
 
 /// Logarithm of the sum of exponentials, shifted by each block's maximum.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +21,11 @@ pub(crate) struct Exponentials {
     largest: f64,
     sum: f64,
 }
+
+/// Longest run that is worked on as a column.
+const SHORT: usize = 64;
+/// Vectors worked on together, so that each fills the latencies of the others.
+const GROUP: usize = 2;
 
 impl Exponentials {
     const EMPTY: Self = Self {
@@ -47,47 +58,170 @@ impl Exponentials {
     }
 }
 
-/// Sum of `exp(value - largest)` over a run.
-struct ExpSum<'a, C> {
-    run: &'a [C],
-    largest: C,
-}
-
-impl<C: ComputeFloat> Task for ExpSum<'_, C> {
-    type Output = f64;
-
+impl Exponentials {
+    /// The logarithm of all, from that of the sum.
     #[inline(always)]
-    fn run<A: Arch>(self) -> f64 {
-        let mut lanes = [C::ZERO; 16];
-        let (chunks, rest) = self.run.as_chunks::<16>();
-        for chunk in chunks {
-            for lane in 0..16 {
-                lanes[lane] = lanes[lane].add(C::exponential::<A>(chunk[lane].sub(self.largest)));
-            }
+    fn answer(&self, log: f64) -> f64 {
+        // An infinite maximum is the answer; so is that of nothing.
+        if self.largest.is_infinite() {
+            self.largest
+        } else {
+            self.largest + log
         }
-        for (lane, value) in lanes.iter_mut().zip(rest) {
-            *lane = lane.add(C::exponential::<A>(value.sub(self.largest)));
+    }
+
+    /// From the largest number, NaN apart, and the sum below it, which is NaN where a number or the largest less itself is.
+    #[inline(always)]
+    fn new(largest: f64, sum: f64, has_nan: impl Fn() -> bool) -> Self {
+        if !sum.is_nan() {
+            return Self { largest, sum };
         }
-        lanes.iter().fold(0.0, |sum, lane| sum + lane.wide())
+        // The logarithm of an infinite sum is its largest term, whatever else there is.
+        let is_largest = largest.is_infinite() && !has_nan();
+        let largest = if is_largest { largest } else { f64::NAN };
+        Self { largest, sum: 1.0 }
     }
 }
 
-impl LogSumExp {
-    /// One run: its maximum, then the sum of exponentials below it.
-    fn of<C: ComputeFloat + Magnitude>(run: &[C]) -> Exponentials {
-        let largest = fold_run(Extreme::<false, false>, run);
-        if run.is_empty() || largest.wide().is_infinite() || largest.is_nan() {
-            // exp of an infinite maximum: the answer is the maximum, whatever else there is.
-            let sum = if run.is_empty() { 0.0 } else { 1.0 };
-            return Exponentials {
-                largest: largest.wide(),
-                sum,
-            };
+/// Sums of vectors of raised exponentials with what rounding took from them: beside the term of the maximum, small ones
+/// must not be lost to a logarithm near zero.
+#[derive(Clone, Copy)]
+struct Terms<V> {
+    sum: V,
+    lost: V,
+}
+
+impl<V> Terms<V> {
+    /// No terms. The sum begins with one that is as large as any, so that what is added is never the larger one.
+    #[inline(always)]
+    fn none<C: Raised>() -> Self
+    where
+        V: Vector<C>,
+    {
+        let sum = V::splat(C::of(C::FACTOR));
+        let lost = V::splat(C::ZERO);
+        Self { sum, lost }
+    }
+
+    #[inline(always)]
+    fn plus<C: Raised>(self, term: V) -> Self
+    where
+        V: Vector<C>,
+    {
+        // Dekker's two-sum of a larger and a smaller number.
+        let sum = self.sum.add(term);
+        let lost = self.lost.add(term.sub(sum.sub(self.sum)));
+        Self { sum, lost }
+    }
+
+    /// The sums, lane by lane.
+    #[inline(always)]
+    fn lanes<C: Raised>(self, out: &mut [f64])
+    where
+        V: Vector<C>,
+    {
+        let (mut sums, mut lost) = ([C::ZERO; WIDE], [C::ZERO; WIDE]);
+        self.sum.store(&mut sums);
+        self.lost.store(&mut lost);
+        for (out, (sum, lost)) in out[..V::LANES].iter_mut().zip(sums.iter().zip(&lost)) {
+            *out = ((sum.wide() - C::FACTOR) + lost.wide()) * (1.0 / C::FACTOR);
         }
-        Exponentials {
-            largest: largest.wide(),
-            sum: Level::current().run(ExpSum { run, largest }),
+    }
+}
+
+/// Runs that are not empty, one for each total.
+struct OfRuns<'a, C> {
+    runs: Runs<'a, C>,
+    totals: &'a mut [Exponentials],
+}
+
+impl<C: Raised> Task for OfRuns<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let Self { runs, totals } = self;
+        if runs.len > SHORT || totals.len() < FEW {
+            for (index, total) in totals.iter_mut().enumerate() {
+                *total = total.merge(of_run::<C, C::In<A>>(runs.run(index)));
+            }
+            return;
         }
+        let mut tile = [C::ZERO; SHORT * WIDE];
+        for (group, totals) in totals.chunks_mut(WIDE).enumerate() {
+            let runs = runs.from(group * WIDE);
+            runs.transposed::<A>(totals.len(), &mut tile, WIDE);
+            let (mut largest, mut sums) = ([C::ZERO; WIDE], [0.0; WIDE]);
+            for at in (0..WIDE).step_by(GROUP * C::In::<A>::LANES) {
+                let columns = &tile[at..];
+                of_columns::<C, C::In<A>>(columns, runs.len, &mut largest[at..], &mut sums[at..]);
+            }
+            for (lane, total) in totals.iter_mut().enumerate() {
+                let has_nan = || runs.run(lane).iter().any(|value| value.is_nan());
+                let found = Exponentials::new(largest[lane].wide(), sums[lane], has_nan);
+                *total = total.merge(found);
+            }
+        }
+    }
+}
+
+/// The exponentials of one run.
+#[inline(always)]
+fn of_run<C: Raised, V: Vector<C>>(run: &[C]) -> Exponentials {
+    let largest = largest_of::<C, V>(run);
+    let top = V::splat(largest);
+    let mut terms = [Terms::<V>::none(); GROUP];
+    let whole = run.len() / (GROUP * V::LANES) * GROUP * V::LANES;
+    for at in (0..whole).step_by(GROUP * V::LANES) {
+        let below = [
+            V::load(&run[at..]).sub(top),
+            V::load(&run[at + V::LANES..]).sub(top),
+        ];
+        for (terms, term) in terms.iter_mut().zip(raised_exps::<C, V, GROUP>(below)) {
+            *terms = terms.plus(term);
+        }
+    }
+    for at in (whole..run.len()).step_by(V::LANES) {
+        let part = &run[at..run.len().min(at + V::LANES)];
+        let below = V::load_part(part, C::LOWEST).sub(top);
+        let [term] = raised_exps::<C, V, 1>([below]);
+        terms[0] = terms[0].plus(term);
+    }
+    let mut sum = 0.0;
+    for terms in terms {
+        let mut lanes = [0.0; WIDE];
+        terms.lanes(&mut lanes);
+        sum += lanes[..V::LANES].iter().fold(0.0, |sum, lane| sum + lane);
+    }
+    let has_nan = || run.iter().any(|value| value.is_nan());
+    Exponentials::new(largest.wide(), sum, has_nan)
+}
+
+/// The largest number of each column of a tile and the sum of the exponentials below it.
+#[inline(always)]
+fn of_columns<C: Raised, V: Vector<C>>(
+    columns: &[C],
+    rows: usize,
+    largest: &mut [C],
+    sums: &mut [f64],
+) {
+    let load = |row: usize, i: usize| V::load(&columns[row * WIDE + i * V::LANES..]);
+    let mut tops = [V::splat(C::LOWEST); GROUP];
+    for row in 0..rows {
+        for (i, top) in tops.iter_mut().enumerate() {
+            *top = load(row, i).larger(*top);
+        }
+    }
+    let mut terms = [Terms::<V>::none(); GROUP];
+    for row in 0..rows {
+        let below = [load(row, 0).sub(tops[0]), load(row, 1).sub(tops[1])];
+        for (terms, term) in terms.iter_mut().zip(raised_exps::<C, V, GROUP>(below)) {
+            *terms = terms.plus(term);
+        }
+    }
+    for (i, (top, terms)) in tops.into_iter().zip(terms).enumerate() {
+        top.store(&mut largest[i * V::LANES..]);
+        terms.lanes(&mut sums[i * V::LANES..]);
     }
 }
 
@@ -129,7 +263,24 @@ impl<C: ComputeFloat> Task for ExpSumRows<'_, C> {
     }
 }
 
-impl<C: ComputeFloat + Magnitude> Reducer<C> for LogSumExp {
+/// The logarithms of some totals.
+struct Logarithms<'a> {
+    totals: &'a [Exponentials],
+    values: &'a mut [f64],
+}
+
+impl Task for Logarithms<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        for (value, total) in self.values.iter_mut().zip(self.totals) {
+            *value = total.answer(Log::log::<A>(total.sum));
+        }
+    }
+}
+
+impl<C: Raised> Reducer<C> for LogSumExp {
     type Total = Exponentials;
     type Value = f64;
 
@@ -138,8 +289,8 @@ impl<C: ComputeFloat + Magnitude> Reducer<C> for LogSumExp {
     }
 
     fn runs(&self, runs: Runs<'_, C>, totals: &mut [Exponentials]) {
-        for (index, total) in totals.iter_mut().enumerate() {
-            *total = total.merge(Self::of(runs.run(index)));
+        if runs.len > 0 {
+            Level::current().run(OfRuns { runs, totals });
         }
     }
 
@@ -151,10 +302,13 @@ impl<C: ComputeFloat + Magnitude> Reducer<C> for LogSumExp {
         left.merge(right)
     }
 
-    fn finish(&self, total: Exponentials, _count: usize) -> f64 {
-        if total.largest.is_infinite() {
-            return total.largest;
+    fn finish(&self, totals: &[Exponentials], _count: usize, values: &mut [f64]) {
+        if C::KIND == ComputeKind::F32 {
+            return Level::current().run(Logarithms { totals, values });
         }
-        total.largest + total.sum.ln()
+        // Not by vectors, whose last place would show in f64 where the logarithm cancels the maximum.
+        for (value, total) in values.iter_mut().zip(totals) {
+            *value = total.answer(total.sum.ln());
+        }
     }
 }

@@ -5,14 +5,16 @@
 //! its position alone, so a result depends neither on the instruction set nor on the number of threads. Whole sets of runs
 //! go through one call, so that choosing the instruction set costs nothing per run.
 
+use lodestride_buffer::Element;
+
+use crate::across::{FEW, Halves, Spilled, across, across_rows, halved, spill};
 use crate::isa::{Arch, Task};
 use crate::numeric::{Compute, level_for};
+use crate::square::transpose;
 use crate::stream;
 
 /// Independent accumulators of a long run: enough for eight vectors of f64 in flight.
 pub(crate) const LANES: usize = 64;
-/// Accumulators of a short run, and of what remains of a long one: a vector of f32.
-pub(crate) const FEW: usize = 16;
 /// Shortest run that is worth all lanes.
 pub(crate) const LONG: usize = 192;
 /// Elements of a block of a run.
@@ -25,17 +27,19 @@ pub(crate) const COLUMNS: usize = 1024;
 const PAGE: usize = 4096;
 /// Bytes that the second-level cache holds.
 const CACHED: usize = 1 << 20;
-/// Elements of a run that are folded between two requests for memory: far enough ahead to hide its latency.
-pub(crate) const PART: usize = 1024;
+/// Runs of a few elements that are folded together, as columns.
+const TOGETHER: usize = 64;
 
 /// A fold whose lanes take one element at a time.
 pub(crate) trait LaneFold<C: Compute>: Copy + Sync {
     /// What a lane holds inside a block.
-    type Lane: Copy;
+    type Lane: Element;
     /// What a block, and everything above it, is summed up as.
     type Total: Copy + Send + Sync;
 
     fn lane(&self) -> Self::Lane;
+    /// A value that leaves every lane as it is.
+    fn fill(&self) -> C;
     fn step(&self, lane: Self::Lane, value: C) -> Self::Lane;
     /// Two lanes as one.
     fn join(&self, left: Self::Lane, right: Self::Lane) -> Self::Lane;
@@ -66,6 +70,22 @@ impl<'a, C> Runs<'a, C> {
     #[inline(always)]
     pub(crate) fn run(&self, index: usize) -> &'a [C] {
         &self.data[self.start + index * self.step..][..self.len]
+    }
+
+    /// The same runs without the first `index`.
+    #[inline(always)]
+    pub(crate) fn from(self, index: usize) -> Self {
+        let start = self.start + index * self.step;
+        Self { start, ..self }
+    }
+}
+
+impl<C: Compute> Runs<'_, C> {
+    /// Copies the first `count` runs to the columns of a tile whose rows are `pitch` apart.
+    #[inline(always)]
+    pub(crate) fn transposed<A: Arch>(&self, count: usize, tile: &mut [C], pitch: usize) {
+        let from = &self.data[self.start..];
+        transpose::<A, C>((from, self.step), (tile, pitch), (count, self.len));
     }
 }
 
@@ -153,34 +173,100 @@ impl<C: Compute, F: LaneFold<C>> Task for ShortRuns<'_, C, F, F::Total> {
     #[inline(always)]
     fn run<A: Arch>(self) {
         let Self { fold, runs, totals } = self;
-        if runs.len < FEW {
-            for (index, total) in totals.iter_mut().enumerate() {
-                *total = fold.merge(*total, tiny(fold, runs.run(index)));
-            }
-            return;
-        }
         if totals.len() < FEW / 4 {
             for (index, total) in totals.iter_mut().enumerate() {
-                *total = fold.merge(*total, lanes::<C, F, FEW>(fold, runs.run(index)));
+                *total = fold.merge(*total, lanes_of_run(fold, runs.run(index)));
             }
             return;
         }
+        if runs.len < FEW {
+            return tiny_runs::<A, C, F>(fold, runs, totals);
+        }
         // A vector of lanes for each run, then the lanes of all of them together: the same tree.
-        let mut few = Spilled([[fold.lane(); FEW]; FEW]);
+        let lane = fold.lane();
         for (group, totals) in totals.chunks_mut(FEW).enumerate() {
-            for (index, lanes) in few.0.iter_mut().enumerate().take(totals.len()) {
-                let (chunks, rest) = runs.run(group * FEW + index).as_chunks();
-                *lanes = step_chunks(fold, [fold.lane(); FEW], chunks);
-                for (lane, &value) in lanes.iter_mut().zip(rest) {
-                    *lane = fold.step(*lane, value);
-                }
-            }
-            let joined = across_rows(&few, |left, right| fold.join(left, right));
+            let joined = joined_lanes::<A, C, F::Lane>(
+                runs.from(group * FEW),
+                totals.len(),
+                (lane, |_| fold.fill()),
+                |_, lane, value, _| fold.step(lane, value),
+                |left, right| fold.join(left, right),
+            );
             for (total, lane) in totals.iter_mut().zip(joined) {
                 *total = fold.merge(*total, fold.lift(lane));
             }
         }
     }
+}
+
+/// Runs shorter than a vector, as columns of a tile: each is folded from first to last, as [`tiny`] does.
+#[inline(always)]
+fn tiny_runs<A: Arch, C: Compute, F: LaneFold<C>>(
+    fold: F,
+    runs: Runs<'_, C>,
+    totals: &mut [F::Total],
+) {
+    let mut tile = [C::ZERO; FEW * TOGETHER];
+    for (group, totals) in totals.chunks_mut(TOGETHER).enumerate() {
+        let runs = runs.from(group * TOGETHER);
+        runs.transposed::<A>(totals.len(), &mut tile, TOGETHER);
+        let mut lanes = [fold.lane(); TOGETHER];
+        for column in tile.as_chunks::<TOGETHER>().0.iter().take(runs.len) {
+            for (lane, &value) in lanes.iter_mut().zip(column) {
+                *lane = fold.step(*lane, value);
+            }
+        }
+        for (total, &lane) in totals.iter_mut().zip(&lanes) {
+            *total = fold.merge(*total, fold.lift(lane));
+        }
+    }
+}
+
+/// Steps [`FEW`] lanes over each of up to [`FEW`] runs and joins the lanes of each to one.
+///
+/// Lanes begin with `lane`; `fill(run)` is a value that leaves them as they are; `step(run, lane, value, position)` takes a
+/// value.
+#[inline(always)]
+pub(crate) fn joined_lanes<A: Arch, C: Compute, L: Element>(
+    runs: Runs<'_, C>,
+    count: usize,
+    (lane, fill): (L, impl Fn(usize) -> C),
+    step: impl Fn(usize, L, C, usize) -> L,
+    join: impl Fn(L, L) -> L + Copy,
+) -> [L; FEW] {
+    let mut halves: Halves<L> = Spilled([[lane; FEW / 2]; FEW]);
+    for (index, half) in halves.0.iter_mut().enumerate().take(count) {
+        let run = runs.run(index);
+        let (chunks, rest) = run.as_chunks::<FEW>();
+        let mut lanes = [lane; FEW];
+        for (number, chunk) in chunks.iter().enumerate() {
+            for at in 0..FEW {
+                lanes[at] = step(index, lanes[at], chunk[at], number * FEW + at);
+            }
+        }
+        if !rest.is_empty() {
+            let last = last_chunk(run, rest.len(), fill(index));
+            for at in 0..FEW {
+                lanes[at] = step(index, lanes[at], last[at], chunks.len() * FEW + at);
+            }
+        }
+        *half = halved(&lanes, join);
+    }
+    across_rows::<A, L>(&halves, join)
+}
+
+/// The last `count` elements of a run, then `fill`: whole vectors, without a loop over the elements.
+#[inline(always)]
+pub(crate) fn last_chunk<C: Copy>(run: &[C], count: usize, fill: C) -> [C; FEW] {
+    let mut pair = Spilled([fill; 2 * FEW]);
+    match run.last_chunk::<FEW>() {
+        Some(last) => pair.0[..FEW].copy_from_slice(last),
+        None => pair.0[FEW - run.len()..FEW].copy_from_slice(run),
+    }
+    std::hint::black_box(&mut pair);
+    let mut chunk = [fill; FEW];
+    chunk.copy_from_slice(&pair.0[FEW - count..][..FEW]);
+    chunk
 }
 
 /// The body of [`fold_run`], for callers that already run under an instruction set.
@@ -202,15 +288,7 @@ fn tiny<C: Compute, F: LaneFold<C>>(fold: F, run: &[C]) -> F::Total {
 /// `N` lanes, joined to a few for the last elements of the run.
 #[inline(always)]
 fn lanes<C: Compute, F: LaneFold<C>, const N: usize>(fold: F, run: &[C]) -> F::Total {
-    let mut wide = [fold.lane(); N];
-    if N == LANES && run.len() > PART {
-        for part in run.chunks(PART) {
-            prefetch_after(part);
-            wide = step_chunks(fold, wide, part.as_chunks().0);
-        }
-    } else {
-        wide = step_chunks(fold, wide, run.as_chunks().0);
-    }
+    let wide = step_chunks(fold, [fold.lane(); N], run.as_chunks().0);
     let mut few = grouped(wide, |left, right| fold.join(left, right));
     let mut rest = run.as_chunks::<N>().1;
     if N > FEW {
@@ -258,75 +336,10 @@ fn step_chunks<C: Compute, F: LaneFold<C>, const N: usize>(
 /// Asks for the memory that follows a part of a run.
 #[inline(always)]
 pub(crate) fn prefetch_after<C>(part: &[C]) {
-    let next = part.as_ptr().wrapping_add(PART).cast::<u8>();
+    let next = part.as_ptr_range().end.cast::<u8>();
     for line in (0..size_of_val(part)).step_by(stream::LINE) {
         stream::prefetch(next.wrapping_add(line));
     }
-}
-
-/// Whole cache lines, so that what is stored in one piece is loaded from it without delay.
-#[derive(Debug)]
-#[repr(align(64))]
-pub(crate) struct Spilled<T>(pub(crate) T);
-
-/// Makes the compiler put lanes into memory here. Without it the shuffles of what follows creep into the loop before, which
-/// is then compiled in odd pieces instead of whole vectors. No effect on values.
-#[inline(always)]
-pub(crate) fn spill<T>(lanes: T) -> T {
-    let mut spilled = Spilled(lanes);
-    std::hint::black_box(&mut spilled);
-    spilled.0
-}
-
-/// All lanes as one, by halves.
-#[inline(always)]
-pub(crate) fn across<L: Copy>(lanes: [L; FEW], join: impl Fn(L, L) -> L) -> L {
-    let half = halved::<L, FEW, { FEW / 2 }>(&spill(lanes), &join);
-    let last = halved::<L, { FEW / 2 }, { FEW / 4 }>(&spill(half), &join);
-    let last = spill(last);
-    join(join(last[0], last[2]), join(last[1], last[3]))
-}
-
-#[inline(always)]
-fn halved<L: Copy, const N: usize, const H: usize>(
-    lanes: &[L; N],
-    join: impl Fn(L, L) -> L,
-) -> [L; H] {
-    let mut half = [lanes[0]; H];
-    for lane in 0..H {
-        half[lane] = join(lanes[lane], lanes[lane + H]);
-    }
-    half
-}
-
-/// [`across`] for each of several rows of lanes, level by level.
-#[inline(always)]
-pub(crate) fn across_rows<L: Copy>(
-    rows: &Spilled<[[L; FEW]; FEW]>,
-    join: impl Fn(L, L) -> L,
-) -> [L; FEW] {
-    let half: [[L; FEW / 2]; FEW] = halved_rows(&rows.0, &join);
-    let quarter: [[L; FEW / 4]; FEW] = halved_rows(&spill(half), &join);
-    let pairs: [[L; FEW / 8]; FEW] = halved_rows(&spill(quarter), &join);
-    let mut joined = [rows.0[0][0]; FEW];
-    for (joined, pair) in joined.iter_mut().zip(&spill(pairs)) {
-        *joined = join(pair[0], pair[1]);
-    }
-    joined
-}
-
-#[inline(always)]
-fn halved_rows<L: Copy, const N: usize, const H: usize>(
-    rows: &[[L; N]; FEW],
-    join: impl Fn(L, L) -> L,
-) -> [[L; H]; FEW] {
-    let mut half = [[rows[0][0]; H]; FEW];
-    for (half, row) in half.iter_mut().zip(rows) {
-        for lane in 0..H {
-            half[lane] = join(row[lane], row[lane + H]);
-        }
-    }
-    half
 }
 
 /// Folds at most [`ROWS`] rows column by column and merges every column into its total.
@@ -414,7 +427,7 @@ pub(crate) fn lanes_of_rows<C: Compute, L: Copy>(
 pub(crate) trait Reducer<C: Compute>: Copy + Sync {
     type Total: Copy + Send + Sync;
     /// The type of the finished value.
-    type Value: Copy + Send + Sync;
+    type Value: Compute;
 
     /// The total of no elements.
     fn empty(&self) -> Self::Total;
@@ -423,8 +436,8 @@ pub(crate) trait Reducer<C: Compute>: Copy + Sync {
     /// Merges the column totals of at most [`ROWS`] rows of at most [`COLUMNS`] columns into `totals`.
     fn rows(&self, rows: Rows<'_, C>, totals: &mut [Self::Total]);
     fn merge(&self, left: Self::Total, right: Self::Total) -> Self::Total;
-    /// The result for `count` elements.
-    fn finish(&self, total: Self::Total, count: usize) -> Self::Value;
+    /// The results for `count` elements each.
+    fn finish(&self, totals: &[Self::Total], count: usize, values: &mut [Self::Value]);
 }
 
 #[cfg(test)]
@@ -437,6 +450,9 @@ mod tests {
         type Lane = f32;
         type Total = f64;
         fn lane(&self) -> f32 {
+            0.0
+        }
+        fn fill(&self) -> f32 {
             0.0
         }
         fn step(&self, lane: f32, value: f32) -> f32 {

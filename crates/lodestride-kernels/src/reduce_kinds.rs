@@ -64,9 +64,11 @@ impl Addable for f32 {
     fn plus(a: f64, b: f64) -> f64 {
         a + b
     }
+    #[inline(always)]
     fn value(sum: f64) -> f64 {
         sum
     }
+    #[inline(always)]
     fn divided(sum: f64, by: f64) -> f64 {
         sum / by
     }
@@ -95,9 +97,11 @@ impl Addable for f64 {
     fn plus(a: Compensated, b: Compensated) -> Compensated {
         a.plus(b)
     }
+    #[inline(always)]
     fn value(sum: Compensated) -> f64 {
         sum.value()
     }
+    #[inline(always)]
     fn divided(sum: Compensated, by: f64) -> f64 {
         sum.value() / by
     }
@@ -118,7 +122,9 @@ macro_rules! addable_integer {
             fn widen(self) -> $t { self }
             #[inline(always)]
             fn plus(a: $t, b: $t) -> $t { a.wrapping_add(b) }
+            #[inline(always)]
             fn value(sum: $t) -> $t { sum }
+            #[inline(always)]
             fn divided(sum: $t, by: f64) -> $t { (sum as f64 / by) as $t }
             type Factor = $t;
             #[inline(always)]
@@ -139,7 +145,7 @@ impl<C, F, V> Reducer<C> for Lanes<F, F::Total, V>
 where
     C: Compute,
     F: LaneFold<C>,
-    V: Copy + Send + Sync,
+    V: Compute,
 {
     type Total = F::Total;
     type Value = V;
@@ -156,8 +162,10 @@ where
     fn merge(&self, left: F::Total, right: F::Total) -> F::Total {
         self.fold.merge(left, right)
     }
-    fn finish(&self, total: F::Total, count: usize) -> V {
-        (self.end)(total, count)
+    fn finish(&self, totals: &[F::Total], count: usize, values: &mut [V]) {
+        for (value, &total) in values.iter_mut().zip(totals) {
+            *value = (self.end)(total, count);
+        }
     }
 }
 
@@ -170,6 +178,10 @@ impl<C: Addable + Magnitude, const ABS: bool> LaneFold<C> for Sum<ABS> {
     type Total = C::Sum;
     #[inline(always)]
     fn lane(&self) -> C {
+        C::ZERO
+    }
+    #[inline(always)]
+    fn fill(&self) -> C {
         C::ZERO
     }
     #[inline(always)]
@@ -217,6 +229,10 @@ impl<C: Addable> LaneFold<C> for Product {
         C::Factor::ONE
     }
     #[inline(always)]
+    fn fill(&self) -> C {
+        C::ONE
+    }
+    #[inline(always)]
     fn step(&self, lane: C::Factor, value: C) -> C::Factor {
         lane.mul(value.factor())
     }
@@ -243,6 +259,10 @@ impl<C: Magnitude, const MIN: bool, const ABS: bool> LaneFold<C> for Extreme<MIN
     type Total = C;
     #[inline(always)]
     fn lane(&self) -> C {
+        self.fill()
+    }
+    #[inline(always)]
+    fn fill(&self) -> C {
         match (MIN, ABS) {
             (true, _) => C::HIGHEST,
             (false, true) => C::ZERO,
@@ -284,6 +304,10 @@ impl<C: Compute> LaneFold<C> for NonZero {
         0
     }
     #[inline(always)]
+    fn fill(&self) -> C {
+        C::ZERO
+    }
+    #[inline(always)]
     fn step(&self, lane: u32, value: C) -> u32 {
         lane + u32::from(value != C::ZERO)
     }
@@ -310,6 +334,10 @@ impl<C: ComputeFloat> LaneFold<C> for Squares {
     type Total = f64;
     #[inline(always)]
     fn lane(&self) -> C {
+        C::ZERO
+    }
+    #[inline(always)]
+    fn fill(&self) -> C {
         C::ZERO
     }
     #[inline(always)]
@@ -342,6 +370,10 @@ impl<C: ComputeFloat> LaneFold<C> for ScaledSquares {
     #[inline(always)]
     fn lane(&self) -> f64 {
         0.0
+    }
+    #[inline(always)]
+    fn fill(&self) -> C {
+        C::ZERO
     }
     #[inline(always)]
     fn step(&self, lane: f64, value: C) -> f64 {

@@ -4,11 +4,12 @@
 
 use std::marker::PhantomData;
 
+use crate::across::{FEW, Spilled, across, across_rows, halved, spill};
 use crate::isa::{Arch, Level, Task};
 use crate::numeric::{ComputeFloat, ComputeKind};
 use crate::reduce_fold::{
-    COLUMNS, FEW, LANES, LONG, PART, ROWS, Reducer, Rows, Runs, Spilled, across, across_rows,
-    fold_rows, fold_run, fold_runs, grouped, lanes_of_run, prefetch_after, spill,
+    COLUMNS, LANES, LONG, ROWS, Reducer, Rows, Runs, fold_rows, fold_run, fold_runs, grouped,
+    joined_lanes, lanes_of_run, last_chunk,
 };
 use crate::reduce_kinds::{Addable, Extreme, Magnitude, ScaledSquares, Squares, Sum};
 
@@ -141,11 +142,13 @@ impl<C: ComputeFloat + Magnitude> Reducer<C> for Norm2<C> {
         left.merge(right)
     }
 
-    fn finish(&self, total: Scaled, _count: usize) -> f64 {
-        if self.root {
-            total.unit * total.squares.sqrt()
-        } else {
-            total.unit * total.squares * total.unit
+    fn finish(&self, totals: &[Scaled], _count: usize, values: &mut [f64]) {
+        for (value, total) in values.iter_mut().zip(totals) {
+            *value = if self.root {
+                total.unit * total.squares.sqrt()
+            } else {
+                total.unit * total.squares * total.unit
+            };
         }
     }
 }
@@ -258,12 +261,8 @@ where
     else {
         return moments_by_two_looks(run);
     };
-    let mut lanes = ([C::ZERO; LANES], [C::ZERO; LANES]);
-    for part in run.chunks(PART) {
-        prefetch_after(part);
-        lanes = deviations(lanes, part.as_chunks().0, shifts);
-    }
-    let (sums, squares) = lanes;
+    let zeros = [C::ZERO; LANES];
+    let (sums, squares) = deviations((zeros, zeros), chunks, shifts);
     let count = chunks.len() as f64;
     let base = shifts[0].wide();
     let (mut means, mut around) = ([0.0; LANES], [0.0; LANES]);
@@ -323,35 +322,29 @@ impl<C: ComputeFloat> Task for MomentsOfShortRuns<'_, C> {
     fn run<A: Arch>(self) {
         let Self { runs, totals } = self;
         let (count, zeros) = (runs.len as f64, [C::ZERO; FEW]);
-        let (mut sums, mut squares) = (Spilled([zeros; FEW]), Spilled([zeros; FEW]));
+        let mut sums = Spilled([[C::ZERO; FEW / 2]; FEW]);
+        let mut squares = Spilled([[C::ZERO; FEW / 2]; FEW]);
         for (group, totals) in totals.chunks_mut(FEW).enumerate() {
-            let run = |index: usize| runs.run(group * FEW + index);
-            for (index, lanes) in sums.0.iter_mut().enumerate().take(totals.len()) {
-                *lanes = zeros;
-                let (chunks, rest) = run(index).as_chunks::<FEW>();
-                for chunk in chunks {
-                    for lane in 0..FEW {
-                        lanes[lane] = lanes[lane].add(chunk[lane]);
-                    }
-                }
-                for (lane, &value) in lanes.iter_mut().zip(rest) {
-                    *lane = lane.add(value);
-                }
-            }
-            let shifts = across_rows(&sums, C::add).map(|sum| C::of(sum.wide() / count));
+            let runs = runs.from(group * FEW);
+            let add = |_: usize, sum: C, value: C, _: usize| sum.add(value);
+            let zero = (C::ZERO, |_| C::ZERO);
+            let shifts = joined_lanes::<A, C, C>(runs, totals.len(), zero, add, C::add);
+            let shifts = shifts.map(|sum| C::of(sum.wide() / count));
             let lanes = sums.0.iter_mut().zip(squares.0.iter_mut()).zip(shifts);
             for (index, ((sums, squares), shift)) in lanes.enumerate().take(totals.len()) {
-                let (chunks, rest) = run(index).as_chunks();
-                (*sums, *squares) = deviations((zeros, zeros), chunks, &[shift; FEW]);
-                for ((sum, square), &value) in sums.iter_mut().zip(squares).zip(rest) {
-                    let deviation = value.sub(shift);
-                    *sum = sum.add(deviation);
-                    *square = square.add(deviation.mul(deviation));
+                let run = runs.run(index);
+                let (chunks, rest) = run.as_chunks();
+                let mut both = deviations((zeros, zeros), chunks, &[shift; FEW]);
+                if !rest.is_empty() {
+                    let last = last_chunk(run, rest.len(), shift);
+                    both = deviations(both, &[last], &[shift; FEW]);
                 }
+                *sums = halved(&both.0, C::add);
+                *squares = halved(&both.1, C::add);
             }
-            let joined = across_rows(&sums, C::add)
+            let joined = across_rows::<A, C>(&sums, C::add)
                 .into_iter()
-                .zip(across_rows(&squares, C::add));
+                .zip(across_rows::<A, C>(&squares, C::add));
             for ((total, (sum, square)), shift) in totals.iter_mut().zip(joined).zip(shifts) {
                 let moments = Moments::shifted(count, shift.wide(), sum.wide(), square.wide());
                 *total = total.merge(moments);
@@ -453,16 +446,18 @@ impl<C: ComputeFloat + Addable<Value = f64> + Magnitude> Reducer<C> for Variance
         left.merge(right)
     }
 
-    fn finish(&self, total: Moments, count: usize) -> f64 {
+    fn finish(&self, totals: &[Moments], count: usize, values: &mut [f64]) {
         // As NumPy: too few values give 0/0 = NaN, or a positive sum over zero = infinity.
         let freedom = count.saturating_sub(self.ddof) as f64;
-        // Rounding may leave a tiny negative sum for equal values; NaN stays NaN.
-        let squares = if total.squares < 0.0 {
-            0.0
-        } else {
-            total.squares
-        };
-        let variance = squares / freedom;
-        if self.root { variance.sqrt() } else { variance }
+        for (value, total) in values.iter_mut().zip(totals) {
+            // Rounding may leave a tiny negative sum for equal values; NaN stays NaN.
+            let squares = if total.squares < 0.0 {
+                0.0
+            } else {
+                total.squares
+            };
+            let variance = squares / freedom;
+            *value = if self.root { variance.sqrt() } else { variance };
+        }
     }
 }

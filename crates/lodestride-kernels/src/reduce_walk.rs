@@ -154,18 +154,19 @@ impl<'a, C: Compute, R: Reducer<C>> Walk<'a, C, R> {
     #[inline(never)]
     fn finish(&self, piece: Piece, totals: &[R::Total], sink: &mut Sink<'_, R::Value>) {
         let depth = self.plan.depth();
-        if let [total] = totals {
-            sink(piece.out, 1, &[self.reducer.finish(*total, depth)]);
+        if let [_] = totals {
+            let mut value = [R::Value::ZERO];
+            self.reducer.finish(totals, depth, &mut value);
+            sink(piece.out, 1, &value);
             return;
         }
+        let mut values = [R::Value::ZERO; 64];
         for (chunk, totals) in totals.chunks(64).enumerate() {
-            let mut values = [self.reducer.finish(totals[0], depth); 64];
-            for (value, &total) in values.iter_mut().zip(totals).skip(1) {
-                *value = self.reducer.finish(total, depth);
-            }
+            let values = &mut values[..totals.len()];
+            self.reducer.finish(totals, depth, values);
             let stride = self.plan.inner.out;
             let out = piece.out + (chunk * 64) as isize * stride;
-            sink(out, stride, &values[..totals.len()]);
+            sink(out, stride, values);
         }
     }
 

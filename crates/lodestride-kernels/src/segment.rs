@@ -1,7 +1,7 @@
 //! Reducing segments of rows: sum, mean, root-scaled sum, extremes, first, last; their gradients; repeating rows.
 //!
 //! Rows are the slices along axis 0; `offsets` divides them: segment `i` is the rows `offsets[i]..offsets[i + 1]`, possibly
-//! none. Accumulators of up to 256 columns stay in L1 while the rows of a segment go by.
+//! none. The accumulators of some neighbouring columns stay in registers while the rows of a segment go by.
 
 use std::fmt;
 
@@ -13,10 +13,11 @@ use crate::error::KernelError;
 use crate::isa::{Arch, Task};
 use crate::numeric::{Compute, ComputeKind, run_for};
 use crate::operand::Operand;
-use crate::reduce_fold::{BLOCK, ROWS, Rows, lanes_of_rows, lanes_of_run};
+use crate::reduce_fold::{BLOCK, ROWS, lanes_of_run};
 use crate::reduce_kinds::{Addable, Magnitude, Sum};
 use crate::segment_rows::{RowSink, RowView, balanced, check_offsets, rows_of};
 use crate::spread;
+use crate::threads;
 
 /// How the rows of a segment become one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -181,15 +182,6 @@ struct Target<'t, 'g> {
     pad: Scalar,
 }
 
-impl Target<'_, '_> {
-    fn put<V: Compute>(&mut self, segment: usize, position: usize, values: &[V], args: &[i64]) {
-        self.sink.store(self.guard, segment, position, values);
-        if let Some((sink, guard)) = &mut self.arg {
-            sink.store(guard, segment, position, args);
-        }
-    }
-}
-
 fn pad_value<V: Compute>(pad: Scalar) -> V {
     match pad {
         Scalar::Bool(value) => V::load(u64::from(value)),
@@ -211,45 +203,37 @@ fn pool<C: Addable + Magnitude>(
         SegmentOp::Sqrt => pool_with(SumPool(Divide::ByRoot), view, offsets, target),
         SegmentOp::Max => pool_with(ExtremePool::<false>, view, offsets, target),
         SegmentOp::Min => pool_with(ExtremePool::<true>, view, offsets, target),
-        SegmentOp::First => ends(false, view, offsets, target),
-        SegmentOp::Last => ends(true, view, offsets, target),
+        SegmentOp::First => pool_with(EndPool { last: false }, view, offsets, target),
+        SegmentOp::Last => pool_with(EndPool { last: true }, view, offsets, target),
     }
 }
 
-/// Columns folded together: their accumulators stay in L1.
-const WIDTH: usize = 256;
-
-/// How the rows of one segment are folded, up to [`WIDTH`] columns at a time.
-trait Pool<C: Compute>: Copy + Sync {
+/// How the rows of one segment are folded, `W` columns at a time: as many accumulators as registers hold.
+trait Pool<C: Compute>: Copy + Send + Sync {
     type Value: Compute;
-    /// What is kept between calls, so that short segments do not pay for filling it.
-    type Scratch;
-    fn scratch(&self) -> Self::Scratch;
-    /// Folds at least one row into one value per column; `from` gets the row it came from, where that is located.
-    fn fold(
+    /// Folds at least one row into one value per column; `from` gets the row it came from, where that is located. Must be
+    /// `#[inline(always)]`.
+    fn fold<const W: usize>(
         &self,
         columns: Columns<'_, C>,
-        scratch: &mut Self::Scratch,
-        values: &mut [Self::Value],
-        from: &mut [u32],
-    );
+        from: &mut [u32; W],
+    ) -> [Self::Value; W];
 }
 
 /// Some neighbouring columns of the rows of a segment.
 #[derive(Clone, Copy)]
-pub(crate) struct Columns<'a, C> {
-    pub(crate) data: &'a [C],
-    pub(crate) start: isize,
-    pub(crate) stride: isize,
-    pub(crate) rows: usize,
-    pub(crate) width: usize,
+struct Columns<'a, C> {
+    data: &'a [C],
+    start: isize,
+    stride: isize,
+    rows: usize,
 }
 
 impl<'a, C> Columns<'a, C> {
     #[inline(always)]
-    pub(crate) fn row(&self, row: usize) -> &'a [C] {
+    fn row<const W: usize>(&self, row: usize) -> &'a [C; W] {
         let start = (self.start + row as isize * self.stride) as usize;
-        &self.data[start..start + self.width]
+        &self.data[start..start + W].as_chunks().0[0]
     }
 }
 
@@ -263,58 +247,33 @@ enum Divide {
 #[derive(Clone, Copy)]
 struct SumPool(Divide);
 
-/// Accumulators of a sum.
-struct Sums<C: Addable> {
-    totals: [C::Sum; WIDTH],
-    sums: [C; WIDTH],
-    offsets: [usize; ROWS],
-}
-
 impl<C: Addable + Magnitude> Pool<C> for SumPool {
     type Value = C::Value;
-    type Scratch = Sums<C>;
-
-    fn scratch(&self) -> Sums<C> {
-        Sums {
-            totals: [C::NOTHING; WIDTH],
-            sums: [C::ZERO; WIDTH],
-            offsets: [0; ROWS],
-        }
-    }
 
     #[inline(always)]
-    fn fold(
-        &self,
-        columns: Columns<'_, C>,
-        scratch: &mut Sums<C>,
-        values: &mut [C::Value],
-        _from: &mut [u32],
-    ) {
-        let totals = &mut scratch.totals[..columns.width];
-        totals.fill(C::NOTHING);
-        if columns.width == 1 && columns.stride == 1 {
+    fn fold<const W: usize>(&self, columns: Columns<'_, C>, _from: &mut [u32; W]) -> [C::Value; W] {
+        let mut totals = [C::NOTHING; W];
+        if W == 1 && columns.stride == 1 {
             // Rows of one element are a run.
             let run = &columns.data[columns.start as usize..][..columns.rows];
             for block in run.chunks(BLOCK) {
                 totals[0] = C::plus(totals[0], lanes_of_run(Sum::<false>, block));
             }
         } else {
-            for block in (0..columns.rows).step_by(ROWS) {
-                let rows = ROWS.min(columns.rows - block);
-                let offsets = &mut scratch.offsets[..rows];
-                for (row, offset) in offsets.iter_mut().enumerate() {
-                    *offset = (columns.start + (block + row) as isize * columns.stride) as usize;
+            for first in (0..columns.rows).step_by(ROWS) {
+                let mut sums = [C::ZERO; W];
+                for row in first..columns.rows.min(first + ROWS) {
+                    let row = columns.row::<W>(row);
+                    for column in 0..W {
+                        sums[column] = sums[column].add(row[column]);
+                    }
                 }
-                let rows = Rows {
-                    data: columns.data,
-                    offsets,
-                    width: columns.width,
-                };
-                let sums = &mut scratch.sums[..columns.width];
-                sums.fill(C::ZERO);
-                lanes_of_rows(rows, sums, |sum, value| sum.add(value));
-                for (total, &sum) in totals.iter_mut().zip(sums.iter()) {
-                    *total = C::plus(*total, sum.widen());
+                for (total, sum) in totals.iter_mut().zip(sums) {
+                    *total = if first == 0 {
+                        sum.widen()
+                    } else {
+                        C::plus(*total, sum.widen())
+                    };
                 }
             }
         }
@@ -323,12 +282,14 @@ impl<C: Addable + Magnitude> Pool<C> for SumPool {
             Divide::ByCount => Some(columns.rows as f64),
             Divide::ByRoot => Some((columns.rows as f64).sqrt()),
         };
-        for (value, &total) in values.iter_mut().zip(totals.iter()) {
+        let mut values = [C::Value::ZERO; W];
+        for (value, total) in values.iter_mut().zip(totals) {
             *value = match divisor {
                 None => C::value(total),
                 Some(divisor) => C::divided(total, divisor),
             };
         }
+        values
     }
 }
 
@@ -337,157 +298,180 @@ struct ExtremePool<const MIN: bool>;
 
 impl<C: Compute, const MIN: bool> Pool<C> for ExtremePool<MIN> {
     type Value = C;
-    type Scratch = ();
-
-    fn scratch(&self) {}
 
     #[inline(always)]
-    fn fold(&self, columns: Columns<'_, C>, (): &mut (), values: &mut [C], from: &mut [u32]) {
-        values.copy_from_slice(columns.row(0));
-        from.fill(0);
+    fn fold<const W: usize>(&self, columns: Columns<'_, C>, from: &mut [u32; W]) -> [C; W] {
+        let (mut best, mut rows) = (*columns.row::<W>(0), [0u32; W]);
         for index in 1..columns.rows {
-            let best = values.iter_mut().zip(from.iter_mut());
-            for ((best, from), &value) in best.zip(columns.row(index)) {
-                let better = if MIN { value < *best } else { value > *best };
-                *best = if better { value } else { *best };
-                *from = if better { index as u32 } else { *from };
+            let row = columns.row::<W>(index);
+            for column in 0..W {
+                let (held, value) = (best[column], row[column]);
+                let better = if MIN { value < held } else { value > held };
+                best[column] = if better { value } else { held };
+                rows[column] = if better { index as u32 } else { rows[column] };
             }
         }
+        *from = rows;
+        best
     }
 }
 
-/// Copies the first or last row of every segment, or the padding of an empty one.
-fn ends<C: Compute>(
+/// The first row of a segment, or the last.
+#[derive(Clone, Copy)]
+struct EndPool {
     last: bool,
-    view: &RowView<'_, C>,
-    offsets: &[usize],
-    target: &mut Target<'_, '_>,
-) {
-    let (width, mut tile) = (view.row_len(), [C::ZERO; 256]);
-    for (segment, pair) in offsets.windows(2).enumerate() {
-        for position in (0..width).step_by(256) {
-            let tile = &mut tile[..(width - position).min(256)];
-            if pair[0] == pair[1] {
-                tile.fill(pad_value(target.pad));
-            } else {
-                let row = if last { pair[1] - 1 } else { pair[0] };
-                view.load(row, position, tile);
-            }
-            target.put(segment, position, tile, &[]);
-        }
+}
+
+impl<C: Compute> Pool<C> for EndPool {
+    type Value = C;
+
+    #[inline(always)]
+    fn fold<const W: usize>(&self, columns: Columns<'_, C>, _from: &mut [u32; W]) -> [C; W] {
+        *columns.row::<W>(if self.last { columns.rows - 1 } else { 0 })
     }
 }
 
+/// Pools straight into rows of the compute type without gaps, anything else aside.
 fn pool_with<C: Compute, P: Pool<C>>(
     pool: P,
     view: &RowView<'_, C>,
     offsets: &[usize],
     target: &mut Target<'_, '_>,
 ) {
-    let segments = offsets.len() - 1;
-    let width = view.row_len();
+    let (segments, width) = (offsets.len() - 1, view.row_len());
+    if segments * width == 0 {
+        return;
+    }
     let pad = pad_value::<P::Value>(target.pad);
-    if width == 0 {
-        return;
-    }
-    if segments > 1 && spread::is_worth(offsets[segments] * width) {
-        let parts = (4 * crate::threads::threads()).min(segments);
-        let with_args = target.arg.is_some();
-        let pooled = spread::map(parts, |part| {
-            let range = balanced(offsets, parts, part);
-            let mut values = vec![pad; range.len() * width];
-            let mut args = vec![-1; if with_args { values.len() } else { 0 }];
-            let first = range.start;
-            run_for::<C, _>(PoolTask {
-                pool,
-                view,
-                offsets,
-                range,
-                put: &mut |segment, position, found, from| {
-                    let at = (segment - first) * width + position;
-                    values[at..at + found.len()].copy_from_slice(found);
-                    if with_args {
-                        args[at..at + from.len()].copy_from_slice(from);
-                    }
-                },
-            });
-            (first, values, args)
-        });
-        for (first, values, args) in &pooled {
-            for (index, values) in values.chunks(width).enumerate() {
-                let args = args.get(index * width..(index + 1) * width).unwrap_or(&[]);
-                target.put(first + index, 0, values, args);
-            }
-        }
-        return;
-    }
-    run_for::<C, _>(PoolTask {
+    let mut args = vec![-1; target.arg.as_ref().map_or(0, |_| segments * width)];
+    let pooling = Pooling {
         pool,
         view,
         offsets,
-        range: 0..segments,
-        put: &mut |segment, position, values, args| {
-            target.put(segment, position, values, args);
-        },
-    });
-    let (pads, nowhere) = ([pad; 64], [-1; 64]);
-    for segment in (0..segments).filter(|&s| offsets[s] == offsets[s + 1]) {
-        for position in (0..width).step_by(64) {
-            let len = (width - position).min(64);
-            target.put(segment, position, &pads[..len], &nowhere[..len]);
+    };
+    if let Some(start) = target.sink.dense_start::<C>(width) {
+        let out = &mut target.guard.slice_mut::<C>()[start..][..segments * width];
+        pooling.run(C::load(pad), out, &mut args);
+    } else {
+        let mut values = vec![pad; segments * width];
+        pooling.run(pad, &mut values, &mut args);
+        for (segment, values) in values.chunks(width).enumerate() {
+            target.sink.store(target.guard, segment, 0, values);
+        }
+    }
+    if let Some((sink, guard)) = &mut target.arg {
+        for (segment, args) in args.chunks(width).enumerate() {
+            sink.store(guard, segment, 0, args);
         }
     }
 }
 
-/// Takes results: segment, position in the row, values, rows they came from.
-type Put<'p, V> = dyn FnMut(usize, usize, &[V], &[i64]) + 'p;
-
-/// Pools a range of segments; empty ones are passed over.
-struct PoolTask<'a, C: Compute, P: Pool<C>> {
+/// Segments to be pooled.
+#[derive(Clone, Copy)]
+struct Pooling<'a, C: Compute, P> {
     pool: P,
     view: &'a RowView<'a, C>,
     offsets: &'a [usize],
-    range: std::ops::Range<usize>,
-    put: &'a mut Put<'a, P::Value>,
 }
 
-impl<C: Compute, P: Pool<C>> Task for PoolTask<'_, C, P> {
+impl<C: Compute, P: Pool<C>> Pooling<'_, C, P> {
+    /// Divides the segments among threads. `args` gets the rows that values came from, unless it is empty.
+    fn run<T: Compute>(self, pad: T, mut out: &mut [T], mut args: &mut [i64]) {
+        let (segments, width) = (self.offsets.len() - 1, self.view.row_len());
+        let parts = if spread::is_worth(self.offsets[segments] * width) {
+            (4 * threads::threads()).min(segments)
+        } else {
+            1
+        };
+        let mut tasks = Vec::with_capacity(parts);
+        for part in 0..parts {
+            let range = balanced(self.offsets, parts, part);
+            let (here, rest) = std::mem::take(&mut out).split_at_mut(range.len() * width);
+            let known = args.len().min(here.len());
+            let (args_here, args_rest) = std::mem::take(&mut args).split_at_mut(known);
+            let offsets = &self.offsets[range.start..=range.end];
+            tasks.push(PoolTask {
+                pooling: Pooling { offsets, ..self },
+                pad,
+                out: here,
+                args: args_here,
+            });
+            (out, args) = (rest, args_rest);
+        }
+        threads::for_each_part(tasks.into_iter(), |task| run_for::<C, _>(task));
+    }
+}
+
+/// Some segments and their rows of the result.
+struct PoolTask<'a, C: Compute, P, T> {
+    pooling: Pooling<'a, C, P>,
+    pad: T,
+    out: &'a mut [T],
+    args: &'a mut [i64],
+}
+
+impl<C: Compute, P: Pool<C>, T: Compute> Task for PoolTask<'_, C, P, T> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arch>(self) {
-        let view = self.view;
-        let mut values = [P::Value::ZERO; WIDTH];
-        let (mut from, mut args) = ([0u32; WIDTH], [0i64; WIDTH]);
-        let mut scratch = self.pool.scratch();
-        for segment in self.range.clone() {
-            let (start, end) = (self.offsets[segment], self.offsets[segment + 1]);
-            if start == end {
-                continue;
-            }
-            for piece in 0..view.pieces() {
-                for column in (0..view.width).step_by(WIDTH) {
-                    let width = WIDTH.min(view.width - column);
-                    let columns = Columns {
-                        data: &view.data,
-                        start: view.piece(start, piece) + column as isize,
-                        stride: view.row_stride,
-                        rows: end - start,
-                        width,
-                    };
-                    self.pool.fold(
-                        columns,
-                        &mut scratch,
-                        &mut values[..width],
-                        &mut from[..width],
-                    );
-                    for (arg, &row) in args.iter_mut().zip(&from[..width]) {
-                        *arg = start as i64 + i64::from(row);
-                    }
-                    let position = piece * view.width + column;
-                    (self.put)(segment, position, &values[..width], &args[..width]);
+        let Self { pooling, pad, .. } = self;
+        let (view, width) = (pooling.view, pooling.view.width);
+        let mut out = self.out.chunks_mut(width);
+        let mut args = self.args.chunks_mut(width);
+        for pair in pooling.offsets.windows(2) {
+            for (piece, out) in out.by_ref().take(view.pieces()).enumerate() {
+                let args = args.next().unwrap_or_default();
+                if pair[0] == pair[1] {
+                    out.fill(pad);
+                    continue;
+                }
+                let columns = Columns {
+                    data: &view.data,
+                    start: view.piece(pair[0], piece),
+                    stride: view.row_stride,
+                    rows: pair[1] - pair[0],
+                };
+                let place = (pair[0], out, args);
+                match width {
+                    MOST.. => in_blocks::<C, P, T, MOST>(pooling.pool, columns, place),
+                    MANY.. => in_blocks::<C, P, T, MANY>(pooling.pool, columns, place),
+                    SOME.. => in_blocks::<C, P, T, SOME>(pooling.pool, columns, place),
+                    _ => in_blocks::<C, P, T, 1>(pooling.pool, columns, place),
                 }
             }
         }
+    }
+}
+
+/// Columns folded together.
+const MOST: usize = 128;
+/// The same of narrower rows.
+const MANY: usize = 32;
+/// The same of rows narrower still.
+const SOME: usize = 8;
+
+/// Folds the columns of a piece of a segment, `W` at a time; the last block overlaps the one before.
+#[inline(always)]
+fn in_blocks<C: Compute, P: Pool<C>, T: Compute, const W: usize>(
+    pool: P,
+    columns: Columns<'_, C>,
+    (first_row, out, args): (usize, &mut [T], &mut [i64]),
+) {
+    let mut at = 0;
+    loop {
+        let mut from = [0; W];
+        let start = columns.start + at as isize;
+        let values = pool.fold::<W>(Columns { start, ..columns }, &mut from);
+        for (out, value) in out[at..].iter_mut().zip(values) {
+            *out = T::load(value);
+        }
+        for (arg, row) in args.iter_mut().skip(at).zip(from) {
+            *arg = (first_row + row as usize) as i64;
+        }
+        if at + W >= out.len() {
+            return;
+        }
+        at = (at + W).min(out.len() - W);
     }
 }

@@ -1,6 +1,8 @@
 //! Moving rows by segment: reversing, gathering ranges, repeating.
 
 use lodestride_buffer::{Argument, Element, ReadGuard, WriteGuard};
+use lodestride_shape::{Layout, Shape};
+use smallvec::SmallVec;
 
 use crate::door;
 use crate::error::{KernelError, Result};
@@ -24,21 +26,28 @@ struct Rows {
 impl Rows {
     fn new(x: Operand<'_>, out: Operand<'_>) -> Self {
         let (x, out) = (x.layout(), out.layout());
-        let (from, to) = (x.strides(), out.strides());
+        Self::onto((x.offset(), x.strides()), (out, out.strides()))
+    }
+
+    /// Rows that begin somewhere and have these steps, the first from row to row, onto those of `out`, whose steps are the
+    /// last ones given.
+    fn onto((start, from): (usize, &[isize]), (out, to): (&Layout, &[isize])) -> Self {
+        let shape = &out.shape()[out.rank() + 1 - to.len()..];
         Self {
             x_step: from[0],
             out_step: to[0],
-            x_start: x.offset() as isize,
+            x_start: start as isize,
             out_start: out.offset() as isize,
-            row: pairs(&x.shape()[1..], &from[1..], &to[1..]),
+            row: pairs(shape, &from[1..], &to[1..]),
         }
     }
 
-    /// Copies `count` rows from row `from` on (backwards for a `step` of -1, the same row for 0) to the rows `to..`.
+    /// Copies `count` rows from row `from` on (backwards for a `step` of -1, the same row for 0) to the rows `to..`, all
+    /// `shift` elements further.
     fn copy<U: Copy>(
         &self,
         (x, from, step): (&[U], usize, isize),
-        (out, to): (&mut [U], usize),
+        (out, to, shift): (&mut [U], usize, isize),
         count: usize,
     ) {
         if count == 0 || self.row.iter().any(|axis| axis.size == 0) {
@@ -51,13 +60,15 @@ impl Rows {
         };
         let axes = join(std::iter::once(rows).chain(self.row.iter().copied()));
         let from = self.x_start + from as isize * self.x_step;
-        let to = self.out_start + to as isize * self.out_step;
+        let to = self.out_start + shift + to as isize * self.out_step;
         copy_block(x, from, out, to, &axes);
     }
 }
 
 /// Where the rows of item `i` come from: the first of them and the step from row to row: 1, -1, or 0 for the same row.
-type From<'f> = dyn Fn(usize) -> (usize, isize) + Sync + 'f;
+type From<'f> = dyn Fn(usize) -> Place + Sync + 'f;
+/// The first row and the step from row to row.
+type Place = (usize, isize);
 
 impl Rows {
     /// The elements of a row, where the rows of both arrays are contiguous and those of `out` follow each other.
@@ -77,7 +88,7 @@ impl Rows {
         let Some(width) = self.dense_row().filter(|width| width * total > 0) else {
             for (item, pair) in offsets.windows(2).enumerate() {
                 let (first, step) = from(item);
-                self.copy((x, first, step), (out, pair[0]), pair[1] - pair[0]);
+                self.copy((x, first, step), (out, pair[0], 0), pair[1] - pair[0]);
             }
             return;
         };
@@ -94,10 +105,13 @@ impl Rows {
             out = rest;
         }
         threads::for_each_part(pieces.into_iter(), |(range, mut out)| {
+            let end = range.end;
             for item in range {
                 let count = offsets[item + 1] - offsets[item];
                 let (here, rest) = std::mem::take(&mut out).split_at_mut(count * width);
-                self.item(x, from(item), here, width, past);
+                let next = (item + 1 < end)
+                    .then(|| (from(item + 1), offsets[item + 2] - offsets[item + 1]));
+                self.item(x, (from(item), next), here, width, past);
                 out = rest;
             }
             if past {
@@ -106,19 +120,20 @@ impl Rows {
         });
     }
 
-    /// Writes the dense rows of one item.
+    /// Writes the dense rows of one item; where the rows of the next come from, and how many, is known for asking ahead.
     fn item<U: Element>(
         &self,
         x: &[U],
-        (first, step): (usize, isize),
+        ((first, step), next): (Place, Option<(Place, usize)>),
         out: &mut [U],
         width: usize,
         past: bool,
     ) {
-        let start = |row: usize| {
+        let start_of = |(first, step): Place, row: usize| {
             let row = first as isize + step * row as isize;
             (self.x_start + row * self.x_step) as usize
         };
+        let start = |row: usize| start_of((first, step), row);
         if step == 1 && self.x_step == width as isize {
             if !out.is_empty() {
                 stream::copy_elements(out, &x[start(0)..][..out.len()], past);
@@ -131,11 +146,33 @@ impl Rows {
             }
             return;
         }
+        let count = out.len() / width;
         for (row, out) in out.chunks_mut(width).enumerate() {
+            // Rows backwards are not fetched by the processor itself.
+            let ahead = match (row + AHEAD).checked_sub(count) {
+                None => Some(start(row + AHEAD)),
+                Some(row) => next
+                    .filter(|next| row < next.1)
+                    .map(|next| start_of(next.0, row)),
+            };
+            if let Some(ahead) = ahead.filter(|_| step != 0) {
+                let row = x.as_ptr().wrapping_add(ahead).cast::<u8>();
+                for line in (0..width * size_of::<U>())
+                    .step_by(stream::LINE)
+                    .take(AHEAD_LINES)
+                {
+                    stream::prefetch(row.wrapping_add(line));
+                }
+            }
             stream::copy_elements(out, &x[start(row)..][..width], past);
         }
     }
 }
+
+/// Rows asked for ahead of their copy.
+const AHEAD: usize = 8;
+/// Lines of a row that are asked for; the processor brings what follows.
+const AHEAD_LINES: usize = 16;
 
 /// Opens `x` (converted to the dtype of `out`) and `out`, and runs `job` with them.
 fn with_rows_of(
@@ -225,4 +262,163 @@ pub fn segment_broadcast(x: Operand<'_>, offsets: &[usize], out: Operand<'_>) ->
             rows.gather(x, out, offsets, &|segment| (segment, 0));
         });
     })
+}
+
+/// Lays segments side by side: `out[i, t]` is row `t` of segment `i` of `x`, or `value` where the segment is shorter.
+///
+/// `x` is `[rows, ..]`, `value` has the shape of a row, `out` is `[segments, steps, ..]`; values are cast to its dtype.
+/// Every element of `out` is written once, or, without a `value`, those beyond the end of a segment stay as they are.
+///
+/// ```
+/// use lodestride_buffer::{Buffer, DType};
+/// use lodestride_kernels::{Operand, segment_pad};
+/// use lodestride_shape::{Layout, Order};
+///
+/// let (x, out) = (Buffer::from_vec(vec![1.0f32, 2.0, 3.0])?, Buffer::zeroed(16)?);
+/// let (rows, padded) = (Layout::contiguous([3], Order::C)?, Layout::contiguous([2, 2], Order::C)?);
+/// let (minus, one) = (Buffer::from_vec(vec![-1.0f32])?, Layout::contiguous([0; 0], Order::C)?);
+/// let minus = Operand::new(&minus, &one, DType::F32)?;
+/// let x = Operand::new(&x, &rows, DType::F32)?;
+/// segment_pad(x, &[0, 1, 3], Some(minus), Operand::new(&out, &padded, DType::F32)?)?;
+/// assert_eq!(out.read()?.slice::<f32>(), [1.0, -1.0, 2.0, 3.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`KernelError`] when the offsets do not divide the rows, a segment has more rows than `out` steps, a shape does not fit,
+/// or a buffer cannot be accessed. Nothing is written then.
+pub fn segment_pad(
+    x: Operand<'_>,
+    offsets: &[usize],
+    value: Option<Operand<'_>>,
+    out: Operand<'_>,
+) -> Result<()> {
+    const OP: &str = "segment_pad";
+    check_offsets(OP, offsets, rows_of(OP, x)?)?;
+    let (segments, steps) = (offsets.len() - 1, out.shape().get(1).copied().unwrap_or(0));
+    let mut wanted = with_rows(x.shape(), segments);
+    wanted.insert(1, steps);
+    door::check_output(OP, out, &wanted)?;
+    if let Some(value) = value {
+        value.check_shape(OP, Argument::Y, &Shape::from_slice(&x.shape()[1..]))?;
+    }
+    let lengths = offsets.windows(2).map(|pair| pair[1] - pair[0]);
+    if let Some((index, len)) = lengths.enumerate().find(|&(_, len)| len > steps) {
+        let (start, rows) = (0, steps);
+        return Err(KernelError::RowRange {
+            op: OP,
+            index,
+            start,
+            len,
+            rows,
+        });
+    }
+    let Some(value) = value else {
+        return pad_with(OP, x, offsets, None, out);
+    };
+    let converted = door::converted(OP, value, out.dtype())?;
+    let value = door::stand_in(converted.as_ref(), value)?;
+    let copy = door::private_copy(OP, Argument::Y, value, &[out])?;
+    let guard = door::read(OP, Argument::Y, value, copy.as_ref())?;
+    pad_with(OP, x, offsets, Some((value.layout(), &guard)), out)
+}
+
+/// [`segment_pad`] with checked arguments and an open value of the dtype of `out`.
+fn pad_with(
+    op: &'static str,
+    x: Operand<'_>,
+    offsets: &[usize],
+    value: Option<(&Layout, &ReadGuard<'_>)>,
+    out: Operand<'_>,
+) -> Result<()> {
+    let converted = door::converted(op, x, out.dtype())?;
+    let x = door::stand_in(converted.as_ref(), x)?;
+    let copy = door::private_copy(op, Argument::X, x, &[out])?;
+    let guard = door::read(op, Argument::X, x, copy.as_ref())?;
+    let mut out_guard = door::write(op, Argument::Z, out)?;
+    let to = out.layout();
+    let onto = |start, steps: &[isize]| Rows::onto((start, steps), (to, &to.strides()[1..]));
+    let value = value.map(|(layout, guard)| {
+        // Every row of the padding is the same one.
+        let steps = std::iter::once(0).chain(layout.strides().iter().copied());
+        (
+            onto(layout.offset(), &steps.collect::<SmallVec<[isize; 6]>>()),
+            guard,
+        )
+    });
+    let padding = Padding {
+        offsets,
+        steps: to.shape()[1],
+        segment_step: to.strides()[0],
+        rows: onto(x.layout().offset(), x.layout().strides()),
+    };
+    with_unit!(out.dtype(), U => {
+        let value = value.as_ref().map(|(rows, guard)| (rows, guard.slice::<U>()));
+        padding.run(guard.slice::<U>(), value, out_guard.slice_mut::<U>());
+    });
+    Ok(())
+}
+
+/// Segments side by side, each filled up.
+struct Padding<'a> {
+    offsets: &'a [usize],
+    steps: usize,
+    /// From segment to segment in the result.
+    segment_step: isize,
+    rows: Rows,
+}
+
+/// Bytes of padding that are written from one piece.
+const FILL: usize = 8192;
+
+impl Padding<'_> {
+    fn run<U: Element>(&self, x: &[U], value: Option<(&Rows, &[U])>, out: &mut [U]) {
+        let segments = self.offsets.len() - 1;
+        let place = self.rows.dense_row().filter(|width| {
+            self.segment_step == (self.steps * width) as isize && segments * self.steps * width > 0
+        });
+        let Some(width) = place else {
+            for (segment, pair) in self.offsets.windows(2).enumerate() {
+                let (count, shift) = (pair[1] - pair[0], segment as isize * self.segment_step);
+                self.rows.copy((x, pair[0], 1), (out, 0, shift), count);
+                if let Some((rows, value)) = value {
+                    let rest = self.steps - count;
+                    rows.copy((value, 0, 0), (out, count, shift), rest);
+                }
+            }
+            return;
+        };
+        // Some rows of padding, to be copied in whole lines.
+        let repeats = (FILL / size_of::<U>() / width).clamp(1, self.steps);
+        let mut fill = vec![U::default(); if value.is_some() { repeats * width } else { 0 }];
+        if let Some((rows, value)) = value {
+            let shift = -rows.out_start;
+            rows.copy((value, 0, 0), (&mut fill, 0, shift), repeats);
+        }
+        let start = self.rows.out_start as usize;
+        let out = &mut out[start..][..segments * self.steps * width];
+        let bytes = size_of_val(out);
+        let (parts, past) = (
+            threads::parts(bytes, false).min(segments),
+            stream::pays(bytes),
+        );
+        let share = segments.div_ceil(parts);
+        let pieces = out.chunks_mut(share * self.steps * width).enumerate();
+        threads::for_each_part(pieces, |(part, out)| {
+            for (index, out) in out.chunks_mut(self.steps * width).enumerate() {
+                let segment = part * share + index;
+                let (first, end) = (self.offsets[segment], self.offsets[segment + 1]);
+                let (real, rest) = out.split_at_mut((end - first) * width);
+                self.rows.item(x, ((first, 1), None), real, width, past);
+                if value.is_some() {
+                    for rest in rest.chunks_mut(fill.len()) {
+                        stream::copy_elements(rest, &fill[..rest.len()], past);
+                    }
+                }
+            }
+            if past {
+                stream::fence();
+            }
+        });
+    }
 }

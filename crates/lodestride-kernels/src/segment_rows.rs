@@ -208,6 +208,14 @@ impl RowSink {
         }
     }
 
+    /// The first element of the rows where they follow each other without gaps, `width` elements of type `C` each.
+    pub(crate) fn dense_start<C: Compute>(&self, width: usize) -> Option<usize> {
+        let is_dense = self.outer.is_empty()
+            && (self.inner.stride == 1 || width == 1)
+            && self.row_stride == width as isize;
+        (self.dtype == C::DTYPE && is_dense).then_some(self.start as usize)
+    }
+
     /// Stores values at the positions `position..` of a row.
     pub(crate) fn store<C: Compute>(
         &self,

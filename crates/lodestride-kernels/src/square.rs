@@ -1,4 +1,4 @@
-//! Turning short rows into columns and back: small blocks are transposed in registers.
+//! Turning short rows into columns and back: small blocks are transposed in registers, elements of four and eight bytes.
 #![cfg_attr(
     target_arch = "x86_64",
     expect(
@@ -10,8 +10,9 @@
 use crate::isa::Arch;
 use lodestride_buffer::Element;
 
-/// Rows and columns of a block.
-const SIDE: usize = 8;
+/// Bytes of a block's rows, and of its columns: blocks are of 8 rows of 4 elements of four bytes, or 4 of 2 of eight.
+const ROW: usize = 16;
+const COLUMN: usize = 32;
 
 /// Copies `rows` rows of `columns` elements, `from_pitch` apart, to the columns of `to`, whose rows are `to_pitch` apart:
 /// element `(r, c)` goes to `(c, r)`.
@@ -25,8 +26,9 @@ pub(crate) fn transpose<A: Arch, T: Element>(
     (rows, columns): (usize, usize),
 ) {
     let mut row = 0;
-    if has_blocks::<A, T>() && columns >= SIDE {
-        while row + SIDE <= rows {
+    let (side, width) = (COLUMN / size_of::<T>(), ROW / size_of::<T>());
+    if has_blocks::<A, T>() && columns >= width {
+        while row + side <= rows {
             let mut column = 0;
             loop {
                 block::<T>(
@@ -35,13 +37,13 @@ pub(crate) fn transpose<A: Arch, T: Element>(
                     &mut to[column * to_pitch + row..],
                     to_pitch,
                 );
-                if column + SIDE == columns {
+                if column + width == columns {
                     break;
                 }
                 // The last block overlaps the one before and writes the same there.
-                column = (column + SIDE).min(columns - SIDE);
+                column = (column + width).min(columns - width);
             }
-            row += SIDE;
+            row += side;
         }
     }
     while row < rows {
@@ -56,22 +58,41 @@ pub(crate) fn transpose<A: Arch, T: Element>(
 /// Whether blocks of the element type are transposed in registers.
 #[inline(always)]
 fn has_blocks<A: Arch, T>() -> bool {
-    cfg!(target_arch = "x86_64") && A::FMA && size_of::<T>() == 4
+    cfg!(target_arch = "x86_64") && A::FMA && matches!(size_of::<T>(), 4 | 8)
 }
 
 /// One block.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn block<T: Element>(from: &[T], from_pitch: usize, to: &mut [T], to_pitch: usize) {
-    assert!(size_of::<T>() == 4 && (SIDE - 1) * from_pitch + SIDE <= from.len());
-    assert!((SIDE - 1) * to_pitch + SIDE <= to.len());
-    let (from, to) = (from.as_ptr().cast::<f32>(), to.as_mut_ptr().cast::<f32>());
-    for half in [0, 4] {
-        let (from, to) = (from.wrapping_add(half), to.wrapping_add(half * to_pitch));
-        // SAFETY: only code for processors with AVX2 gets here (`has_blocks`); the last element read or written was checked
-        // to lie in the slices, whose elements are as large as f32 and of any bytes.
-        unsafe { half_block(from, from_pitch, to, to_pitch) };
+    let (rows, columns) = (COLUMN / size_of::<T>(), ROW / size_of::<T>());
+    assert!((rows - 1) * from_pitch + columns <= from.len());
+    assert!((columns - 1) * to_pitch + rows <= to.len());
+    let (from, to) = (from.as_ptr(), to.as_mut_ptr());
+    if size_of::<T>() == 4 {
+        // SAFETY: only code for processors with AVX2 gets here (`has_blocks`), for elements of four or eight bytes; the
+        // last element read or written was checked to lie in the slices.
+        unsafe { block_of_fours(from.cast(), from_pitch, to.cast(), to_pitch) };
+    } else {
+        // SAFETY: as above.
+        unsafe { block_of_eights(from.cast(), from_pitch, to.cast(), to_pitch) };
     }
+}
+
+/// Sixteen bytes at `low` and at `high` as one vector.
+///
+/// # Safety
+/// The processor has AVX2; that many bytes may be read at both.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn two_rows(low: *const f32, high: *const f32) -> std::arch::x86_64::__m256 {
+    use std::arch::x86_64::*;
+    // SAFETY: the caller's contract.
+    let low = unsafe { _mm_loadu_ps(low) };
+    // SAFETY: as above.
+    let high = unsafe { _mm_loadu_ps(high) };
+    _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(low), high)
 }
 
 /// Four columns of eight rows as four rows of eight.
@@ -82,16 +103,13 @@ fn block<T: Element>(from: &[T], from_pitch: usize, to: &mut [T], to_pitch: usiz
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn half_block(from: *const f32, from_pitch: usize, to: *mut f32, to_pitch: usize) {
+unsafe fn block_of_fours(from: *const f32, from_pitch: usize, to: *mut f32, to_pitch: usize) {
     use std::arch::x86_64::*;
     let mut rows = [_mm256_setzero_ps(); 4];
     for (row, pair) in rows.iter_mut().enumerate() {
         let start = from.wrapping_add(row * from_pitch);
-        // SAFETY: the caller's contract, rows 0 to 3.
-        let low = unsafe { _mm_loadu_ps(start) };
-        // SAFETY: rows 4 to 7.
-        let high = unsafe { _mm_loadu_ps(start.wrapping_add(4 * from_pitch)) };
-        *pair = _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(low), high);
+        // SAFETY: the caller's contract, rows 0 to 3 and 4 to 7.
+        *pair = unsafe { two_rows(start, start.wrapping_add(4 * from_pitch)) };
     }
     let [a, b, c, d] = rows;
     let (ab, cd) = (_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d));
@@ -105,6 +123,32 @@ unsafe fn half_block(from: *const f32, from_pitch: usize, to: *mut f32, to_pitch
     for (index, column) in columns.into_iter().enumerate() {
         // SAFETY: the caller's contract.
         unsafe { _mm256_storeu_ps(to.wrapping_add(index * to_pitch), column) };
+    }
+}
+
+/// Two columns of four rows as two rows of four.
+///
+/// # Safety
+/// The processor has AVX2; two numbers may be read at each of four steps from `from`, and four written at both of two
+/// steps from `to`.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn block_of_eights(from: *const f64, from_pitch: usize, to: *mut f64, to_pitch: usize) {
+    use std::arch::x86_64::*;
+    let start = |row: usize| from.wrapping_add(row * from_pitch).cast::<f32>();
+    // SAFETY: the caller's contract, rows 0 and 2.
+    let even = unsafe { two_rows(start(0), start(2)) };
+    // SAFETY: rows 1 and 3.
+    let odd = unsafe { two_rows(start(1), start(3)) };
+    let to = to.cast::<f32>();
+    let columns = [
+        _mm256_shuffle_ps::<0x44>(even, odd),
+        _mm256_shuffle_ps::<0xee>(even, odd),
+    ];
+    for (index, column) in columns.into_iter().enumerate() {
+        // SAFETY: the caller's contract; a step of `to` is of numbers of eight bytes.
+        unsafe { _mm256_storeu_ps(to.wrapping_add(index * 2 * to_pitch), column) };
     }
 }
 

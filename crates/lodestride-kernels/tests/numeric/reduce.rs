@@ -212,6 +212,42 @@ fn large_arrays_take_every_path() {
 }
 
 #[test]
+fn short_rows_of_every_length_match_the_reference() {
+    let mut report = Report::default();
+    for len in (1..=70).chain([100, 127, 128, 129, 191, 192, 193]) {
+        for dtype in [DType::F32, DType::F64, DType::I32, DType::U64] {
+            // More rows than are worked on together, and some that are left.
+            let x = Array::new(&[37, len], Arrangement::C, dtype, |i| {
+                Scalar::Float((noise(i) * 50.0).round())
+            });
+            let (shape, groups) = groups(&x, &[1]);
+            for op in OPS {
+                // The product leaves every range, and a logarithm near zero cancels in the reference.
+                if op == ReduceOp::Prod || op == ReduceOp::LogSumExp && dtype != DType::F32 {
+                    continue;
+                }
+                let wanted: Vec<f64> = groups.iter().map(|g| reference(op, g)).collect();
+                let out = zeros(&shape, op.result_dtype(dtype));
+                reduce(op, x.operand(), &[1], out.operand()).unwrap();
+                report.compare(
+                    &format!("{op:?} {dtype} rows of {len}"),
+                    &out,
+                    &wanted,
+                    60.0,
+                );
+            }
+            for op in ArgOp::ALL {
+                let wanted: Vec<f64> = groups.iter().map(|g| first_best(op, g) as f64).collect();
+                let out = zeros(&shape, DType::I64);
+                index_reduce(op, x.operand(), Some(1), out.operand()).unwrap();
+                report.compare(&format!("{op} {dtype} rows of {len}"), &out, &wanted, 0.0);
+            }
+        }
+    }
+    report.finish();
+}
+
+#[test]
 fn results_do_not_depend_on_threads_or_instruction_set() {
     let _held = crate::settings();
     let mut report = Report::default();

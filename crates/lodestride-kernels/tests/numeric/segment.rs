@@ -2,7 +2,7 @@
 
 use lodestride_buffer::{DType, Scalar};
 use lodestride_kernels::{
-    KernelError, SegmentOp, copy_row_ranges, segment_broadcast, segment_reduce,
+    KernelError, SegmentOp, copy_row_ranges, segment_broadcast, segment_pad, segment_reduce,
     segment_reduce_gradient, segment_reverse, segment_softmax, segment_windows,
     segment_windows_adjoint, set_threads,
 };
@@ -325,6 +325,35 @@ fn rows_are_moved_in_every_layout_and_dtype() {
                         &rows(order),
                         0.0,
                     );
+                }
+                for (offsets, steps) in segmentations().into_iter().zip([5, 9, 10, 2, 9]) {
+                    let value = Array::new(row, arrangement, dtype, |i| Scalar::Int(90 + i as i64));
+                    let padding = floats(&value);
+                    let mut shape = vec![offsets.len() - 1, steps];
+                    shape.extend(row);
+                    for (to, filled) in [(Arrangement::C, true), (Arrangement::F, true)]
+                        .into_iter()
+                        .chain([(Arrangement::C, false), (Arrangement::Reversed, false)])
+                    {
+                        let out = Array::new(&shape, to, dtype, whole);
+                        let mut wanted = floats(&out);
+                        for (segment, pair) in offsets.windows(2).enumerate() {
+                            for step in 0..steps {
+                                let at = (segment * steps + step) * width;
+                                let place = &mut wanted[at..at + width];
+                                let from = pair[0] + step;
+                                if from < pair[1] {
+                                    place.copy_from_slice(&values[from * width..][..width]);
+                                } else if filled {
+                                    place.copy_from_slice(&padding);
+                                }
+                            }
+                        }
+                        let value = filled.then(|| value.operand());
+                        segment_pad(x.operand(), &offsets, value, out.operand()).unwrap();
+                        let case = format!("pad {case} {offsets:?} {to:?} {filled}");
+                        report.compare(&case, &out, &wanted, 0.0);
+                    }
                 }
                 let ranges = [(2, 3), (0, 0), (8, 1), (0, 9), (9, 0), (2, 3)];
                 let order = ranges.iter().flat_map(|&(s, n)| s..s + n).collect();

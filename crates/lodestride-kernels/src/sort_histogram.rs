@@ -50,13 +50,12 @@ pub fn histogram(
     let values = values.slice::<f64>();
     let bins = edges.len() - 1;
     let is_even = is_even && (edges[bins] - edges[0]).is_normal();
-    tally(OP, x, weights, bins, |add| {
-        if is_even {
-            by_width(values, edges, add);
-        } else {
-            by_search(values, edges, add);
-        }
-    })
+    let places = if is_even {
+        Places::Even { values, edges }
+    } else {
+        Places::Uneven { values, edges }
+    };
+    tally(OP, x, weights, bins, &places)
 }
 
 /// Counts how often each of the numbers `0..len` occurs in the integers `x`, or sums the `weights` of its occurrences.
@@ -78,11 +77,7 @@ pub fn bincount(x: Operand<'_>, len: usize, weights: Option<Operand<'_>>) -> Res
         }
         door::check_range(OP, "value", value as f64, (0.0, len as f64 - 1.0))?;
     }
-    tally(OP, x, weights, len, |add| {
-        for (position, &value) in values.iter().enumerate() {
-            add(value as usize, position);
-        }
-    })
+    tally(OP, x, weights, len, &Places::Values(values))
 }
 
 /// The elements in C order.
@@ -90,17 +85,61 @@ fn flat(op: &'static str, x: Operand<'_>, dtype: DType) -> Result<Lines> {
     Lines::copy_of(op, x, x.layout().rank().saturating_sub(1), dtype)
 }
 
-/// Runs `each` with a closure that takes a bin and the position of an element in it.
+/// What the bins of elements are found from.
+enum Places<'a> {
+    /// Values, and edges at equal distances.
+    Even { values: &'a [f64], edges: &'a [f64] },
+    /// Values, and edges.
+    Uneven { values: &'a [f64], edges: &'a [f64] },
+    /// Integers that are their bins, all in range.
+    Values(&'a [i64]),
+}
+
+impl Places<'_> {
+    /// Calls `add` with the bin and the position of every element that lies in one, in order.
+    fn each(&self, mut add: impl FnMut(usize, usize)) {
+        match *self {
+            Places::Even { values, edges } => by_width(values, edges, add),
+            Places::Uneven { values, edges } => by_search(values, edges, add),
+            Places::Values(values) => {
+                for (position, &value) in values.iter().enumerate() {
+                    add(value as usize, position);
+                }
+            }
+        }
+    }
+}
+
+/// Up to so many bins there are two counters for each: equal neighbours then do not wait for one another's sum.
+const PAIRED: usize = 1 << 12;
+
+/// How many elements are in each bin, or the sum of their weights.
 fn tally(
     op: &'static str,
     x: Operand<'_>,
     weights: Option<Operand<'_>>,
     bins: usize,
-    each: impl FnOnce(&mut dyn FnMut(usize, usize)),
+    places: &Places<'_>,
 ) -> Result<Tally> {
     let Some(weights) = weights else {
         let mut counts = vec![0i64; bins];
-        each(&mut |bin, _| counts[bin] += 1);
+        if bins > PAIRED {
+            places.each(|bin, _| counts[bin] += 1);
+        } else {
+            let mut odd = vec![0i64; bins];
+            places.each(|bin, position| {
+                let counts = if position % 2 == 0 {
+                    &mut counts
+                } else {
+                    &mut odd
+                };
+                counts[bin] += 1;
+            });
+            counts
+                .iter_mut()
+                .zip(&odd)
+                .for_each(|(sum, more)| *sum += more);
+        }
         return Ok(Tally::Counts(counts));
     };
     weights.check_shape(op, Argument::Y, x.shape())?;
@@ -108,7 +147,7 @@ fn tally(
     let mut weights = weights.open(op)?;
     let weights = weights.slice::<f64>();
     let mut sums = vec![0.0; bins];
-    each(&mut |bin, position| sums[bin] += weights[position]);
+    places.each(|bin, position| sums[bin] += weights[position]);
     Ok(Tally::Weights(sums))
 }
 
@@ -116,14 +155,15 @@ fn tally(
 const TILE: usize = 256;
 
 /// Bins of equal width: the bin is computed, and set right by its edges where rounding missed it.
-fn by_width(values: &[f64], edges: &[f64], add: &mut dyn FnMut(usize, usize)) {
+fn by_width(values: &[f64], edges: &[f64], mut add: impl FnMut(usize, usize)) {
     let bins = edges.len() - 1;
     let (first, last) = (edges[0], edges[bins]);
     let scale = bins as f64 / (last - first);
-    let mut estimates = [0.0f64; TILE];
+    let mut estimates = [0u32; TILE];
     for (tile, values) in values.chunks(TILE).enumerate() {
         for (estimate, &value) in estimates.iter_mut().zip(values) {
-            *estimate = (value - first) * scale;
+            // Saturates: what is too large is set right below, and NaN is left out there.
+            *estimate = ((value - first) * scale) as u32;
         }
         for (at, (&value, &estimate)) in values.iter().zip(&estimates).enumerate() {
             if !(value >= first && value <= last) {
@@ -142,7 +182,7 @@ fn by_width(values: &[f64], edges: &[f64], add: &mut dyn FnMut(usize, usize)) {
 }
 
 /// Bins of any width, by binary search.
-fn by_search(values: &mut [f64], edges: &[f64], add: &mut dyn FnMut(usize, usize)) {
+fn by_search(values: &[f64], edges: &[f64], mut add: impl FnMut(usize, usize)) {
     let coding = Coding::new(DType::F64, false);
     let ranked = |values: &mut dyn Iterator<Item = f64>| {
         let mut keys: Vec<u64> = values.map(f64::to_bits).collect();

@@ -4,6 +4,7 @@
 //! none. The accumulators of some neighbouring columns stay in registers while the rows of a segment go by.
 
 use std::fmt;
+use std::ops::Range;
 
 use lodestride_buffer::{Argument, DType, Scalar, WriteGuard};
 use lodestride_shape::Shape;
@@ -218,6 +219,11 @@ trait Pool<C: Compute>: Copy + Send + Sync {
         columns: Columns<'_, C>,
         from: &mut [u32; W],
     ) -> [Self::Value; W];
+    /// The row that is read of a segment where it is a single one, which no processor sees coming.
+    #[inline(always)]
+    fn single(&self, _rows: Range<usize>) -> Option<usize> {
+        None
+    }
 }
 
 /// Some neighbouring columns of the rows of a segment.
@@ -329,6 +335,11 @@ impl<C: Compute> Pool<C> for EndPool {
     fn fold<const W: usize>(&self, columns: Columns<'_, C>, _from: &mut [u32; W]) -> [C; W] {
         *columns.row::<W>(if self.last { columns.rows - 1 } else { 0 })
     }
+
+    #[inline(always)]
+    fn single(&self, rows: Range<usize>) -> Option<usize> {
+        (!rows.is_empty()).then(|| if self.last { rows.end - 1 } else { rows.start })
+    }
 }
 
 /// Pools straight into rows of the compute type without gaps, anything else aside.
@@ -419,7 +430,12 @@ impl<C: Compute, P: Pool<C>, T: Compute> Task for PoolTask<'_, C, P, T> {
         let (view, width) = (pooling.view, pooling.view.width);
         let mut out = self.out.chunks_mut(width);
         let mut args = self.args.chunks_mut(width);
-        for pair in pooling.offsets.windows(2) {
+        for (segment, pair) in pooling.offsets.windows(2).enumerate() {
+            if let Some(&[from, to]) = pooling.offsets[segment..].get(AHEAD..AHEAD + 2)
+                && let Some(row) = pooling.pool.single(from..to)
+            {
+                view.ask_for(row);
+            }
             for (piece, out) in out.by_ref().take(view.pieces()).enumerate() {
                 let args = args.next().unwrap_or_default();
                 if pair[0] == pair[1] {
@@ -444,6 +460,8 @@ impl<C: Compute, P: Pool<C>, T: Compute> Task for PoolTask<'_, C, P, T> {
     }
 }
 
+/// How many segments ahead a single row is asked for.
+const AHEAD: usize = 8;
 /// Columns folded together.
 const MOST: usize = 128;
 /// The same of narrower rows.

@@ -14,6 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Thread};
 
+use smallvec::SmallVec;
+
 /// Set in [`Job::inside`] when no worker may come in any more.
 const CLOSED: usize = 1 << (usize::BITS - 1);
 
@@ -63,7 +65,6 @@ impl Job {
     }
 
     /// What a worker of the pool does when it gets to it.
-    #[cfg(feature = "rayon")]
     fn help(&self) {
         // Acquire: what the caller wrote before it closed, or opened, the job is seen.
         if self.inside.fetch_add(1, Ordering::Acquire) & CLOSED == 0 {
@@ -100,7 +101,7 @@ impl Job {
 /// As `work` does; what the first panic said is passed on.
 pub(crate) fn for_each(parts: usize, helpers: usize, work: &Work<'_>) {
     let helpers = helpers.min(parts.saturating_sub(1));
-    if helpers == 0 || !cfg!(feature = "rayon") {
+    if helpers == 0 {
         (0..parts).for_each(work);
         return;
     }
@@ -114,7 +115,6 @@ pub(crate) fn for_each(parts: usize, helpers: usize, work: &Work<'_>) {
         caller: thread::current(),
         panic: Mutex::new(None),
     });
-    #[cfg(feature = "rayon")]
     for _ in 0..helpers {
         let job = Arc::clone(&job);
         rayon::spawn(move || job.help());
@@ -130,6 +130,22 @@ pub(crate) fn for_each(parts: usize, helpers: usize, work: &Work<'_>) {
     if let Some(panic) = panic {
         resume_unwind(panic);
     }
+}
+
+/// As [`for_each`], with one of `parts` for each number.
+pub(crate) fn for_each_of<R: Send>(
+    parts: impl ExactSizeIterator<Item = R>,
+    helpers: usize,
+    work: impl Fn(R) + Sync,
+) {
+    // Never contended: every part is taken once.
+    let parts: SmallVec<[Mutex<Option<R>>; 8]> = parts.map(|part| Mutex::new(Some(part))).collect();
+    for_each(parts.len(), helpers, &|index| {
+        let mut slot = parts[index].lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(part) = slot.take() {
+            work(part);
+        }
+    });
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod blas;
 mod closure;
 mod code;
 mod compact;
+#[cfg(feature = "rayon")]
 mod crew;
 mod dense;
 mod door;

@@ -1,11 +1,6 @@
 //! How many threads an operation may use, and from which size on.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-
-use smallvec::SmallVec;
-
-use crate::crew;
 
 /// 0 until set: as many as the pool has.
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
@@ -104,18 +99,12 @@ pub(crate) fn for_each_part<R: Send>(
     parts: impl ExactSizeIterator<Item = R> + Send,
     work: impl Fn(R) + Sync,
 ) {
-    if parts.len() < 2 {
-        parts.for_each(work);
+    #[cfg(feature = "rayon")]
+    if parts.len() > 1 {
+        crate::crew::for_each_of(parts, threads() - 1, work);
         return;
     }
-    // Never contended: every part is taken once.
-    let parts: SmallVec<[Mutex<Option<R>>; 8]> = parts.map(|part| Mutex::new(Some(part))).collect();
-    crew::for_each(parts.len(), threads() - 1, &|index| {
-        let mut slot = parts[index].lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(part) = slot.take() {
-            work(part);
-        }
-    });
+    parts.for_each(work);
 }
 
 /// Runs two pieces of work, at the same time where there are threads.

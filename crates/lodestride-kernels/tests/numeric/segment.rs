@@ -326,6 +326,42 @@ fn rows_are_moved_in_every_layout_and_dtype() {
                         0.0,
                     );
                 }
+                let ranges = [(2, 3), (0, 0), (8, 1), (0, 9), (9, 0), (2, 3)];
+                let order = ranges.iter().flat_map(|&(s, n)| s..s + n).collect();
+                let out = Array::new(&shaped(16), Arrangement::Strided, dtype, whole);
+                copy_row_ranges(x.operand(), &ranges, out.operand()).unwrap();
+                report.compare(&format!("ranges {case}"), &out, &rows(order), 0.0);
+
+                let offsets = [0, 2, 2, 3, 3, 3, 7, 8, 8, 8];
+                let order = (0..9)
+                    .flat_map(|s| std::iter::repeat_n(s, offsets[s + 1] - offsets[s]))
+                    .collect();
+                let out = Array::new(&shaped(8), Arrangement::Reversed, dtype, whole);
+                segment_broadcast(x.operand(), &offsets, out.operand()).unwrap();
+                report.compare(&format!("broadcast {case}"), &out, &rows(order), 0.0);
+            }
+        }
+    }
+    // In place: the reversed rows are those from before.
+    let x = Array::new(&[4, 1], Arrangement::C, DType::F32, |i| {
+        Scalar::Int(i as i64)
+    });
+    segment_reverse(x.operand(), &[0, 4], x.operand()).unwrap();
+    assert_eq!(floats(&x), [3.0, 2.0, 1.0, 0.0]);
+    report.finish();
+}
+
+#[test]
+fn rows_are_padded_in_every_layout_and_dtype() {
+    let mut report = Report::default();
+    for dtype in [DType::U8, DType::F16, DType::F32, DType::I64] {
+        for arrangement in Arrangement::ALL {
+            for row in [&[][..], &[3], &[2, 2]] {
+                let width: usize = row.iter().product();
+                let shape: Vec<usize> = [9].iter().chain(row).copied().collect();
+                let x = Array::new(&shape, arrangement, dtype, |i| Scalar::Int(i as i64));
+                let values = floats(&x);
+                let case = format!("{dtype} {arrangement:?} {row:?}");
                 for (offsets, steps) in segmentations().into_iter().zip([5, 9, 10, 2, 9]) {
                     let value = Array::new(row, arrangement, dtype, |i| Scalar::Int(90 + i as i64));
                     let padding = floats(&value);
@@ -355,28 +391,9 @@ fn rows_are_moved_in_every_layout_and_dtype() {
                         report.compare(&case, &out, &wanted, 0.0);
                     }
                 }
-                let ranges = [(2, 3), (0, 0), (8, 1), (0, 9), (9, 0), (2, 3)];
-                let order = ranges.iter().flat_map(|&(s, n)| s..s + n).collect();
-                let out = Array::new(&shaped(16), Arrangement::Strided, dtype, whole);
-                copy_row_ranges(x.operand(), &ranges, out.operand()).unwrap();
-                report.compare(&format!("ranges {case}"), &out, &rows(order), 0.0);
-
-                let offsets = [0, 2, 2, 3, 3, 3, 7, 8, 8, 8];
-                let order = (0..9)
-                    .flat_map(|s| std::iter::repeat_n(s, offsets[s + 1] - offsets[s]))
-                    .collect();
-                let out = Array::new(&shaped(8), Arrangement::Reversed, dtype, whole);
-                segment_broadcast(x.operand(), &offsets, out.operand()).unwrap();
-                report.compare(&format!("broadcast {case}"), &out, &rows(order), 0.0);
             }
         }
     }
-    // In place: the reversed rows are those from before.
-    let x = Array::new(&[4, 1], Arrangement::C, DType::F32, |i| {
-        Scalar::Int(i as i64)
-    });
-    segment_reverse(x.operand(), &[0, 4], x.operand()).unwrap();
-    assert_eq!(floats(&x), [3.0, 2.0, 1.0, 0.0]);
     report.finish();
 }
 

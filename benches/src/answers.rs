@@ -124,9 +124,9 @@ impl<T: Real> Data<T> {
         }
     }
 
-    /// Ours, in memory of our own as every result is; `from_vec` would leave it in the vector's.
+    /// Ours.
     pub(crate) fn ours(&self) -> Result<NdArray, Failure> {
-        Ok(NdArray::from_vec(self.values.clone(), self.shape.clone())?.dup()?)
+        Ok(NdArray::from_vec(self.values.clone(), self.shape.clone())?)
     }
 
     /// An `ndarray` array of known rank 1; the values in C order.

@@ -186,7 +186,7 @@ fn unique<T: Real>(suite: &mut Suite) -> Result<(), Failure> {
         .into_iter()
         .map(|value| T::of(value as f32))
         .collect();
-    let a = NdArray::from_vec(values.clone(), [COUNT])?.dup()?;
+    let a = NdArray::from_vec(values.clone(), [COUNT])?;
     let mut contest = Contest::new(key, 0.0);
     contest.ours(|| a.unique(), of_ours)?;
     contest.sure_rival(

@@ -78,6 +78,21 @@ pub(crate) fn layouts(dtype: DType) -> Vec<(&'static str, NdArray)> {
     ]
 }
 
+/// Every layout of every dtype, once for each of the ways that take the dtype.
+pub(crate) fn every_case<V: Copy>(
+    ways: &[V],
+    takes: impl Fn(V, DType) -> bool,
+) -> Vec<(V, DType, &'static str, NdArray)> {
+    let mut cases = Vec::new();
+    for &way in ways {
+        for dtype in DType::ALL.into_iter().filter(|&dtype| takes(way, dtype)) {
+            let arrays = layouts(dtype).into_iter();
+            cases.extend(arrays.map(|(name, array)| (way, dtype, name, array)));
+        }
+    }
+    cases
+}
+
 /// Fails unless both show the same elements of the same dtype in the same shape, compared as bytes.
 pub(crate) fn same(expected: &NdArray, found: &NdArray) -> Result<(), String> {
     if expected.dtype() != found.dtype() || expected.shape() != found.shape() {

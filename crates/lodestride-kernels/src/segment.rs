@@ -390,7 +390,7 @@ impl<C: Compute, P: Pool<C>> Pooling<'_, C, P> {
     fn run<T: Compute>(self, pad: T, mut out: &mut [T], mut args: &mut [i64]) {
         let (segments, width) = (self.offsets.len() - 1, self.view.row_len());
         let parts = if spread::is_worth(self.offsets[segments] * width) {
-            (4 * threads::threads()).min(segments)
+            threads::shares().min(segments)
         } else {
             1
         };

@@ -99,10 +99,12 @@ pub(crate) fn product<C: BlasFloat>(
     blend: Blend<C>,
     threads: usize,
 ) {
+    let (left, right, to) = (a.shape(), b.shape(), out.shape());
+    let work = to.rows * to.columns * left.columns;
+    let threads = if work < WORTH { 1 } else { threads };
     if Backend::current() == Backend::OpenBlas && C::openblas(a, b, out, blend, threads) {
         return;
     }
-    let (left, right, to) = (a.shape(), b.shape(), out.shape());
     assert!(left.rows == to.rows && right.columns == to.columns && left.columns == right.rows);
     let job = Job {
         a: a.data().as_ptr(),
@@ -113,12 +115,7 @@ pub(crate) fn product<C: BlasFloat>(
         to,
         blend,
     };
-    let work = to.rows * to.columns * left.columns;
-    let [down, across] = if work < WORTH {
-        [1, 1]
-    } else {
-        grid(to.rows, to.columns, threads)
-    };
+    let [down, across] = grid(to.rows, to.columns, threads);
     let rows = to.rows.div_ceil(down).next_multiple_of(ROW_STEP);
     let columns = to.columns.div_ceil(across).next_multiple_of(COLUMN_STEP);
     let (down, across) = (to.rows.div_ceil(rows), to.columns.div_ceil(columns));

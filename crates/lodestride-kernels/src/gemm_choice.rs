@@ -8,9 +8,6 @@ use crate::gemm_tile::{self, TileFloat, Walk};
 use crate::matrix::{Matrix, MatrixMut, MatrixShape};
 use crate::threads;
 
-/// Multiply-adds below which one packed product stays on one thread.
-const THREADED: usize = 1 << 22;
-
 /// Multiply-adds below which one thin product stays on one thread.
 const THIN_THREADED: usize = 1 << 19;
 
@@ -60,7 +57,6 @@ pub(crate) fn multiply<C: BlasFloat>(
     if unpacked(b.transposed(), a.transposed(), &mut turned, blend, threads) {
         return;
     }
-    let threads = if m * n * k >= THREADED { threads } else { 1 };
     if is_square_of_one(a, b) && blend.beta == C::ZERO && m > SYMMETRIC {
         symmetric(a, b, &mut out, blend, threads);
         return;

@@ -62,6 +62,7 @@ mod sort_lines;
 mod sort_order;
 mod sort_radix;
 mod sort_select;
+mod sort_share;
 mod spread;
 mod square;
 mod stream;

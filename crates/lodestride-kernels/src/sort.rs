@@ -15,6 +15,7 @@ use crate::sort_lines::{Block, Blocks, Lines, Scratch, fill_lines};
 use crate::sort_order::order;
 use crate::sort_radix::sort_above;
 use crate::sort_select::{SHORT, first, order_around, partition_at};
+use crate::sort_share::each_chunk;
 
 /// In which direction to sort, and whether equal values keep their order.
 ///
@@ -104,13 +105,20 @@ fn sort_block<K: Key>(
     let scratch = scratch.slice::<K>();
     let together = (TOGETHER / len).max(1) * len;
     for lines in block.keys.chunks_mut(together) {
-        coding.encode(lines);
-        for line in lines.chunks_exact_mut(len) {
-            sort_above(line, scratch, 0, block.parts);
-        }
-        coding.decode(lines);
+        coded(coding, lines, block.parts, |lines| {
+            for line in lines.chunks_exact_mut(len) {
+                sort_above(line, scratch, 0, block.parts);
+            }
+        });
     }
     Ok(())
+}
+
+/// Calls `work` with the values as keys, and makes them values again.
+fn coded<K: Key>(coding: Coding, values: &mut [K], parts: usize, work: impl FnOnce(&mut [K])) {
+    each_chunk(values, parts, |keys| coding.encode(keys));
+    work(values);
+    each_chunk(values, parts, |keys| coding.decode(keys));
 }
 
 /// Equal values that differ keep their order: sorts positions and moves the values after them.
@@ -155,7 +163,7 @@ fn order_ranks(
             let scratch = scratch.slice::<u64>();
             let lines = block.keys.chunks_exact_mut(len).zip(block.beside.chunks_exact_mut(len));
             for (keys, positions) in lines {
-                coding.rank(keys);
+                each_chunk(keys, block.parts, |keys| coding.rank(keys));
                 order(keys, positions, scratch, block.parts);
             }
             Ok(())
@@ -246,13 +254,13 @@ pub fn partition(x: Operand<'_>, axis: usize, kth: &[usize], out: Operand<'_>) -
             let mut scratch = scratch.open(OP)?;
             let scratch = scratch.slice::<K>();
             for line in block.keys.chunks_exact_mut(len) {
-                coding.encode(line);
-                if sorts_instead::<K>(len, &kth) {
-                    sort_above(line, scratch, 0, block.parts);
-                } else {
-                    partition_at(line, &kth, scratch);
-                }
-                coding.decode(line);
+                coded(coding, line, block.parts, |line| {
+                    if sorts_instead::<K>(len, &kth) {
+                        sort_above(line, scratch, 0, block.parts);
+                    } else {
+                        partition_at(line, &kth, scratch, block.parts);
+                    }
+                });
             }
             Ok(())
         })

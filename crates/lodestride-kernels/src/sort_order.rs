@@ -3,8 +3,12 @@
 //! A packed number is unique, so equal keys stay in their order whatever the sort does with equal numbers. Keys of 64 bits
 //! are packed by their upper half first, and only where those tie by the lower.
 
+use smallvec::SmallVec;
+
 use crate::sort_key::Key;
 use crate::sort_radix::sort_above;
+use crate::sort_share::each_chunk;
+use crate::{spread, threads};
 
 /// Lines that are longer do not have positions of 32 bits.
 const LONGEST: usize = u32::MAX as usize;
@@ -24,23 +28,29 @@ pub(crate) fn order<K: Key>(keys: &[K], out: &mut [u64], scratch: &mut [u64], pa
         8 | 16 if keys.len() >= TABLE => by_table(keys, out),
         64 => wide(keys, out, scratch, parts),
         _ => {
-            pack(keys, out, |key| key.to_u64());
+            pack(keys, out, parts, |key| key.to_u64());
             sort_above(out, scratch, 32, parts);
-            unpack(out);
+            unpack(out, parts);
         }
     }
 }
 
-fn pack<K: Key>(keys: &[K], out: &mut [u64], upper: impl Fn(K) -> u64) {
-    for (position, (out, &key)) in out.iter_mut().zip(keys).enumerate() {
-        *out = (upper(key) << 32) | position as u64;
-    }
+fn pack<K: Key>(keys: &[K], out: &mut [u64], parts: usize, upper: impl Fn(K) -> u64 + Sync) {
+    let share = keys.len().div_ceil(parts).max(1);
+    let chunks = out.chunks_mut(share).zip(keys.chunks(share));
+    threads::for_each_part(chunks.enumerate(), |(chunk, (out, keys))| {
+        for (position, (out, &key)) in (chunk * share..).zip(out.iter_mut().zip(keys)) {
+            *out = (upper(key) << 32) | position as u64;
+        }
+    });
 }
 
-fn unpack(packed: &mut [u64]) {
-    for number in packed {
-        *number = position(*number) as u64;
-    }
+fn unpack(packed: &mut [u64], parts: usize) {
+    each_chunk(packed, parts, |packed| {
+        for number in packed {
+            *number = position(*number) as u64;
+        }
+    });
 }
 
 /// The position in a packed number.
@@ -67,29 +77,61 @@ fn by_table<K: Key>(keys: &[K], out: &mut [u64]) {
 
 /// Sorts by the upper 32 of the bits that vary, then the ties by the rest.
 fn wide<K: Key>(keys: &[K], out: &mut [u64], scratch: &mut [u64], parts: usize) {
-    let limits = keys.iter().fold((u64::MAX, 0), |(low, high), key| {
-        (low.min(key.to_u64()), high.max(key.to_u64()))
-    });
-    let (low, high) = limits;
+    let (low, high) = limits(keys, parts);
     let varying = u64::BITS - high.saturating_sub(low).leading_zeros();
     let shift = varying.saturating_sub(32);
-    pack(keys, out, |key| (key.to_u64() - low) >> shift);
+    pack(keys, out, parts, |key| (key.to_u64() - low) >> shift);
     sort_above(out, scratch, 32, parts);
     if shift > 0 {
-        let mut rest = &mut out[..];
-        while let Some(&first) = rest.first() {
-            let tied = rest
-                .iter()
-                .take_while(|&&packed| packed >> 32 == first >> 32)
-                .count();
-            let (run, after) = rest.split_at_mut(tied);
-            if tied > 1 {
-                settle(keys, run, &mut scratch[..tied]);
-            }
-            rest = after;
-        }
+        settle_ties(keys, out, scratch, parts);
     }
-    unpack(out);
+    unpack(out, parts);
+}
+
+/// The smallest and the largest key.
+fn limits<K: Key>(keys: &[K], parts: usize) -> (u64, u64) {
+    let share = keys.len().div_ceil(parts).max(1);
+    let chunks: SmallVec<[&[K]; 8]> = keys.chunks(share).collect();
+    let limits = spread::map(chunks.len(), |chunk| {
+        chunks[chunk]
+            .iter()
+            .fold((u64::MAX, 0), |(low, high), key| {
+                (low.min(key.to_u64()), high.max(key.to_u64()))
+            })
+    });
+    limits.iter().fold((u64::MAX, 0), |limits, chunk| {
+        (limits.0.min(chunk.0), limits.1.max(chunk.1))
+    })
+}
+
+/// Whether two packed numbers tie.
+fn is_tie(a: u64, b: u64) -> bool {
+    a >> 32 == b >> 32
+}
+
+/// Sorts runs of packed numbers that tie by the whole keys.
+fn settle_ties<K: Key>(keys: &[K], packed: &mut [u64], scratch: &mut [u64], parts: usize) {
+    let share = packed.len().div_ceil(parts).max(1);
+    let mut chunks = Vec::with_capacity(parts);
+    let (mut rest, mut scratch) = (packed, scratch);
+    while !rest.is_empty() {
+        // No run is cut in two.
+        let mut end = share.min(rest.len());
+        while end < rest.len() && is_tie(rest[end - 1], rest[end]) {
+            end += 1;
+        }
+        let (now, later) = rest.split_at_mut(end);
+        let (now_scratch, later_scratch) = scratch.split_at_mut(end);
+        chunks.push((now, now_scratch));
+        (rest, scratch) = (later, later_scratch);
+    }
+    threads::for_each_part(chunks.into_iter(), |(packed, scratch)| {
+        for run in packed.chunk_by_mut(|&a, &b| is_tie(a, b)) {
+            if run.len() > 1 {
+                settle(keys, run, scratch);
+            }
+        }
+    });
 }
 
 /// Sorts a run of packed numbers whose keys agree in the upper bits by the whole keys.
@@ -103,7 +145,8 @@ fn settle<K: Key>(keys: &[K], run: &mut [u64], scratch: &mut [u64]) {
         // The upper bits agree, so the difference has at most 32 bits.
         *packed = ((key(*packed) - low) << 32) | u64::from(*packed as u32);
     }
-    sort_above(run, scratch, 32, 1);
+    let count = run.len();
+    sort_above(run, &mut scratch[..count], 32, 1);
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! Sorting keys: counting and radix passes, a split by a sampled pivot where several threads share the work.
+//! Sorting keys: counting and radix passes, groups divided by sampled pivots where several threads share the work.
 //!
 //! Passes that would move nothing are skipped, and runs that already ascend or descend are recognised, so no order of the
 //! input is slower than a random one. Keys that are equal are the same bits, so the result is the same on every machine and
 //! at every number of threads.
 
 use crate::sort_key::Key;
-use crate::threads;
+use crate::sort_share::{divide_and, sample};
 
 /// Sorts keys ascending by their bits from `low` on, where keys that agree in those already ascend by the others; on the calling thread and up to `parts - 1` others.
 pub(crate) fn sort_above<K: Key>(keys: &mut [K], scratch: &mut [K], low: u32, parts: usize) {
@@ -115,55 +115,26 @@ fn passes<K: Key, const DIGIT: u32>(keys: &mut [K], scratch: &mut [K], low: u32)
     }
 }
 
-/// Keys looked at to choose where to split.
-const SAMPLE: usize = 255;
+/// Keys looked at for each group that a line is divided into.
+const SAMPLE: usize = 64;
 
-/// Splits at a sampled pivot and sorts both sides, at the same time where there are parts; false where the pivot does not
-/// divide the keys, which then are few different ones.
+/// Most groups of a line.
+const GROUPS: usize = 64;
+
+/// Divides keys at sampled pivots and sorts the groups, at the same time where there are parts; false where no pivot
+/// divides the keys, which then are few different ones.
 fn split<K: Key>(keys: &mut [K], scratch: &mut [K], low: u32, parts: usize) -> bool {
-    let mut sample = [K::ZERO; SAMPLE];
-    for (index, place) in sample.iter_mut().enumerate() {
-        *place = keys[index * (keys.len() / SAMPLE)];
-    }
-    sample.sort_unstable();
-    let (left, of) = if parts > 1 {
-        (parts / 2, parts)
-    } else {
-        (1, 2)
-    };
-    let pivot = sample[SAMPLE * left / of];
-    if pivot == sample[0] {
+    let groups = parts.max(2).next_power_of_two().min(GROUPS);
+    let sample = sample(keys, groups * SAMPLE);
+    let mut pivots: Vec<K> = sample.iter().copied().step_by(SAMPLE).collect();
+    pivots.dedup();
+    // The smallest key divides nothing.
+    let pivots = &pivots[1..];
+    if pivots.is_empty() {
         return false;
     }
-    let middle = partition(keys, scratch, pivot);
-    let (keys, more_keys) = keys.split_at_mut(middle);
-    let (scratch, more_scratch) = scratch.split_at_mut(middle);
-    if parts > 1 {
-        threads::join(
-            || sort_above(keys, scratch, low, left),
-            || sort_above(more_keys, more_scratch, low, parts - left),
-        );
-    } else {
+    divide_and(keys, scratch, pivots, parts, |keys, scratch| {
         sort_above(keys, scratch, low, 1);
-        sort_above(more_keys, more_scratch, low, 1);
-    }
+    });
     true
-}
-
-/// Moves the keys below `pivot` to the front, both sides in their order; how many there are.
-pub(crate) fn partition<K: Key>(keys: &mut [K], scratch: &mut [K], pivot: K) -> usize {
-    if let Some(below) = K::partition_vectors(keys, scratch, pivot) {
-        return below;
-    }
-    let (mut below, mut above) = (0, 0);
-    for index in 0..keys.len() {
-        let key = keys[index];
-        keys[below] = key;
-        scratch[above] = key;
-        let is_below = key < pivot;
-        below += usize::from(is_below);
-        above += usize::from(!is_below);
-    }
-    keys[below..].copy_from_slice(&scratch[..above]);
-    below
 }

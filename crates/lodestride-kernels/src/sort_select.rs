@@ -1,12 +1,18 @@
 //! Order statistics without sorting everything: the k-th key, partitions around it, the k first.
 
+use smallvec::SmallVec;
+
 use crate::sort_key::Key;
+use crate::sort_share::{divide, sample};
 
 /// Up to this many keys sorting is no slower than selecting, which then is left to the standard library.
 pub(crate) const SHORT: usize = 1 << 12;
 
 /// Keys looked at to bracket the k-th.
 const SAMPLE: usize = 1 << 10;
+
+/// Up to this many keys are not shared among threads.
+const SHARED: usize = 1 << 16;
 
 /// Half the width of the bracket, in sampled keys: six times the deviation of a sampled rank.
 const MARGIN: usize = 96;
@@ -30,11 +36,7 @@ pub(crate) fn nth<K: Key>(keys: &[K], k: usize, scratch: &mut [K]) -> K {
 
 /// Two keys that the `k`-th very probably lies between, by a sample at even distances.
 fn bracket<K: Key>(keys: &[K], k: usize) -> (K, K) {
-    let mut sample = [K::ZERO; SAMPLE];
-    for (index, place) in sample.iter_mut().enumerate() {
-        *place = keys[index * (keys.len() / SAMPLE)];
-    }
-    sample.sort_unstable();
+    let sample = sample(keys, SAMPLE);
     let at = (k as f64 / keys.len() as f64 * SAMPLE as f64) as usize;
     let low = at.checked_sub(MARGIN).map_or(K::ZERO, |at| sample[at]);
     let high = sample.get(at + MARGIN).copied().unwrap_or(K::MAX);
@@ -75,25 +77,37 @@ pub(crate) fn nth_and_next<K: Key>(keys: &[K], k: usize, scratch: &mut [K]) -> (
 }
 
 /// Moves keys so that each of the ascending places `kth` has the key it has when sorted, the smaller ones before it and the
-/// larger behind it.
-pub(crate) fn partition_at<K: Key>(keys: &mut [K], kth: &[usize], scratch: &mut [K]) {
+/// larger behind it; on the calling thread and up to `parts - 1` others.
+pub(crate) fn partition_at<K: Key>(keys: &mut [K], kth: &[usize], scratch: &mut [K], parts: usize) {
     let mut start = 0;
     for &k in kth {
-        let rest = &mut keys[start..];
-        let pivot = nth(rest, k - start, scratch);
-        let (mut below, mut above) = (0, 0);
-        for index in 0..rest.len() {
-            let key = rest[index];
-            rest[below] = key;
-            below += usize::from(key < pivot);
-            scratch[above] = key;
-            above += usize::from(key > pivot);
-        }
-        let equal = rest.len() - above;
-        rest[below..equal].fill(pivot);
-        rest[equal..].copy_from_slice(&scratch[..above]);
+        settle(&mut keys[start..], k - start, scratch, parts);
         start = k + 1;
     }
+}
+
+/// [`partition_at`] one place: what is certainly before it and behind it is moved there, until little is left.
+fn settle<K: Key>(mut keys: &mut [K], mut k: usize, scratch: &mut [K], parts: usize) {
+    while keys.len() > SHORT {
+        let (low, high) = bracket(keys, k);
+        let mut pivots: SmallVec<[K; 2]> = SmallVec::new();
+        pivots.extend((low > K::ZERO).then_some(low));
+        pivots.extend((high < K::MAX).then(|| high.plus(K::from_u64(1))));
+        let parts = if keys.len() > SHARED { parts } else { 1 };
+        let ends = divide(keys, scratch, &pivots, parts);
+        let group = ends.partition_point(|&end| end <= k);
+        let start = if group == 0 { 0 } else { ends[group - 1] };
+        let is_inside = group == usize::from(low > K::ZERO);
+        if is_inside && low == high {
+            return;
+        }
+        if ends[group] - start == keys.len() {
+            break;
+        }
+        keys = &mut keys[start..ends[group]];
+        k -= start;
+    }
+    keys.select_nth_unstable(k);
 }
 
 /// The positions of keys around the `k`-th: smaller ones, equal ones, larger ones, each group in its order.

@@ -6,12 +6,12 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::threads;
 
-/// Elements of work below which a second thread costs more than it saves.
-const WORTH: usize = 1 << 18;
+/// Bytes that an element step, which no bytes can be counted for, stands for beside the thresholds.
+const STEP: usize = 4;
 
 /// Whether `elements` element steps are worth more than this thread.
 pub(crate) fn is_worth(elements: usize) -> bool {
-    elements >= WORTH && threads::threads() > 1
+    threads::parts(elements.saturating_mul(STEP), true) > 1
 }
 
 /// Computes `work(0), .., work(count - 1)`, the units split evenly over the threads.

@@ -106,15 +106,3 @@ pub(crate) fn for_each_part<R: Send>(
     }
     parts.for_each(work);
 }
-
-/// Runs two pieces of work, at the same time where there are threads.
-#[inline]
-pub(crate) fn join<A: Send, B: Send>(
-    a: impl FnOnce() -> A + Send,
-    b: impl FnOnce() -> B + Send,
-) -> (A, B) {
-    #[cfg(feature = "rayon")]
-    return rayon::join(a, b);
-    #[cfg(not(feature = "rayon"))]
-    (a(), b())
-}

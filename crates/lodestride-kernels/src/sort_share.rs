@@ -1,0 +1,175 @@
+//! One long line of keys among several threads: each puts a chunk in groups, then the groups of all chunks are brought
+//! together, each in the order its keys had.
+//!
+//! What comes out is what dividing the whole line at once would give, so it does not depend on the number of threads.
+
+use crate::sort_key::Key;
+use crate::threads;
+
+/// Calls `work` with chunks of `keys`, at the same time where there are `parts`.
+pub(crate) fn each_chunk<K: Send>(keys: &mut [K], parts: usize, work: impl Fn(&mut [K]) + Sync) {
+    let share = keys.len().div_ceil(parts).max(1);
+    threads::for_each_part(keys.chunks_mut(share), work);
+}
+
+/// Moves keys so that those below the first of the ascending `pivots` come first, then those below the second, .., each
+/// group in its order; where the groups end. `scratch` is as long as `keys`.
+pub(crate) fn divide<K: Key>(
+    keys: &mut [K],
+    scratch: &mut [K],
+    pivots: &[K],
+    parts: usize,
+) -> Vec<usize> {
+    let groups = pivots.len() + 1;
+    if parts == 1 {
+        let mut counts = vec![0; groups];
+        divide_chunk(keys, scratch, pivots, &mut counts);
+        return ends(&counts, groups);
+    }
+    let ends = divide_aside(keys, scratch, pivots, parts);
+    let share = keys.len().div_ceil(parts).max(1);
+    let chunks = keys.chunks_mut(share).zip(scratch.chunks(share));
+    threads::for_each_part(chunks, |(keys, scratch)| {
+        keys.copy_from_slice(&scratch[..keys.len()]);
+    });
+    ends
+}
+
+/// As [`divide`], then calls `work` with the keys and the scratch memory of each group.
+pub(crate) fn divide_and<K: Key>(
+    mut keys: &mut [K],
+    mut scratch: &mut [K],
+    pivots: &[K],
+    parts: usize,
+    work: impl Fn(&mut [K], &mut [K]) + Sync,
+) {
+    let ends = divide_aside(keys, scratch, pivots, parts);
+    let mut groups = Vec::with_capacity(ends.len());
+    let mut start = 0;
+    for end in ends {
+        let (now, later) = keys.split_at_mut(end - start);
+        let (now_scratch, later_scratch) = scratch.split_at_mut(end - start);
+        groups.push((now, now_scratch));
+        (keys, scratch, start) = (later, later_scratch, end);
+    }
+    threads::for_each_part(groups.into_iter(), |(keys, scratch)| {
+        keys.copy_from_slice(scratch);
+        work(keys, scratch);
+    });
+}
+
+/// Leaves the groups in `scratch`, the keys in any order.
+fn divide_aside<K: Key>(
+    keys: &mut [K],
+    scratch: &mut [K],
+    pivots: &[K],
+    parts: usize,
+) -> Vec<usize> {
+    let groups = pivots.len() + 1;
+    let share = keys.len().div_ceil(parts).max(1);
+    let mut counts = vec![0; groups * keys.len().div_ceil(share)];
+    let chunks = keys.chunks_mut(share).zip(scratch.chunks_mut(share));
+    let chunks = chunks.zip(counts.chunks_mut(groups));
+    threads::for_each_part(chunks, |((keys, scratch), counts)| {
+        divide_chunk(keys, scratch, pivots, counts);
+    });
+    let mut pieces = Vec::with_capacity(counts.len());
+    let mut rest = &mut scratch[..keys.len()];
+    let mut chunks: Vec<&[K]> = keys.chunks(share).collect();
+    for group in 0..groups {
+        for (chunk, keys) in chunks.iter_mut().enumerate() {
+            let (from, later) = keys.split_at(counts[chunk * groups + group]);
+            let (to, after) = rest.split_at_mut(from.len());
+            pieces.push((from, to));
+            (*keys, rest) = (later, after);
+        }
+    }
+    threads::for_each_part(pieces.into_iter(), |(from, to)| to.copy_from_slice(from));
+    ends(&counts, groups)
+}
+
+/// Where the groups end that have so many keys in each chunk.
+fn ends(counts: &[usize], groups: usize) -> Vec<usize> {
+    let of_group = |group: usize| {
+        counts
+            .chunks(groups)
+            .map(|chunk| chunk[group])
+            .sum::<usize>()
+    };
+    (0..groups)
+        .scan(0, |end, group| {
+            *end += of_group(group);
+            Some(*end)
+        })
+        .collect()
+}
+
+/// Divides keys in place on this thread; how many there are of each group.
+fn divide_chunk<K: Key>(keys: &mut [K], scratch: &mut [K], pivots: &[K], counts: &mut [usize]) {
+    let middle = pivots.len() / 2;
+    let Some(&pivot) = pivots.get(middle) else {
+        counts[0] = keys.len();
+        return;
+    };
+    let below = partition(keys, scratch, pivot);
+    let (keys, more_keys) = keys.split_at_mut(below);
+    let (counts, more_counts) = counts.split_at_mut(middle + 1);
+    divide_chunk(keys, scratch, &pivots[..middle], counts);
+    divide_chunk(more_keys, scratch, &pivots[middle + 1..], more_counts);
+}
+
+/// Moves the keys below `pivot` to the front, both sides in their order; how many there are.
+fn partition<K: Key>(keys: &mut [K], scratch: &mut [K], pivot: K) -> usize {
+    if let Some(below) = K::partition_vectors(keys, scratch, pivot) {
+        return below;
+    }
+    let (mut below, mut above) = (0, 0);
+    for index in 0..keys.len() {
+        let key = keys[index];
+        keys[below] = key;
+        scratch[above] = key;
+        let is_below = key < pivot;
+        below += usize::from(is_below);
+        above += usize::from(!is_below);
+    }
+    keys[below..].copy_from_slice(&scratch[..above]);
+    below
+}
+
+/// Sorted keys at even distances, which stand for all.
+pub(crate) fn sample<K: Key>(keys: &[K], count: usize) -> Vec<K> {
+    let step = keys.len() / count;
+    let mut sample: Vec<K> = (0..count).map(|index| keys[index * step]).collect();
+    sample.sort_unstable();
+    sample
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_keep_the_order_of_their_keys() {
+        for len in [0u64, 1, 2, 7, 300, 20_000] {
+            for distinct in [1, 3, 1000] {
+                let keys: Vec<u64> = (0..len)
+                    .map(|i| ((i ^ 0x9e37).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20) % distinct)
+                    .collect();
+                for pivots in [&[][..], &[1], &[0, 1, 2], &[100, 500, 501, u64::MAX]] {
+                    let group = |key: u64| pivots.iter().filter(|&&pivot| pivot <= key).count();
+                    let mut expected = keys.clone();
+                    expected.sort_by_key(|&key| group(key));
+                    let places = (0..=pivots.len())
+                        .map(|last| keys.iter().filter(|&&key| group(key) <= last).count());
+                    let places: Vec<usize> = places.collect();
+                    for parts in [1, 2, 3, 16] {
+                        let (mut found, mut scratch) = (keys.clone(), keys.clone());
+                        let ends = divide(&mut found, &mut scratch, pivots, parts);
+                        assert_eq!(ends, places, "{len}, {distinct}, {pivots:?}, {parts}");
+                        assert_eq!(found, expected, "{len}, {distinct}, {pivots:?}, {parts}");
+                    }
+                }
+            }
+        }
+    }
+}

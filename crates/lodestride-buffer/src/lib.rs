@@ -76,6 +76,7 @@ pub mod memory;
 mod pin;
 mod plan;
 mod query;
+mod room;
 mod scalar;
 mod scope;
 mod sync;
@@ -93,6 +94,7 @@ pub use half::{bf16, f16};
 pub use plan::{
     AllocationPolicy, LearningPolicy, ResetPolicy, SpillPolicy, WorkspaceConfig, WorkspacePlan,
 };
+pub use room::set_room_aside;
 pub use scalar::{HostType, Scalar, ScalarKind};
 pub use scope::{current_workspace, open_workspaces, parent_workspace, scope_out};
 pub use workspace::{Workspace, WorkspaceGuard, WorkspaceName, WorkspaceStats};

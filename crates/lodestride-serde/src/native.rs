@@ -50,7 +50,7 @@ use lodestride_lod::{Lod, LodTensor, Offsets};
 
 use crate::error::{IoAction, Place, Result, SerdeErrorKind};
 use crate::npy::open;
-use crate::sink::{gapless, write_elements};
+use crate::sink::{bytes_of, gapless, write_elements};
 use crate::source::{Elements, Source};
 use crate::staged::StagedFile;
 use crate::stored::{Stored, StoredRef};
@@ -160,7 +160,9 @@ pub fn read_from(mut reader: impl Read) -> Result<Stored> {
 pub fn write<'a>(path: impl AsRef<Path>, value: impl Into<StoredRef<'a>>) -> Result<()> {
     fn write(path: &Path, value: StoredRef<'_>) -> Result<()> {
         let mut file = StagedFile::create(path)?;
-        write_one(&mut file, value)?;
+        let parts = Parts::of(value)?;
+        file.set_room_aside(parts.length())?;
+        parts.write(&mut file)?;
         file.commit()
     }
     let (path, here) = (path.as_ref(), Location::caller());
@@ -174,7 +176,9 @@ pub fn write<'a>(path: impl AsRef<Path>, value: impl Into<StoredRef<'a>>) -> Res
 #[track_caller]
 pub fn write_to<'a>(mut writer: impl Write, value: impl Into<StoredRef<'a>>) -> Result<()> {
     let here = Location::caller();
-    write_one(&mut writer, value.into()).called_at(here)
+    Parts::of(value.into())
+        .and_then(|parts| parts.write(&mut writer))
+        .called_at(here)
 }
 
 /// What comes before the elements.
@@ -277,30 +281,57 @@ fn padding(position: u64) -> usize {
     (position.next_multiple_of(ALIGNMENT) - position) as usize
 }
 
-fn write_one(sink: &mut dyn Write, value: StoredRef<'_>) -> Result<()> {
-    let header = Header::of(value)?;
-    let array: NdArray = gapless(value.data())?;
-    let head = header.to_bytes();
-    sink.write_all(&head).while_doing("write")?;
-    let mut checksum = Hasher::new();
-    let mut position = head.len() as u64;
-    if let Some(lod) = value.lod() {
-        for level in 0..lod.depth() {
-            let offsets = lod.level(level.cast_signed())?;
-            let bytes: Vec<u8> = offsets
-                .iter()
-                .flat_map(|&offset| (offset as u64).to_le_bytes())
-                .collect();
-            checksum.update(&bytes);
-            sink.write_all(&bytes).while_doing("write")?;
-            position += bytes.len() as u64;
+/// What a file consists of, in its order; the checksum and the end mark follow.
+struct Parts {
+    head: Vec<u8>,
+    levels: Vec<Vec<u8>>,
+    array: NdArray,
+}
+
+impl Parts {
+    fn of(value: StoredRef<'_>) -> Result<Parts> {
+        let head = Header::of(value)?.to_bytes();
+        let mut levels = Vec::new();
+        if let Some(lod) = value.lod() {
+            for level in 0..lod.depth() {
+                let offsets = lod.level(level.cast_signed())?;
+                let bytes = offsets.iter().map(|&offset| (offset as u64).to_le_bytes());
+                levels.push(bytes.flatten().collect());
+            }
         }
+        let array = gapless(value.data())?;
+        Ok(Parts {
+            head,
+            levels,
+            array,
+        })
     }
-    let zeros = &[0; ALIGNMENT as usize][..padding(position)];
-    checksum.update(zeros);
-    sink.write_all(zeros).while_doing("write")?;
-    write_elements(&array, sink, |piece| checksum.update(piece))?;
-    sink.write_all(&checksum.finalize().to_le_bytes())
-        .while_doing("write")?;
-    sink.write_all(END_MARK).while_doing("write")
+
+    /// Bytes in front of the padding.
+    fn position(&self) -> u64 {
+        let levels: usize = self.levels.iter().map(Vec::len).sum();
+        (self.head.len() + levels) as u64
+    }
+
+    /// Bytes of the whole file.
+    fn length(&self) -> u64 {
+        let ending = size_of::<u32>() + END_MARK.len();
+        let before = self.position() + padding(self.position()) as u64;
+        before + bytes_of(&self.array) + ending as u64
+    }
+
+    fn write(&self, sink: &mut dyn Write) -> Result<()> {
+        sink.write_all(&self.head).while_doing("write")?;
+        let mut checksum = Hasher::new();
+        let zeros = &[0; ALIGNMENT as usize][..padding(self.position())];
+        for bytes in self.levels.iter().map(Vec::as_slice).chain([zeros]) {
+            checksum.update(bytes);
+            sink.write_all(bytes).while_doing("write")?;
+        }
+        write_elements(&self.array, sink, |piece| checksum.update(piece))?;
+        let checksum: u32 = checksum.finalize();
+        sink.write_all(&checksum.to_le_bytes())
+            .while_doing("write")?;
+        sink.write_all(END_MARK).while_doing("write")
+    }
 }

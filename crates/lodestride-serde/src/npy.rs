@@ -28,7 +28,7 @@ use std::path::Path;
 use lodestride_array::NdArray;
 
 use crate::error::{IoAction, Place, Result, SerdeErrorKind};
-use crate::sink::{gapless, write_elements};
+use crate::sink::{bytes_of, gapless, write_elements};
 use crate::source::{MAX_RANK, Source};
 use crate::staged::StagedFile;
 
@@ -131,8 +131,10 @@ pub fn read_from(mut reader: impl Read) -> Result<NdArray> {
 #[doc(alias = "save")]
 pub fn write(path: impl AsRef<Path>, array: &NdArray) -> Result<()> {
     fn write(path: &Path, array: &NdArray) -> Result<()> {
+        let (header, array) = prepare(array)?;
         let mut file = StagedFile::create(path)?;
-        write_one(&mut file, array)?;
+        file.set_room_aside(header.len() as u64 + bytes_of(&array))?;
+        write_prepared(&mut file, &header, &array)?;
         file.commit()
     }
     let (path, here) = (path.as_ref(), Location::caller());
@@ -168,8 +170,12 @@ pub(crate) fn read_one(source: &mut Source<'_>) -> Result<NdArray> {
 
 pub(crate) fn write_one(sink: &mut dyn Write, array: &NdArray) -> Result<()> {
     let (header, array) = prepare(array)?;
-    sink.write_all(&header).while_doing("write")?;
-    write_elements(&array, sink, |_| ())
+    write_prepared(sink, &header, &array)
+}
+
+fn write_prepared(sink: &mut dyn Write, header: &[u8], array: &NdArray) -> Result<()> {
+    sink.write_all(header).while_doing("write")?;
+    write_elements(array, sink, |_| ())
 }
 
 /// The header of an array and the array as its elements will be written. All that can be refused is refused here, before the

@@ -28,6 +28,11 @@ pub(crate) fn gapless(array: &NdArray) -> Result<NdArray> {
     Ok(scope_out(|| array.dup_order(Order::C))?)
 }
 
+/// The bytes that [`write_elements`] writes.
+pub(crate) fn bytes_of(array: &NdArray) -> u64 {
+    array.len() as u64 * array.dtype().size() as u64
+}
+
 /// Writes the elements of a gapless array, little-endian, in memory order. `each` sees every piece before it is written.
 pub(crate) fn write_elements(
     array: &NdArray,

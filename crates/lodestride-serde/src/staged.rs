@@ -94,6 +94,20 @@ impl StagedFile {
         &self.target
     }
 
+    /// Sets aside room on the disk for a file of this many bytes, so that a full disk is known before anything is written,
+    /// and writing a large file is faster.
+    ///
+    /// # Errors
+    /// [`SerdeErrorKind::Io`] when there is no room.
+    pub fn set_room_aside(&mut self, bytes: u64) -> Result<()> {
+        let Some(writer) = &self.writer else {
+            return Ok(());
+        };
+        lodestride_buffer::set_room_aside(writer.get_ref(), bytes)
+            .while_doing("find room for")
+            .in_file(&self.target)
+    }
+
     /// Puts the new file in place of the old one.
     ///
     /// # Errors

@@ -57,43 +57,50 @@ impl Function {
         let leaf = self.leaves[..self.fed].get(fed.count);
         fed.count += 1;
         if let (Some(leaf), None) = (leaf, &fed.refused) {
-            match accept(leaf, value) {
-                Ok(slot) => fed.leaves.push(slot),
+            match accepted(leaf, &value) {
+                Ok(None) => fed.leaves.push(value.into_slot()),
+                Ok(Some(data)) => fed.leaves.push(Slot {
+                    data,
+                    ..value.into_slot()
+                }),
                 Err(kind) => fed.refused = Some(kind),
             }
         }
     }
 
-    /// The values of all leaves.
-    fn leaf_values(&self, fed: Fed) -> Result<Leaves, GraphErrorKind> {
+    /// Checks what was fed, and adds the values of the other leaves. In place: the values are moved once, when they come.
+    fn complete_leaves(&self, fed: &mut Fed) -> Result<(), GraphErrorKind> {
         if fed.count != self.fed {
             return Err(GraphErrorKind::ArgumentCount {
                 expected: self.input_names(),
                 found: fed.count,
             });
         }
-        if let Some(kind) = fed.refused {
+        if let Some(kind) = fed.refused.take() {
             return Err(kind);
         }
-        let mut leaves = fed.leaves;
         for leaf in &self.leaves[self.fed..] {
             if let Some(cell) = &leaf.cell {
-                leaves.push(cell.lock().value.clone().into_slot());
+                fed.leaves.push(cell.lock().value.clone().into_slot());
             }
         }
-        Ok(leaves)
+        Ok(())
     }
 
     /// Runs the function on what it was fed. The results count as allocated where the user calls.
     #[track_caller]
-    pub(crate) fn run(&self, fed: Fed, span: Span, hook: Option<Hook<'_>>) -> Result<Vec<Value>> {
+    pub(crate) fn run(
+        &self,
+        mut fed: Fed,
+        span: Span,
+        hook: Option<Hook<'_>>,
+    ) -> Result<Vec<Value>> {
         let fail = |kind| GraphError::new(kind, None, span);
-        let leaves = self.leaf_values(fed).map_err(fail)?;
-        let plan = self
-            .plan_for(&leaves)
-            .map_err(|error| error.or_span(span))?;
+        self.complete_leaves(&mut fed).map_err(fail)?;
+        let leaves = &fed.leaves;
+        let plan = self.plan_for(leaves).map_err(|error| error.or_span(span))?;
         let mut frame = Frame {
-            leaves: &leaves,
+            leaves,
             constants: &self.constants,
             outputs: self.output_memory(&plan).map_err(fail)?,
             made: Vec::with_capacity(plan.made),
@@ -358,9 +365,11 @@ impl Function {
     fn hand_out(&self, results: SmallVec<[Option<Slot>; 1]>) -> Result<Vec<Value>, GraphErrorKind> {
         let mut values = Vec::with_capacity(results.len());
         for slot in results {
-            values.push(Value::from_slot(
-                slot.ok_or(GraphErrorKind::NotComputable)?,
-            )?);
+            match slot {
+                Some(Slot { data, lod: None }) => values.push(Value::Dense(data)),
+                Some(ragged) => values.push(Value::from_slot(ragged)?),
+                None => return Err(GraphErrorKind::NotComputable),
+            }
         }
         if self.updates.is_empty() {
             return Ok(values);
@@ -409,15 +418,11 @@ fn write_integers(out: &NdArray, values: &[i64]) -> Result<(), GraphErrorKind> {
     Ok(())
 }
 
-/// A fed value as the input's type: a wider dtype is accepted if nothing is lost, a plain number within its kind.
-fn accept(leaf: &Leaf, value: Value) -> Result<Slot, GraphErrorKind> {
+/// Checks that a fed value has the input's type, and gives its numbers in the input's dtype where they have another one: a
+/// wider dtype is accepted if nothing is lost, a plain number within its kind.
+fn accepted(leaf: &Leaf, value: &Value) -> Result<Option<NdArray>, GraphErrorKind> {
     let array = value.array();
     let expected = &leaf.ty;
-    let refuse = |value: &Value| GraphErrorKind::ValueType {
-        name: Arc::clone(&leaf.name),
-        expected: expected.clone(),
-        found: value.exact_type(),
-    };
     let (from, to) = (array.dtype(), expected.dtype());
     let fits = expected.lod_level() == value.lod_level()
         && expected.rank() == array.rank()
@@ -426,22 +431,19 @@ fn accept(leaf: &Leaf, value: Value) -> Result<Slot, GraphErrorKind> {
             .iter()
             .zip(array.shape().iter())
             .all(|(dim, n)| dim.known().is_none_or(|d| d == *n));
-    if !fits {
-        return Err(refuse(&value));
-    }
-    if from == to {
-        return Ok(value.into_slot());
+    if fits && from == to {
+        return Ok(None);
     }
     let lossless = from.promote(to) == to;
     let number = array.rank() == 0
         && from.is_float() == to.is_float()
         && to.is_integer() == from.is_integer();
-    if !lossless && !number {
-        return Err(refuse(&value));
+    if fits && (lossless || number) {
+        return Ok(Some(array.cast(to)?));
     }
-    let data = array.cast(to)?;
-    Ok(Slot {
-        data,
-        ..value.into_slot()
+    Err(GraphErrorKind::ValueType {
+        name: Arc::clone(&leaf.name),
+        expected: expected.clone(),
+        found: value.exact_type(),
     })
 }

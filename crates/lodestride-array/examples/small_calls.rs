@@ -34,6 +34,7 @@ struct Operands {
     line: NdArray,
     line_out: NdArray,
     workspace: Workspace,
+    long: Workspace,
 }
 
 impl Operands {
@@ -51,6 +52,8 @@ impl Operands {
             a,
             line,
             workspace: Workspace::new("SMALL"),
+            // Of its own, so that its size is learned from a hundred turns.
+            long: Workspace::new("LONG"),
         })
     }
 }
@@ -105,6 +108,11 @@ fn operations(o: &Operands) -> Vec<Path<'_>> {
         path!("matmul", a.matmul(b)),
         path!("add 1000, new result", o.line.add(&o.line)),
         path!("add 1000, into", o.line.add_into(&o.line, &o.line_out)),
+        path!(
+            "closure of two",
+            NdArray::zip_map([a, b], |x: f32, y: f32| (x - y) * y)
+        ),
+        path!("expression of two", ((a.lazy() - b) * b).eval()),
     ]
 }
 
@@ -160,7 +168,7 @@ fn loops(o: &Operands) -> Vec<Path<'_>> {
         name: "three ops, scope of 100 turns",
         run: Box::new(|turns| {
             for start in (0..turns).step_by(100) {
-                o.workspace.scope(|_| {
+                o.long.scope(|_| {
                     (start..turns.min(start + 100))
                         .try_for_each(|_| three_ops(&o.a, &o.zeros).map(drop))
                 })??;

@@ -152,6 +152,16 @@ fn fresh<const N: usize, Arguments, F: ElementFn<N, Arguments>>(
     for (input, dtype) in inputs.iter().zip(F::DTYPES) {
         expect_dtype(op, input, dtype)?;
     }
+    if let Some(first) = inputs.first()
+        && inputs.iter().all(|input| input.shape() == first.shape())
+    {
+        let mut place = None;
+        let order = common_order(&inputs, first.shape());
+        let layout = first.layout().packed_in(order, &mut place);
+        return NdArray::filled_by(op, layout, F::Out::DTYPE, |out| {
+            kernels::zip_map(op, f, inputs.map(NdArray::operand), out)
+        });
+    }
     let shape = common_shape(op, &inputs)?;
     let order = common_order(&inputs, &shape);
     let out = NdArray::recycled_ordered(op, F::Out::DTYPE, shape, order)?;

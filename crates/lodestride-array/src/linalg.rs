@@ -89,6 +89,15 @@ impl NdArray {
     #[doc(alias = "dot")]
     #[track_caller]
     pub fn matmul(&self, rhs: &NdArray) -> Result<NdArray> {
+        if self.rank() >= 2 && rhs.rank() >= 2 {
+            return self.product("matmul", rhs);
+        }
+        self.product_with_vector(rhs)
+    }
+
+    /// [`matmul`](Self::matmul) with an operand of less than two axes.
+    #[track_caller]
+    fn product_with_vector(&self, rhs: &NdArray) -> Result<NdArray> {
         for array in [self, rhs] {
             if array.rank() == 0 {
                 let (expected, array) = ("arrays with at least one axis", ArraySummary::of(array));
@@ -108,10 +117,9 @@ impl NdArray {
                 .expand_dims(0)?
                 .product_of("matmul", self, rhs, rhs)?
                 .squeeze(-2),
-            (_, 1) => self
+            _ => self
                 .product_of("matmul", self, &rhs.expand_dims(1)?, rhs)?
                 .squeeze(-1),
-            _ => self.product("matmul", rhs),
         }
         .map(NdArray::owning)
     }
@@ -161,9 +169,21 @@ impl NdArray {
         rhs: &NdArray,
         given_rhs: &NdArray,
     ) -> Result<NdArray> {
+        let dtype = self.product_dtype(rhs);
+        if let (&[_, inner], &[depth, columns]) = (&self.shape()[..], &rhs.shape()[..])
+            && inner == depth
+            && inner == columns
+        {
+            // A square matrix on the right: the result has the shape of the left one.
+            let mut place = None;
+            let layout = self.layout().packed_in(Order::C, &mut place);
+            return NdArray::filled_by(op, layout, dtype, |out| {
+                kernels::matmul(self.operand(), rhs.operand(), out, 1.0, 0.0)
+            });
+        }
         let shape = self.product_shape(op, given, rhs, given_rhs)?;
         let layout = Layout::contiguous(shape, Order::C).or_fail(op)?;
-        NdArray::filled_by(op, &layout, self.product_dtype(rhs), |out| {
+        NdArray::filled_by(op, &layout, dtype, |out| {
             self.run_product(rhs, layout.shape(), out)
         })
     }

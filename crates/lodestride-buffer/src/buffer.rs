@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 use crate::access::Access;
 use crate::arena::{Arena, Place};
 use crate::block::{ALIGNMENT, Block, Lent};
-use crate::cache;
+use crate::cache::{self, Class};
 use crate::counters::Purpose;
 use crate::error::{AccessError, AllocError};
 use crate::guard::{ReadGuard, WriteGuard};
@@ -127,7 +127,7 @@ impl Buffer {
     /// # Errors
     /// [`AccessError::Leaked`] or [`AccessError::Outdated`] if the workspace moved on, [`AccessError::InUse`] if a write
     /// guard is alive. Never waits.
-    #[inline]
+    #[inline(always)]
     pub fn read(&self) -> Result<ReadGuard<'_>, AccessError> {
         match pin::pin_read(&self.header().access, self.home()) {
             Ok(()) => Ok(ReadGuard::pinned(self)),
@@ -140,7 +140,7 @@ impl Buffer {
     /// # Errors
     /// [`AccessError::Leaked`] or [`AccessError::Outdated`] if the workspace moved on, [`AccessError::InUse`] if any
     /// guard is alive, [`AccessError::ReadOnly`] for memory that is [read-only](Buffer::is_read_only). Never waits.
-    #[inline]
+    #[inline(always)]
     pub fn write(&self) -> Result<WriteGuard<'_>, AccessError> {
         match pin::pin_write(&self.header().access, self.home()) {
             Ok(()) => Ok(WriteGuard::pinned(self)),
@@ -369,28 +369,46 @@ impl Drop for Buffer {
 unsafe fn free(place: NonNull<Header>) {
     // SAFETY: the header is alive.
     let header = unsafe { place.as_ref() };
-    // Field by field: a wide copy of the header just written would wait for the narrow stores.
-    let (bytes, purpose, memory) = match &header.memory {
-        Memory::Inline => (HEADER + header.len, Purpose::Array, None),
-        memory => {
-            // SAFETY: the field is valid, and the header is not used again, so this is a move.
-            let memory = unsafe { std::ptr::read(memory) };
-            (HEADER, Purpose::Header, Some(memory))
-        }
-    };
+    if matches!(header.memory, Memory::Inline) {
+        let bytes = HEADER + header.len;
+        // SAFETY: the block that the header begins holds its bytes too; nothing else is owned.
+        unsafe { free_block(place, cache::fine_class_of(bytes), Purpose::Array) };
+        return;
+    }
+    // SAFETY: as the caller says.
+    unsafe { free_apart(place) };
+}
+
+/// [`free`] of a header with a block of its own.
+///
+/// # Safety
+/// As [`free`].
+#[inline(never)]
+unsafe fn free_apart(place: NonNull<Header>) {
+    // SAFETY: the field is valid, and the header is not used again, so this is a move.
+    let memory = unsafe { std::ptr::read(&raw const (*place.as_ptr()).memory) };
+    // SAFETY: what the header owned was just taken out of it.
+    unsafe { free_block(place, cache::fine_class_of(HEADER), Purpose::Header) };
+    match memory {
+        Memory::Heap(block) => cache::put(block, Purpose::Array),
+        // Dropping the owner may run anything, this crate's functions included: nothing is borrowed here.
+        Memory::Foreign(owner) => drop(owner),
+        Memory::Arena { arena, .. } => drop(arena),
+        Memory::Inline => {}
+    }
+}
+
+/// Gives the block that a header begins back to the cache.
+///
+/// # Safety
+/// As [`free`]; the header owns nothing outside its block, which is of this class.
+#[inline(always)]
+unsafe fn free_block(place: NonNull<Header>, class: Class, purpose: Purpose) {
     let pointer = place.cast::<u8>();
-    let class = cache::class_of(bytes);
     // The header's padding is not initialised memory; zeros make the block whole again.
     // SAFETY: the block is at least `HEADER` long and ours alone.
     unsafe { pointer.write_bytes(0, HEADER) };
     // SAFETY: `adopt` took a block of this class apart; its bytes are initialised, the header's since just now.
     let block = unsafe { Block::from_raw(pointer, class.size) };
     cache::put_class(block, class, purpose);
-    match memory {
-        Some(Memory::Heap(block)) => cache::put(block, Purpose::Array),
-        // Dropping the owner may run anything, this crate's functions included: nothing is borrowed here.
-        Some(Memory::Foreign(owner)) => drop(owner),
-        Some(Memory::Arena { arena, .. }) => drop(arena),
-        Some(Memory::Inline) | None => {}
-    }
 }

@@ -78,13 +78,20 @@ const LARGEST: usize = 1 << 62;
 #[inline]
 pub(crate) fn class_of(bytes: usize) -> Class {
     if bytes <= FINE {
-        let steps = bytes.div_ceil(ALIGNMENT).max(1);
-        return Class {
-            number: steps - 1,
-            size: steps * ALIGNMENT,
-        };
+        return fine_class_of(bytes);
     }
     coarse_class_of(bytes)
+}
+
+/// [`class_of`] a request of at most [`FINE`] bytes.
+#[inline]
+pub(crate) fn fine_class_of(bytes: usize) -> Class {
+    debug_assert!(bytes <= FINE);
+    let steps = bytes.div_ceil(ALIGNMENT).max(1);
+    Class {
+        number: steps - 1,
+        size: steps * ALIGNMENT,
+    }
 }
 
 fn coarse_class_of(bytes: usize) -> Class {
@@ -158,7 +165,7 @@ pub(crate) fn put(block: Block, purpose: Purpose) {
 }
 
 /// [`put`] of a block whose class is known.
-#[inline]
+#[inline(always)]
 pub(crate) fn put_class(block: Block, class: Class, purpose: Purpose) {
     let mut rest = Some(block);
     let known = LOCAL.try_with(|local| {

@@ -5,10 +5,11 @@
     reason = "the erased loop around a closure rebuilds slices from the pointers a frame hands it"
 )]
 
+use crate::dense;
 use crate::driver;
 use crate::error::{KernelError, Result};
 use crate::isa::{Arch, Kernel, Level, RawKernel};
-use crate::operand::Operand;
+use crate::operand::{Operand, Output};
 use crate::plan::{Action, Load, Plan, Source, Step};
 use lodestride_buffer::{Argument, DType, Element};
 use smallvec::SmallVec;
@@ -115,44 +116,51 @@ arity!(Loop4 4: X x 0, Y y 1, V v 2, W w 3);
 /// # Errors
 /// [`KernelError::UnsupportedDType`] where an operand is not of the closure's type, and as [`binary`](crate::binary).
 /// Nothing is written then.
-pub fn zip_map<const N: usize, Arguments, F: ElementFn<N, Arguments>>(
+pub fn zip_map<'a, const N: usize, Arguments, F: ElementFn<N, Arguments>>(
     op: &'static str,
     closure: &F,
-    inputs: [Operand<'_>; N],
-    out: Operand<'_>,
+    inputs: [Operand<'a>; N],
+    out: impl Into<Output<'a>>,
 ) -> Result<()> {
-    let dtypes = F::DTYPES.into_iter().chain([F::Out::DTYPE]);
-    for (operand, wanted) in inputs.iter().chain([&out]).zip(dtypes) {
+    let mut out: Output<'a> = out.into();
+    let unsupported = |dtype| KernelError::UnsupportedDType { op, dtype };
+    for (operand, wanted) in inputs.iter().zip(F::DTYPES) {
         if operand.dtype() != wanted {
-            let dtype = operand.dtype();
-            return Err(KernelError::UnsupportedDType { op, dtype });
+            return Err(unsupported(operand.dtype()));
         }
     }
-    run(
-        op,
-        F::entry(),
-        std::ptr::from_ref(closure).cast(),
-        &inputs,
-        out,
-    )
+    if out.operand().dtype() != F::Out::DTYPE {
+        return Err(unsupported(out.operand().dtype()));
+    }
+    let closure = std::ptr::from_ref(closure).cast();
+    run(op, F::entry(), closure, &inputs, &mut out)
+}
+
+/// What errors call an operand of a closure.
+pub(crate) fn argument_of(number: usize) -> Argument {
+    match number {
+        0 => Argument::X,
+        1 => Argument::Y,
+        _ => Argument::Input(number),
+    }
 }
 
 /// [`zip_map`] without its types.
-fn run(
+fn run<'a>(
     op: &'static str,
     entry: Entry,
     closure: *const u8,
-    inputs: &[Operand<'_>],
-    out: Operand<'_>,
+    inputs: &[Operand<'a>],
+    out: &mut Output<'a>,
 ) -> Result<()> {
+    if dense::dense_record::<MOST>(op, entry.0, inputs, closure, out)? {
+        return Ok(());
+    }
+    let out = out.close();
     out.check_writable(op)?;
     let mut loads: SmallVec<[Load<'_>; MOST + 1]> = SmallVec::new();
     for (number, input) in inputs.iter().enumerate() {
-        let argument = match number {
-            0 => Argument::X,
-            1 => Argument::Y,
-            _ => Argument::Input(number),
-        };
+        let argument = argument_of(number);
         input.check_shape(op, argument, out.shape())?;
         loads.push(Load::Array(argument, *input));
     }

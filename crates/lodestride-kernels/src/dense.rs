@@ -5,13 +5,14 @@
     reason = "dense operands are handed to erased kernels as raw pointers"
 )]
 
+use crate::closure::argument_of;
 use crate::error::Result;
 use crate::isa::RawKernel;
 use crate::operand::{Operand, Output};
 use crate::stream;
 use crate::table::{BinaryKernel, UnaryKernel};
 use crate::threads;
-use lodestride_buffer::Argument;
+use lodestride_buffer::{Argument, ReadGuard};
 use lodestride_shape::Order;
 use std::ops::Range;
 
@@ -174,6 +175,44 @@ pub(crate) fn dense_scalar(
     Ok(true)
 }
 
+/// The fast path of a small closure over at most `MOST` operands: the kernel gets their places in a record, and the closure
+/// beside it. Gives false, having done nothing, where the operands are not dense in one order, the output shares memory with
+/// one of them, or there is enough to do for several threads.
+///
+/// # Errors
+/// [`KernelError::Access`](crate::KernelError::Access).
+pub(crate) fn dense_record<const MOST: usize>(
+    op: &'static str,
+    kernel: RawKernel,
+    inputs: &[Operand<'_>],
+    closure: *const u8,
+    output: &mut Output<'_>,
+) -> Result<bool> {
+    let (out, door) = output.parts();
+    let sizes = inputs.iter().map(|x| x.dtype().size());
+    let bytes = out.elements() * (sizes.sum::<usize>() + out.dtype().size());
+    let fits = |x: &Operand<'_>| dense_alike(x, out) && !x.buffer().same_block(out.buffer());
+    if inputs.len() > MOST || threads::parts(bytes, false) > 1 || stream::pays(bytes) {
+        return Ok(false);
+    }
+    if !inputs.iter().all(fits) {
+        return Ok(false);
+    }
+    let dst = begin(out, door.open(op)?.as_mut_ptr());
+    let mut readers: [Option<ReadGuard<'_>>; MOST] = [const { None }; MOST];
+    let mut record: [*const u8; MOST] = [std::ptr::null(); MOST];
+    for (number, x) in inputs.iter().enumerate() {
+        let reader = x.read(op, argument_of(number))?;
+        record[number] = begin(x, reader.as_ptr().cast_mut()).cast_const();
+        readers[number] = Some(reader);
+    }
+    let record = record.as_ptr().cast();
+    // SAFETY: every operand is dense, opened until the end of this function and has as many elements as the output, which
+    // is apart from all of them; the caller gives the kernel of these dtypes with the closure that it expects.
+    unsafe { kernel(out.elements(), dst, record, closure, std::ptr::null()) };
+    Ok(true)
+}
+
 /// Whether two operands lie densely in memory, in the same order.
 #[inline]
 fn dense_alike(x: &Operand<'_>, out: &Operand<'_>) -> bool {
@@ -239,7 +278,7 @@ impl Dense {
 }
 
 /// Runs a kernel over `n` dense elements, on several threads where that pays.
-#[inline]
+#[inline(always)]
 fn dense(
     n: usize,
     size: usize,
@@ -257,7 +296,20 @@ fn dense(
         sizes,
     };
     let bytes = n * (size + sizes[0] + sizes[1]);
-    let streamed = stream::pays(bytes) && !sources.contains(&dst);
+    if bytes <= SMALL {
+        work.run(0..n);
+        return;
+    }
+    divided(&work, n, bytes, heavy);
+}
+
+/// Bytes up to which nothing but the kernel is worth thinking of.
+const SMALL: usize = 32 << 10;
+
+/// [`dense`] of what may be worth several threads, or a way past the caches.
+#[inline(never)]
+fn divided(work: &Dense, n: usize, bytes: usize, heavy: bool) {
+    let streamed = stream::pays(bytes) && !work.sources.contains(&work.dst);
     let parts = threads::parts(bytes, heavy);
     if parts == 1 && !streamed {
         work.run(0..n);

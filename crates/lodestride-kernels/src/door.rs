@@ -18,12 +18,15 @@ pub(crate) fn private_copy(
     x: Operand<'_>,
     outputs: &[Operand<'_>],
 ) -> Result<Option<Buffer>, KernelError> {
-    if !outputs
-        .iter()
-        .any(|out| out.buffer().same_block(x.buffer()))
-    {
-        return Ok(None);
+    let shared = |out: &Operand<'_>| out.buffer().same_block(x.buffer());
+    if outputs.iter().any(shared) {
+        return copied(op, argument, x).map(Some);
     }
+    Ok(None)
+}
+
+#[cold]
+fn copied(op: &'static str, argument: Argument, x: Operand<'_>) -> Result<Buffer, KernelError> {
     let guard = x.read(op, argument)?;
     let copy = Buffer::recycled(x.buffer().len()).map_err(KernelError::alloc(op))?;
     {
@@ -31,7 +34,7 @@ pub(crate) fn private_copy(
         let bytes = guard.bytes();
         to.bytes_mut()[..bytes.len()].copy_from_slice(bytes);
     }
-    Ok(Some(copy))
+    Ok(copy)
 }
 
 fn refused(
@@ -39,17 +42,11 @@ fn refused(
     argument: Argument,
     x: Operand<'_>,
 ) -> impl Fn(lodestride_buffer::AccessError) -> KernelError {
-    let shape = Box::new(x.shape().clone());
-    move |source| KernelError::Access {
-        op,
-        argument,
-        source,
-        dtype: x.dtype(),
-        shape: shape.clone(),
-    }
+    move |source| x.refused(op, argument, source)
 }
 
 /// Opens `x` for reading, or the private copy that stands for it.
+#[inline]
 pub(crate) fn read<'b>(
     op: &'static str,
     argument: Argument,

@@ -100,7 +100,29 @@ pub fn binary<'a>(
     binary_to(op, &x, &y, &mut out.into())
 }
 
+#[inline]
 fn binary_to<'a>(op: BinaryOp, x: &Input<'a>, y: &Input<'a>, out: &mut Output<'a>) -> Result<()> {
+    // What most calls are: dense arrays of one dtype, the one that the operation computes in.
+    if let (Input::Array(left), Input::Array(right)) = (x, y)
+        && left.dtype() == right.dtype()
+        && let Some(Loops { compute, kernel }) =
+            op::binary_loops(op, left.dtype(), Level::current())
+        && *compute == left.dtype()
+        && out.operand().dtype() == kernel.out
+        && dense_binary(op.name(), kernel, left, right, out)?
+    {
+        return Ok(());
+    }
+    binary_of_any(op, x, y, out)
+}
+
+#[inline(never)]
+fn binary_of_any<'a>(
+    op: BinaryOp,
+    x: &Input<'a>,
+    y: &Input<'a>,
+    out: &mut Output<'a>,
+) -> Result<()> {
     let name = op.name();
     let dtype = promoted_dtype(op, x, y);
     let level = Level::current();
@@ -111,7 +133,7 @@ fn binary_to<'a>(op: BinaryOp, x: &Input<'a>, y: &Input<'a>, out: &mut Output<'a
     else {
         return Err(KernelError::UnsupportedDType { op: name, dtype });
     };
-    if dense(name, kernel, compute, [x, y], out)? {
+    if beside_number(name, kernel, compute, [x, y], out)? {
         return Ok(());
     }
     let terms = [term(Argument::X, x, compute), term(Argument::Y, y, compute)];
@@ -138,9 +160,9 @@ fn binary_to<'a>(op: BinaryOp, x: &Input<'a>, y: &Input<'a>, out: &mut Output<'a
     sketch.finish(result, out, kernel.heavy)
 }
 
-/// The fast paths of [`binary`]: dense arrays, or one beside a number. False where nothing was done.
+/// The fast path of a dense array beside a number. False where nothing was done.
 #[inline]
-fn dense(
+fn beside_number(
     op: &'static str,
     kernel: &BinaryKernel,
     compute: DType,
@@ -152,9 +174,6 @@ fn dense(
         return Ok(false);
     }
     let (array, scalar, left) = match inputs {
-        [Input::Array(x), Input::Array(y)] if fits(x) && fits(y) => {
-            return dense_binary(op, kernel, x, y, out);
-        }
         [Input::Array(x), Input::Scalar(y)] => (x, *y, false),
         [Input::Scalar(x), Input::Array(y)] => (y, *x, true),
         _ => return Ok(false),

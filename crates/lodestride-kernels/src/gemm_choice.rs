@@ -12,13 +12,13 @@ use crate::threads;
 const THIN_THREADED: usize = 1 << 19;
 
 /// Multiply-adds up to which tiles that are not packed are faster than a packing library.
-const SMALL: usize = 48 * 48 * 48;
+pub(crate) const SMALL: usize = 48 * 48 * 48;
 
 /// Rows up to which a product is bound by reading the other matrix.
-const THIN: usize = 8;
+pub(crate) const THIN: usize = 8;
 
 /// Elements of the other matrix up to which such a product is done in tiles.
-const TILED: usize = 2048;
+pub(crate) const TILED: usize = 2048;
 
 /// Rows and columns of a symmetric product that is not divided any more.
 const SYMMETRIC: usize = 64;

@@ -27,6 +27,7 @@ mod instruction;
 mod isa;
 mod known;
 mod matmul_mixed;
+mod matmul_small;
 mod matrix;
 mod nest_form;
 mod numeric;

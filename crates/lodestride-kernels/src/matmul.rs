@@ -12,6 +12,7 @@ use crate::error::{KernelError, Result};
 use crate::gemm_choice::{multiply, threads_for};
 use crate::gemm_small::{self, Blend};
 use crate::matmul_mixed;
+use crate::matmul_small;
 use crate::matrix::{Matrix, MatrixMut, MatrixShape};
 use crate::numeric::Compute;
 use crate::operand::{Operand, Output};
@@ -63,6 +64,31 @@ fn matmul_to(
 ) -> Result<()> {
     let out = *output.operand();
     check_shapes(a, b, out)?;
+    let dtype = out.dtype();
+    if a.dtype() == dtype && b.dtype() == dtype {
+        let done = match dtype {
+            DType::F32 => {
+                let (alpha, beta) = (alpha as f32, beta as f32);
+                matmul_small::product(&a, &b, &mut output, Blend { alpha, beta })?
+            }
+            DType::F64 => matmul_small::product(&a, &b, &mut output, Blend { alpha, beta })?,
+            _ => false,
+        };
+        if done {
+            return Ok(());
+        }
+    }
+    product_of_any(a, b, output, alpha, beta)
+}
+
+fn product_of_any(
+    a: Operand<'_>,
+    b: Operand<'_>,
+    mut output: Output<'_>,
+    alpha: f64,
+    beta: f64,
+) -> Result<()> {
+    let out = *output.operand();
     let dtype = out.dtype();
     let plain = alpha == 1.0 && beta == 0.0 && has_unit_columns(b);
     let direct = matches!(dtype, DType::F32 | DType::F64)
@@ -145,7 +171,7 @@ impl Call<'_> {
         if self.out.shape().len() > 2 {
             return Batch::new(self.a, self.b, self.out).floats(a, b, out, blend);
         }
-        let [left, right, to] = [self.a, self.b, self.out].map(shape_of);
+        let (left, right, to) = (shape_of(self.a), shape_of(self.b), shape_of(self.out));
         let (a, b) = (Matrix::new(a, left), Matrix::new(b, right));
         let threads = threads_for(to.rows * to.columns * left.columns);
         multiply(a, b, MatrixMut::new(out, to), blend, threads);
@@ -300,6 +326,7 @@ impl Batch {
 }
 
 /// The matrix axes of an operand.
+#[inline]
 fn shape_of(x: Operand<'_>) -> MatrixShape {
     let layout = x.layout();
     let (sizes, steps) = (&layout.shape()[..], &layout.strides()[..]);

@@ -244,7 +244,7 @@ impl<'o, 'a> Door<'o, 'a> {
     pub(crate) fn open(self, op: &'static str) -> Result<&'o mut WriteGuard<'a>> {
         match self.guard {
             Some(guard) => Ok(guard),
-            closed => Ok(closed.insert(self.operand.write(op, Argument::Z)?)),
+            closed => Ok(closed.get_or_insert(self.operand.write(op, Argument::Z)?)),
         }
     }
 }

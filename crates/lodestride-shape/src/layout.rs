@@ -83,8 +83,10 @@ impl Facts {
             return Facts::EMPTY;
         }
         // With one long axis the orders are the same.
-        let long = shape.iter().filter(|&&size| size != 1).count();
-        let both = long < 2;
+        let both = match *shape {
+            [rows, columns] => rows == 1 || columns == 1,
+            _ => shape.iter().filter(|&&size| size != 1).count() < 2,
+        };
         Facts {
             elements,
             end: elements,

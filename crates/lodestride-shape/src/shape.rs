@@ -145,6 +145,12 @@ impl Shape {
     /// [`Shape::contiguous_strides`] of a shape whose elements were counted.
     #[inline]
     pub(crate) fn packed_strides(&self, order: Order) -> Strides {
+        if let Some(&[rows, columns]) = self.as_array() {
+            return Strides::from(match order {
+                Order::C => [columns.max(1).cast_signed(), 1],
+                Order::F => [1, rows.max(1).cast_signed()],
+            });
+        }
         let mut strides = Strides::filled(0, self.rank());
         let mut step = 1isize;
         // Every partial product of max(size, 1) divides the checked one, so it cannot overflow.

@@ -115,7 +115,7 @@ pub use lodestride_buffer::{
     AccessError, AllocationPolicy, Argument, Bool, Buffer, DType, Element, HostType,
     LearningPolicy, ResetPolicy, Scalar, ScalarKind, SpillPolicy, Workspace, WorkspaceConfig,
     WorkspaceError, WorkspaceGuard, WorkspaceName, bf16, current_workspace, f16, memory,
-    open_workspaces, scope_out, with_default_dtype, with_dtype,
+    open_workspaces, scope_out, set_room_aside, with_default_dtype, with_dtype,
 };
 pub use lodestride_kernels as kernels;
 pub use lodestride_kernels::sort::Sorting;

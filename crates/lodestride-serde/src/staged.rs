@@ -103,7 +103,7 @@ impl StagedFile {
         let Some(writer) = &self.writer else {
             return Ok(());
         };
-        lodestride_buffer::set_room_aside(writer.get_ref(), bytes)
+        lodestride_array::set_room_aside(writer.get_ref(), bytes)
             .while_doing("find room for")
             .in_file(&self.target)
     }

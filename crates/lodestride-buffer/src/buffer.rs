@@ -385,8 +385,10 @@ unsafe fn free(place: NonNull<Header>) {
 /// As [`free`].
 #[inline(never)]
 unsafe fn free_apart(place: NonNull<Header>) {
+    // SAFETY: the header is alive.
+    let memory = unsafe { &place.as_ref().memory };
     // SAFETY: the field is valid, and the header is not used again, so this is a move.
-    let memory = unsafe { std::ptr::read(&raw const (*place.as_ptr()).memory) };
+    let memory = unsafe { std::ptr::read(memory) };
     // SAFETY: what the header owned was just taken out of it.
     unsafe { free_block(place, cache::fine_class_of(HEADER), Purpose::Header) };
     match memory {

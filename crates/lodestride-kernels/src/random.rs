@@ -10,7 +10,7 @@ use crate::error::KernelError;
 use crate::isa::{Arch, Level, Task};
 use crate::numeric::Compute;
 use crate::operand::Operand;
-use crate::random_philox::{Draw, GROUP, Words, join, pair, words};
+use crate::random_philox::{Draw, GROUP, Words, half, pair, words};
 use crate::spread;
 use crate::strided::{Dim, collapse, count, dims_of, offset_at, store};
 
@@ -330,8 +330,11 @@ impl Distribution<u64> for Bernoulli {
     #[inline(always)]
     fn group<A: Arch>(&self, group: u64, out: &mut [u64]) {
         let words = words(self.seed, self.stream, group * GROUP as u64);
-        for (value, &word) in out.iter_mut().zip(words.as_flattened()) {
-            *value = u64::from(u64::from(word) < self.threshold);
+        let (rows, _) = out.as_chunks_mut::<GROUP>();
+        for (index, row) in rows.iter_mut().enumerate() {
+            for (lane, value) in row.iter_mut().enumerate() {
+                *value = u64::from(u64::from(half(&words, index, lane)) < self.threshold);
+            }
         }
     }
 }
@@ -351,8 +354,7 @@ impl Distribution<i64> for Integers {
         let words = words(self.seed, self.stream, group * GROUP as u64);
         let first = group * Self::PER_GROUP as u64;
         for (index, value) in out.iter_mut().enumerate() {
-            let (half, lane) = (2 * (index / GROUP), index % GROUP);
-            let word = join(words[half][lane], words[half + 1][lane]);
+            let word = words[index / GROUP][index % GROUP];
             let index = first + index as u64;
             let drawn = bounded(self.seed, self.stream, index, self.range, word);
             *value = self.low.wrapping_add(drawn as i64);
@@ -410,18 +412,16 @@ impl Filler {
             return;
         }
         let one_run = self.outer.is_empty() && self.inner.stride == 1;
-        if one_run && self.dtype == C::DTYPE && spread::is_worth(self.elements) {
+        if one_run && self.dtype == C::DTYPE {
             let from = self.start as usize;
             let out = &mut guard.slice_mut::<C>()[from..from + self.elements];
-            spread::for_each_chunk(out, 64 * TILE, |chunk, out| {
-                let mut tile = [C::ZERO; TILE];
-                for (index, out) in out.chunks_mut(TILE).enumerate() {
-                    let values = chunk * 64 + index;
-                    draw_tile(draw, values, &mut tile);
-                    out.copy_from_slice(&tile[..out.len()]);
-                }
-            });
-            return;
+            return if spread::is_worth(self.elements) {
+                spread::for_each_chunk(out, CHUNK * TILE, |chunk, out| {
+                    draw_run(draw, chunk * CHUNK, out);
+                });
+            } else {
+                draw_run(draw, 0, out);
+            };
         }
         let mut tile = [C::ZERO; TILE];
         for index in 0..self.elements.div_ceil(TILE) {
@@ -444,6 +444,23 @@ impl Filler {
             values = rest;
         }
         debug_assert!(position <= count(&self.outer) * self.inner.size);
+    }
+}
+
+/// Tiles that a thread draws at a time.
+const CHUNK: usize = 64;
+
+/// Draws the tiles from `first` on into `out`, in place where whole tiles fit in a cache.
+fn draw_run<C: Compute, D: Distribution<C>>(draw: &D, first: usize, out: &mut [C]) {
+    let mut tile = [C::ZERO; TILE];
+    for (index, out) in out.chunks_mut(TILE).enumerate() {
+        if out.len() == TILE {
+            draw_tile(draw, first + index, out);
+        } else {
+            let groups = out.len().next_multiple_of(D::PER_GROUP).min(TILE);
+            draw_tile(draw, first + index, &mut tile[..groups]);
+            out.copy_from_slice(&tile[..out.len()]);
+        }
     }
 }
 

@@ -95,7 +95,7 @@ fn turned_product<C: BlasFloat>(
     let room = room.slice_mut::<C>();
     for first in (0..n).step_by(width) {
         let width = width.min(n - first);
-        gemm_tile::to_rows(b.part(0, k, first, width), room);
+        gemm_tile::to_rows(b.part(0, k, first, width), room, threads);
         let right = Matrix::new(room, MatrixShape::contiguous(k, width));
         blas::product(a, right, &mut out.part(0, m, first, width), blend, threads);
     }

@@ -11,6 +11,7 @@
 use crate::gemm_small::Blend;
 use crate::isa::{Isa, Level};
 use crate::matrix::{Matrix, MatrixMut};
+use crate::stream::LINE;
 use crate::threads;
 use crate::transpose::Sheet;
 
@@ -110,25 +111,30 @@ pub(crate) fn product<C: TileFloat>(
     true
 }
 
-/// Copies a matrix to rows one after the other: what the kernels of this machine read best on the right.
+/// Copies a matrix to rows one after the other, on up to `threads` threads: what the kernels of this machine read best on the
+/// right.
 ///
 /// # Panics
 /// If there is not enough room.
-pub(crate) fn to_rows<C: Copy>(x: Matrix<'_, C>, to: &mut [C]) {
-    let shape = x.shape();
-    assert!(to.len() >= shape.rows * shape.columns);
-    let sheet = Sheet {
-        x: x.data().as_ptr().wrapping_add(shape.start).cast(),
-        out: to.as_mut_ptr().cast(),
-        size: size_of::<C>(),
-        rows: shape.columns,
-        columns: shape.rows,
-        x_steps: [shape.column_step, shape.row_step],
-        out_steps: [1, shape.columns as isize],
-        stream: false,
-    };
-    // SAFETY: `Matrix::new` has proven every element of the shape, the room is asserted, and it is a unique borrow.
-    unsafe { sheet.run() };
+pub(crate) fn to_rows<C: Copy + Send + Sync>(x: Matrix<'_, C>, to: &mut [C], threads: usize) {
+    let (rows, columns) = (x.shape().rows, x.shape().columns);
+    let share = rows.div_ceil(threads).next_multiple_of(LINE);
+    let parts = to[..rows * columns].chunks_mut(share * columns).enumerate();
+    threads::for_each_part(parts, |(part, to)| {
+        let shape = x.part(part * share, to.len() / columns, 0, columns).shape();
+        let sheet = Sheet {
+            x: x.data().as_ptr().wrapping_add(shape.start).cast(),
+            out: to.as_mut_ptr().cast(),
+            size: size_of::<C>(),
+            rows: shape.columns,
+            columns: shape.rows,
+            x_steps: [shape.column_step, shape.row_step],
+            out_steps: [1, shape.columns as isize],
+            stream: false,
+        };
+        // SAFETY: `Matrix::new` has proven every element of the shape, `to` has as many, and it is a unique borrow.
+        unsafe { sheet.run() };
+    });
 }
 
 // SAFETY: the inputs are only read, and threads work on parts with different destinations (`product`).

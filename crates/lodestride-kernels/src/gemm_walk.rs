@@ -9,6 +9,7 @@
 )]
 
 use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
+use std::ops::Range;
 
 use crate::gemm_register::Register;
 use crate::gemm_tile::{Job, TileFloat, Walk};
@@ -55,12 +56,12 @@ unsafe fn walk_through<R: Register>(job: &Job<R::Item>, walk: Walk) {
         Walk::Dots => unsafe { dots::<R>(job) },
         Walk::Sweep => {
             let mut row = 0;
-            while job.m - row >= 8 {
+            while R::ROWS >= 8 && job.m - row >= 8 {
                 // SAFETY: the rows are the job's.
                 unsafe { sweep::<R, 8>(job, row) };
                 row += 8;
             }
-            if job.m - row >= 4 {
+            while job.m - row >= 4 {
                 // SAFETY: as above.
                 unsafe { sweep::<R, 4>(job, row) };
                 row += 4;
@@ -74,10 +75,14 @@ unsafe fn walk_through<R: Register>(job: &Job<R::Item>, walk: Walk) {
     }
 }
 
-/// Sums that stay in L1 during a sweep, in elements of all its rows together.
-const SUMS: usize = 4096;
-/// Rows of the right operand that are added at once.
+/// Sums that stay in L1 during a sweep, in elements of all its rows together: panels of any width fill them.
+const SUMS: usize = 3840;
+/// Rows of the right operand that are added at once to a single row of sums.
 const STEPS: usize = 8;
+/// Rows of the right operand that are added to a panel of sums in registers: their pages stay known.
+const DEEP: usize = 128;
+/// Registers that a panel of sums is wide.
+const ACROSS: usize = 3;
 
 /// `M` rows of the product: multiples of rows of the right operand are added to sums that stay in L1.
 ///
@@ -91,14 +96,20 @@ unsafe fn sweep<R: Register, const M: usize>(job: &Job<R::Item>, row: usize) {
         let len = (job.n - first).min(width);
         sums.fill(R::Item::ZERO);
         let mut step = 0;
-        while job.k - step >= STEPS {
+        while M > 1 && job.k > step {
+            let steps = step..job.k.min(step + DEEP);
             // SAFETY: rows, steps and columns are the job's.
-            unsafe { add_rows::<R, M, STEPS>(job, row, step, first, len, &mut sums) };
+            unsafe { add_panels::<R, M>(job, row, steps, first, len, &mut sums) };
+            step += DEEP.min(job.k - step);
+        }
+        while job.k - step >= STEPS {
+            // SAFETY: as above.
+            unsafe { add_row::<R, STEPS>(job, row, step, first, len, &mut sums) };
             step += STEPS;
         }
         while job.k > step {
             // SAFETY: as above.
-            unsafe { add_rows::<R, M, 1>(job, row, step, first, len, &mut sums) };
+            unsafe { add_row::<R, 1>(job, row, step, first, len, &mut sums) };
             step += 1;
         }
         for i in 0..M {
@@ -117,13 +128,65 @@ unsafe fn sweep<R: Register, const M: usize>(job: &Job<R::Item>, row: usize) {
     }
 }
 
-/// Adds multiples of `P` rows of the right operand to the sums of `M` rows.
+/// Adds multiples of some rows of the right operand to the sums of `M` rows, which meanwhile are in registers.
 ///
 /// # Safety
-/// As [`sweep`]; the steps `step..step + P` and the columns `first..first + len` must be the job's, `M * len` at most
+/// As [`sweep`]; the steps and the columns `first..first + len` must be the job's, `M * len` at most [`SUMS`].
+#[inline(always)]
+unsafe fn add_panels<R: Register, const M: usize>(
+    job: &Job<R::Item>,
+    row: usize,
+    steps: Range<usize>,
+    first: usize,
+    len: usize,
+    sums: &mut [R::Item; SUMS],
+) {
+    let a = job.a.wrapping_offset(row as isize * job.a_row);
+    for at in (0..len).step_by(ACROSS * R::LANES) {
+        let lanes = |v: usize| (len - at).saturating_sub(v * R::LANES).min(R::LANES);
+        // SAFETY: the caller vouches for the instruction set, here and below.
+        let masks: [R::Mask; ACROSS] = std::array::from_fn(|v| unsafe { R::mask(lanes(v)) });
+        let sums = sums.as_mut_ptr().wrapping_add(at);
+        let place = |i: usize, v: usize| sums.wrapping_add(i * (SUMS / M) + v * R::LANES);
+        // SAFETY: the sums of row `i` begin at `i * SUMS / M` and are at least `len` long.
+        let of_row = |i| std::array::from_fn(|v| unsafe { R::load(place(i, v), masks[v]) });
+        let mut panel: [[R; ACROSS]; M] = std::array::from_fn(of_row);
+        for step in steps.clone() {
+            let line = job.b.wrapping_offset(step as isize * job.b_row);
+            let line = line.wrapping_add(first + at);
+            let mut values = [panel[0][0]; ACROSS];
+            for v in 0..ACROSS {
+                // SAFETY: the lanes of the mask are columns of the job.
+                values[v] = unsafe { R::load(line.wrapping_add(v * R::LANES), masks[v]) };
+            }
+            let a = a.wrapping_offset(step as isize * job.a_column);
+            for i in 0..M {
+                // SAFETY: row and step are the job's.
+                let factor = unsafe { *a.wrapping_offset(i as isize * job.a_row) };
+                // SAFETY: as above.
+                let factor = unsafe { R::splat(factor) };
+                for v in 0..ACROSS {
+                    // SAFETY: as above.
+                    panel[i][v] = unsafe { factor.mul_add(values[v], panel[i][v]) };
+                }
+            }
+        }
+        for i in 0..M {
+            for v in 0..ACROSS {
+                // SAFETY: as for the load.
+                unsafe { panel[i][v].store(place(i, v), masks[v]) };
+            }
+        }
+    }
+}
+
+/// Adds multiples of `P` rows of the right operand to the sums of one row.
+///
+/// # Safety
+/// As [`sweep`]; the steps `step..step + P` and the columns `first..first + len` must be the job's, `len` at most
 /// [`SUMS`].
 #[inline(always)]
-unsafe fn add_rows<R: Register, const M: usize, const P: usize>(
+unsafe fn add_row<R: Register, const P: usize>(
     job: &Job<R::Item>,
     row: usize,
     step: usize,
@@ -131,39 +194,34 @@ unsafe fn add_rows<R: Register, const M: usize, const P: usize>(
     len: usize,
     sums: &mut [R::Item; SUMS],
 ) {
-    let width = SUMS / M;
-    let mut factors = [[R::Item::ZERO; P]; M];
-    for i in 0..M {
-        for p in 0..P {
-            let at = (row + i) as isize * job.a_row + (step + p) as isize * job.a_column;
-            // SAFETY: row and step are the job's.
-            factors[i][p] = unsafe { *job.a.wrapping_offset(at) };
-        }
-    }
+    let a = job.a.wrapping_offset(row as isize * job.a_row);
+    let factor = |p: usize| {
+        let a = a.wrapping_offset((step + p) as isize * job.a_column);
+        // SAFETY: row and step are the job's.
+        let value = unsafe { *a };
+        // SAFETY: the caller vouches for the instruction set, here and below.
+        unsafe { R::splat(value) }
+    };
+    let factors: [R; P] = std::array::from_fn(factor);
     let lines: [*const R::Item; P] = std::array::from_fn(|p| {
         job.b
             .wrapping_offset((step + p) as isize * job.b_row)
             .wrapping_add(first)
     });
     for at in (0..len).step_by(R::LANES) {
-        // SAFETY: the caller vouches for the instruction set, here and below.
+        // SAFETY: as above.
         let mask = unsafe { R::mask((len - at).min(R::LANES)) };
-        // SAFETY: the lanes of the mask are columns of the job.
-        let values: [R; P] =
-            std::array::from_fn(|p| unsafe { R::load(lines[p].wrapping_add(at), mask) });
-        for i in 0..M {
-            let place = sums.as_mut_ptr().wrapping_add(i * width + at);
-            // SAFETY: the sums of row `i` begin at `i * width` and are at least `len` long.
-            let mut sum = unsafe { R::load(place, mask) };
-            for p in 0..P {
-                // SAFETY: as above.
-                let factor = unsafe { R::splat(factors[i][p]) };
-                // SAFETY: as above.
-                sum = unsafe { factor.mul_add(values[p], sum) };
-            }
-            // SAFETY: as for the load.
-            unsafe { sum.store(place, mask) };
+        let place = sums.as_mut_ptr().wrapping_add(at);
+        // SAFETY: the sums are at least `len` long.
+        let mut sum = unsafe { R::load(place, mask) };
+        for p in 0..P {
+            // SAFETY: the lanes of the mask are columns of the job.
+            let value = unsafe { R::load(lines[p].wrapping_add(at), mask) };
+            // SAFETY: as above.
+            sum = unsafe { factors[p].mul_add(value, sum) };
         }
+        // SAFETY: as for the load.
+        unsafe { sum.store(place, mask) };
     }
 }
 

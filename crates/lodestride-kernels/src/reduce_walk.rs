@@ -14,9 +14,12 @@ use std::ops::Range;
 use crate::numeric::Compute;
 use crate::reduce_fold::{BLOCK, COLUMNS, ROWS, Reducer, Rows, Runs};
 use crate::reduce_plan::Plan;
+use crate::sort_lines::Scratch;
 use crate::spread;
 use crate::strided::{Source, count, offset_at};
 
+/// Under which name memory is asked for.
+const OP: &str = "reduce";
 /// Blocks of a superblock, the unit that threads share.
 const SUPERBLOCK: usize = 64;
 /// Columns of a sweep whose rows must be copied to a tile first.
@@ -84,7 +87,9 @@ impl<'a, C: Compute, R: Reducer<C>> Walk<'a, C, R> {
         let work = pieces * self.width.min(self.plan.inner.size) * self.plan.depth();
         let units = pieces * parts;
         if units > 1 && spread::is_worth(work) {
-            self.run_threaded(pieces, parts, sink);
+            if parts > 1 || self.run_whole(pieces, sink).is_none() {
+                self.run_threaded(pieces, parts, sink);
+            }
             return;
         }
         match self.width.min(self.plan.inner.size) {
@@ -142,6 +147,27 @@ impl<'a, C: Compute, R: Reducer<C>> Walk<'a, C, R> {
                 self.finish(piece, &totals, sink);
             }
         }
+    }
+
+    /// Pieces of one superblock: whoever folds one finishes it too. None, with nothing done, without memory for the values.
+    fn run_whole(&self, pieces: usize, sink: &mut Sink<'_, R::Value>) -> Option<()> {
+        let inner = self.plan.inner;
+        let width = self.width.min(inner.size);
+        let room = Scratch::new::<R::Value>(OP, pieces * width).ok()?;
+        let mut room = room.open(OP).ok()?;
+        let values = room.slice::<R::Value>();
+        spread::for_each_chunk(values, width, |index, values| {
+            let piece = self.piece(index);
+            let mut totals = vec![self.reducer.empty(); piece.width];
+            self.unit(piece, 0, &mut totals);
+            let values = &mut values[..piece.width];
+            self.reducer.finish(&totals, self.plan.depth(), values);
+        });
+        for (index, values) in values.chunks(width).enumerate() {
+            let piece = self.piece(index);
+            sink(piece.out, inner.out, &values[..piece.width]);
+        }
+        Some(())
     }
 
     #[inline(never)]

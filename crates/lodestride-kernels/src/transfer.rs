@@ -264,7 +264,11 @@ impl Transfer {
     /// # Safety
     /// As [`Transfer::run`] for all of them; no element is written by two, or written by one and read by another.
     unsafe fn run_all(jobs: Vec<Transfer>) {
-        let parts = threads::parts(jobs.iter().map(Transfer::bytes).sum(), false);
+        let mut parts = threads::parts(jobs.iter().map(Transfer::bytes).sum(), false);
+        if jobs.iter().any(|job| job.transposed) {
+            // Long stretches of a transpose are cheaper than many parts that touch the same pages.
+            parts = parts.div_ceil(2);
+        }
         let mut shares = vec![Vec::new(); parts];
         let mut next = 0;
         for job in jobs {
@@ -299,8 +303,8 @@ impl Transfer {
             return vec![self];
         };
         let Axis { size, out, x } = self.axes[axis];
-        // Whole lines along the axis where the destination is contiguous.
-        let grain = if out == 1 && size >= parts * stream::LINE {
+        // Whole lines along an axis where either side is contiguous.
+        let grain = if (out == 1 || x == 1) && size >= parts * stream::LINE {
             stream::LINE
         } else {
             1

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use crate::across::FEW;
 use crate::isa::{Arch, Task};
 use crate::numeric::{Compute, level_for};
-use crate::reduce_fold::{BLOCK, LaneFold, Rows, Runs, fold_run, joined_lanes, lanes_of_run};
+use crate::reduce_fold::{LaneFold, Rows, Runs, fold_run, joined_lanes, lanes_of_run};
 
 /// What values are ranked by: themselves or their magnitude.
 pub(crate) trait Rank: Compute {
@@ -217,10 +217,10 @@ impl<C: Compute, O: Order<C>> Task for BestOfRuns<'_, C, O> {
         for (index, best) in best.iter_mut().enumerate() {
             let run = runs.run(index);
             let (mut key, mut at) = (O::Key::ZERO, 0);
-            for (number, block) in run.chunks(BLOCK).enumerate() {
-                let found = lanes_of_run(BestKey::<O>(PhantomData), block);
+            for (number, part) in run.chunks(PART).enumerate() {
+                let found = lanes_of_run(BestKey::<O>(PhantomData), part);
                 if number == 0 || O::beats(found, key) {
-                    (key, at) = (found, number * BLOCK);
+                    (key, at) = (found, number * PART);
                 }
             }
             *best = (at + locate::<C, O>(&run[at..], key)) as i64;
@@ -228,6 +228,8 @@ impl<C: Compute, O: Order<C>> Task for BestOfRuns<'_, C, O> {
     }
 }
 
+/// Elements of a run whose best is known apart, so that only these are searched for it.
+const PART: usize = 512;
 /// Longest run that is searched together with others.
 const SHORT: usize = 128;
 

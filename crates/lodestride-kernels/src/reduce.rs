@@ -16,7 +16,7 @@ use crate::operand::{Operand, Output};
 use crate::program_reduce::Computed;
 use crate::reduce_exponentials::LogSumExp;
 use crate::reduce_fold::{LaneFold, Reducer};
-use crate::reduce_kinds::{Addable, Extreme, Lanes, Magnitude, NonZero, Product, Sum};
+use crate::reduce_kinds::{Addable, Extreme, Lanes, Last, Magnitude, NonZero, Product, Sum};
 use crate::reduce_moments::{Norm2, Variance};
 use crate::reduce_plan::Plan;
 use crate::reduce_walk::Walk;
@@ -307,46 +307,54 @@ impl Job<'_, '_> {
     /// The operations that are defined on every compute type.
     fn exact<C: Addable + Magnitude>(&mut self) {
         match self.op {
-            ReduceOp::Sum => {
-                self.walk::<C, _, _>(lanes::<C, _, _>(Sum::<false>, |sum, _| C::value(sum)))
-            }
-            ReduceOp::Prod => self.walk::<C, _, _>(lanes::<C, _, _>(Product, |product, _| product)),
+            ReduceOp::Sum => self
+                .walk::<C, _, _>(lanes::<C, _, _>(Sum::<false>, |sums, _, values| {
+                    each(sums, values, C::value)
+                })),
+            ReduceOp::Prod => self
+                .walk::<C, _, _>(lanes::<C, _, _>(Product, |products, _, values| {
+                    values.copy_from_slice(products)
+                })),
             ReduceOp::Max => {
-                self.walk::<C, _, _>(lanes::<C, _, _>(Extreme::<false, false>, |v: C, _| v))
+                self.walk::<C, _, _>(lanes::<C, _, _>(Extreme::<false, false>, keep::<C>))
             }
             ReduceOp::Min => {
-                self.walk::<C, _, _>(lanes::<C, _, _>(Extreme::<true, false>, |v: C, _| v))
+                self.walk::<C, _, _>(lanes::<C, _, _>(Extreme::<true, false>, keep::<C>))
             }
-            ReduceOp::Any => {
-                self.walk::<C, _, _>(lanes::<C, _, _>(NonZero, |n, _| u64::from(n > 0)))
-            }
+            ReduceOp::Any => self
+                .walk::<C, _, _>(lanes::<C, _, _>(NonZero, |counts, _, values| {
+                    each(counts, values, |n| u64::from(n > 0))
+                })),
             ReduceOp::All => {
-                self.walk::<C, _, _>(lanes::<C, _, _>(NonZero, |n, all| {
-                    u64::from(n == all as u64)
+                self.walk::<C, _, _>(lanes::<C, _, _>(NonZero, |counts, all, values| {
+                    each(counts, values, |n| u64::from(n == all as u64))
                 }));
             }
-            _ => self.walk::<C, _, _>(lanes::<C, _, _>(NonZero, |n: u64, _| n)),
+            _ => self.walk::<C, _, _>(lanes::<C, _, _>(NonZero, keep::<u64>)),
         }
     }
 
     fn float<C: Raised + Addable<Value = f64> + Magnitude>(&mut self) {
         match self.op {
-            ReduceOp::Mean => self.walk::<C, _, _>(lanes::<C, _, _>(Sum::<false>, |sum, n| {
-                C::divided(sum, n as f64)
-            })),
-            ReduceOp::Norm1 => {
-                self.walk::<C, _, _>(lanes::<C, _, _>(Sum::<true>, |sum, _| C::value(sum)))
-            }
-            ReduceOp::MeanAbs => self.walk::<C, _, _>(lanes::<C, _, _>(Sum::<true>, |sum, n| {
-                C::divided(sum, n as f64)
-            })),
+            ReduceOp::Mean => self
+                .walk::<C, _, _>(lanes::<C, _, _>(Sum::<false>, |sums, n, values| {
+                    each(sums, values, |sum| C::divided(sum, n as f64))
+                })),
+            ReduceOp::Norm1 => self
+                .walk::<C, _, _>(lanes::<C, _, _>(Sum::<true>, |sums, _, values| {
+                    each(sums, values, C::value)
+                })),
+            ReduceOp::MeanAbs => self
+                .walk::<C, _, _>(lanes::<C, _, _>(Sum::<true>, |sums, n, values| {
+                    each(sums, values, |sum| C::divided(sum, n as f64))
+                })),
             ReduceOp::Norm2 => self.walk::<C, _, _>(norm2::<C>(true)),
             ReduceOp::SumSquares => self.walk::<C, _, _>(norm2::<C>(false)),
             ReduceOp::NormMax => {
-                self.walk::<C, _, _>(lanes::<C, _, _>(Extreme::<false, true>, |v: C, _| v));
+                self.walk::<C, _, _>(lanes::<C, _, _>(Extreme::<false, true>, keep::<C>));
             }
             ReduceOp::MinAbs => {
-                self.walk::<C, _, _>(lanes::<C, _, _>(Extreme::<true, true>, |v: C, _| v))
+                self.walk::<C, _, _>(lanes::<C, _, _>(Extreme::<true, true>, keep::<C>))
             }
             ReduceOp::Var { ddof } => self.walk::<C, _, _>(Variance { ddof, root: false }),
             ReduceOp::Std { ddof } => self.walk::<C, _, _>(Variance { ddof, root: true }),
@@ -364,11 +372,21 @@ impl Job<'_, '_> {
     }
 }
 
+/// The last step of a reduction that changes nothing.
+fn keep<T: Copy>(totals: &[T], _count: usize, values: &mut [T]) {
+    values.copy_from_slice(totals);
+}
+
+/// The last step of a reduction, one total at a time.
+#[inline(always)]
+fn each<T: Copy, V>(totals: &[T], values: &mut [V], end: impl Fn(T) -> V) {
+    for (value, &total) in values.iter_mut().zip(totals) {
+        *value = end(total);
+    }
+}
+
 /// A single-pass reducer. Its last step is a function pointer, so that operations which only differ there share the walk.
-fn lanes<C: Compute, F: LaneFold<C>, V>(
-    fold: F,
-    end: fn(F::Total, usize) -> V,
-) -> Lanes<F, F::Total, V> {
+fn lanes<C: Compute, F: LaneFold<C>, V>(fold: F, end: Last<F::Total, V>) -> Lanes<F, F::Total, V> {
     Lanes { fold, end }
 }
 

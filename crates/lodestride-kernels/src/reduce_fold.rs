@@ -192,6 +192,13 @@ impl<C: Compute, F: LaneFold<C>> Task for ShortRuns<'_, C, F, F::Total> {
                 |_, lane, value, _| fold.step(lane, value),
                 |left, right| fold.join(left, right),
             );
+            if let Ok(totals) = <&mut [F::Total; FEW]>::try_from(&mut *totals) {
+                // As many as there are lanes: no test for each.
+                for at in 0..FEW {
+                    totals[at] = fold.merge(totals[at], fold.lift(joined[at]));
+                }
+                continue;
+            }
             for (total, lane) in totals.iter_mut().zip(joined) {
                 *total = fold.merge(*total, fold.lift(lane));
             }

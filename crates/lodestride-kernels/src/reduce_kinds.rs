@@ -134,11 +134,14 @@ macro_rules! addable_integer {
 }
 addable_integer!(i64, u64);
 
+/// The last step of a reduction: values from totals, of which each is of so many elements.
+pub(crate) type Last<T, V> = fn(&[T], usize, &mut [V]);
+
 /// Any [`LaneFold`] as a reducer, with its last step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes<F, T, V> {
     pub(crate) fold: F,
-    pub(crate) end: fn(T, usize) -> V,
+    pub(crate) end: Last<T, V>,
 }
 
 impl<C, F, V> Reducer<C> for Lanes<F, F::Total, V>
@@ -163,9 +166,7 @@ where
         self.fold.merge(left, right)
     }
     fn finish(&self, totals: &[F::Total], count: usize, values: &mut [V]) {
-        for (value, &total) in values.iter_mut().zip(totals) {
-            *value = (self.end)(total, count);
-        }
+        (self.end)(totals, count, values);
     }
 }
 

@@ -110,7 +110,9 @@ impl<'a, C: Compute, R: Reducer<C>> Walk<'a, C, R> {
         for index in 0..pieces {
             let piece = self.piece(index);
             let totals = &mut totals[..piece.width];
-            totals.fill(self.reducer.empty());
+            if index > 0 {
+                totals.fill(self.reducer.empty());
+            }
             if parts == 1 {
                 self.unit(piece, 0, totals);
                 self.finish(piece, totals, sink);

@@ -2,8 +2,10 @@
 //!
 //! The public methods (`arithmetic`, `compare`, `math`) are one line each on top of these.
 
-use lodestride_buffer::{DType, Scalar};
-use lodestride_kernels::{self as kernels, BinaryOp, Input, KernelError, Operand, Output, UnaryOp};
+use lodestride_buffer::{Buffer, DType};
+use lodestride_kernels::{
+    self as kernels, BinaryOp, Input, KernelError, Operand, Output, Packed, UnaryOp,
+};
 use lodestride_shape::{Layout, Order, Shape, broadcast_shapes};
 
 use crate::NdArray;
@@ -73,6 +75,31 @@ impl NdArray {
 
     #[track_caller]
     pub(crate) fn binary(&self, op: BinaryOp, rhs: Arg<'_>) -> Result<NdArray> {
+        if let Arg::Array(rhs) = rhs
+            && let Some(packed) = self.packed_with(op, rhs)
+        {
+            let (n, dtype) = (self.len(), packed.result());
+            let filled = Buffer::recycled_with(n * dtype.size(), |guard| {
+                packed.run(n, self.buffer(), rhs.buffer(), guard)
+            });
+            if let Ok((buffer, true)) = filled {
+                return Ok(NdArray::whole(buffer, self.layout().clone(), dtype));
+            }
+        }
+        self.binary_of_any(op, rhs)
+    }
+
+    /// The shortest way of an operation with an array, where there is one.
+    #[inline]
+    fn packed_with(&self, op: BinaryOp, rhs: &NdArray) -> Option<Packed> {
+        if self.dtype() != rhs.dtype() || !self.layout().is_packed_like(rhs.layout()) {
+            return None;
+        }
+        Packed::find(op, self.dtype()).filter(|packed| packed.suits(self.len()))
+    }
+
+    #[track_caller]
+    fn binary_of_any(&self, op: BinaryOp, rhs: Arg<'_>) -> Result<NdArray> {
         let input = promoted(self.dtype(), &rhs);
         let dtype = result_dtype(op.name(), input, op.result_dtype(input))?;
         match rhs {
@@ -113,6 +140,22 @@ impl NdArray {
 
     #[track_caller]
     pub(crate) fn binary_in_place(
+        &self,
+        op: BinaryOp,
+        name: &'static str,
+        rhs: Arg<'_>,
+    ) -> Result<&Self> {
+        if let Arg::Array(rhs) = rhs
+            && let Some(packed) = self.packed_with(op, rhs)
+            && packed.run_in_place(self.len(), self.buffer(), rhs.buffer())
+        {
+            return Ok(self);
+        }
+        self.binary_of_any_in_place(op, name, rhs)
+    }
+
+    #[track_caller]
+    fn binary_of_any_in_place(
         &self,
         op: BinaryOp,
         name: &'static str,
@@ -324,98 +367,6 @@ impl NdArray {
     pub fn apply_withi<'a>(&self, op: BinaryOp, rhs: impl Into<Arg<'a>>) -> Result<&Self> {
         self.binary_in_place(op, op.name(), rhs.into())
     }
-
-    /// The elements of `a` where this mask is true, those of `b` elsewhere; all three broadcast.
-    ///
-    /// # Errors
-    /// [`ArrayErrorKind::Broadcast`] when the shapes do not broadcast.
-    ///
-    /// ```
-    /// use lodestride_array::NdArray;
-    ///
-    /// let a = NdArray::from([-1.0f32, 2.0, -3.0]);
-    /// let positive = a.greater(0.0)?.select(&a, 0.0)?;
-    /// assert_eq!(positive.to_vec::<f32>()?, [0.0, 2.0, 0.0]);
-    /// # Ok::<(), lodestride_array::ArrayError>(())
-    /// ```
-    #[doc(alias = "where")]
-    #[track_caller]
-    pub fn select<'a, 'b>(&self, a: impl Into<Arg<'a>>, b: impl Into<Arg<'b>>) -> Result<NdArray> {
-        let (a, b) = (a.into(), b.into());
-        let dtype = match (&a, &b) {
-            (Arg::Array(a), b) => promoted(a.dtype(), b),
-            (Arg::Scalar(_), Arg::Array(b)) => promoted(b.dtype(), &a),
-            (Arg::Scalar(a), Arg::Scalar(b)) => weak_dtype(*a).promote_scalar(b.kind()),
-        };
-        let mut shape = self.shape().clone();
-        for arg in [&a, &b] {
-            if let Arg::Array(array) = arg {
-                let stretched = self.with_shape_only(&shape);
-                shape = stretched
-                    .unwrap_or_else(|| self.clone())
-                    .broadcast_with("select", array)?;
-            }
-        }
-        let out = NdArray::recycled_ordered("select", dtype, shape, Order::C)?;
-        let mask = self.broadcast_into("select", &out)?;
-        let (a, b) = (
-            a.broadcast_into("select", &out)?,
-            b.broadcast_into("select", &out)?,
-        );
-        kernels::select(mask.operand().into(), a.input(), b.input(), out.operand())
-            .or_fail("select")?;
-        Ok(out)
-    }
-
-    /// This array stretched to a shape, if it reaches it.
-    fn with_shape_only(&self, shape: &Shape) -> Option<NdArray> {
-        self.layout()
-            .broadcast_to(shape)
-            .ok()
-            .map(|layout| self.with_layout(layout))
-    }
-
-    /// The elements limited to the range from `low` to `high`; NaN stays NaN.
-    ///
-    /// # Errors
-    /// [`ArrayErrorKind::UnsupportedDType`] for bool arrays.
-    ///
-    /// ```
-    /// use lodestride_array::NdArray;
-    ///
-    /// let a = NdArray::from([-5i32, 0, 5]).clip(-1, 2)?;
-    /// assert_eq!(a.to_vec::<i32>()?, [-1, 0, 2]);
-    /// # Ok::<(), lodestride_array::ArrayError>(())
-    /// ```
-    #[doc(alias = "clipByValue")]
-    #[track_caller]
-    pub fn clip(&self, low: impl Into<Scalar>, high: impl Into<Scalar>) -> Result<NdArray> {
-        let (low, high) = (low.into(), high.into());
-        let dtype = self
-            .dtype()
-            .promote_scalar(low.kind())
-            .promote_scalar(high.kind());
-        let out = self.recycled_like("clip", dtype, self.order().unwrap_or(Order::C))?;
-        kernels::clip(self.operand().into(), low, high, out.operand()).or_fail("clip")?;
-        Ok(out)
-    }
-
-    /// [`clip`](Self::clip) in place.
-    ///
-    /// # Errors
-    /// As [`clip`](Self::clip); [`ArrayErrorKind::Cast`] for float limits of an integer array.
-    #[track_caller]
-    pub fn clipi(&self, low: impl Into<Scalar>, high: impl Into<Scalar>) -> Result<&Self> {
-        let (low, high) = (low.into(), high.into());
-        self.expect_storable(
-            "clipi",
-            self.dtype()
-                .promote_scalar(low.kind())
-                .promote_scalar(high.kind()),
-        )?;
-        kernels::clip(self.operand().into(), low, high, self.operand()).or_fail("clipi")?;
-        Ok(self)
-    }
 }
 
 /// A layout stretched to a shape it reaches, kept in `place` where it is not the same.
@@ -433,40 +384,5 @@ fn stretched_to<'l>(
             op: "broadcast",
             source,
         }),
-    }
-}
-
-/// The dtype of an array made of a plain number alone.
-pub(crate) fn weak_dtype(number: Scalar) -> DType {
-    match number {
-        Scalar::Bool(_) => DType::Bool,
-        Scalar::Int(_) => DType::I64,
-        Scalar::UInt(_) => DType::U64,
-        Scalar::Float(_) => DType::default(),
-    }
-}
-
-/// An operand that has the output's shape: a stretched view, or a number.
-pub(crate) enum Stretched {
-    Array(NdArray),
-    Scalar(Scalar),
-}
-
-impl Stretched {
-    pub(crate) fn input(&self) -> Input<'_> {
-        match self {
-            Self::Array(array) => array.operand().into(),
-            Self::Scalar(number) => (*number).into(),
-        }
-    }
-}
-
-impl Arg<'_> {
-    #[track_caller]
-    pub(crate) fn broadcast_into(&self, op: &'static str, target: &NdArray) -> Result<Stretched> {
-        match self {
-            Arg::Array(array) => array.broadcast_into(op, target).map(Stretched::Array),
-            Arg::Scalar(number) => Ok(Stretched::Scalar(*number)),
-        }
     }
 }

@@ -14,7 +14,7 @@ use lodestride_shape::{Layout, Shape};
 use smallvec::SmallVec;
 
 use crate::NdArray;
-use crate::compute::weak_dtype;
+use crate::choose::weak_dtype;
 use crate::error::{OrFail, Result};
 use crate::fused::{common_order, common_shape};
 

@@ -84,6 +84,7 @@ mod arg;
 mod arithmetic;
 mod array;
 mod bitwise;
+mod choose;
 mod combine;
 mod compare;
 mod compute;

@@ -304,7 +304,7 @@ fn dense(
 }
 
 /// Bytes up to which nothing but the kernel is worth thinking of.
-const SMALL: usize = 32 << 10;
+pub(crate) const SMALL: usize = 32 << 10;
 
 /// [`dense`] of what may be worth several threads, or a way past the caches.
 #[inline(never)]

@@ -320,6 +320,25 @@ impl Layout {
         self.facts.dense[usize::from(order == Order::F)]
     }
 
+    /// Tells whether both layouts are the gap-free one of the same shape and order that starts at element 0; false also where
+    /// that is not known without looking at the strides.
+    ///
+    /// ```
+    /// use lodestride_shape::{Layout, Order};
+    ///
+    /// let matrix = Layout::contiguous([3, 4], Order::C)?;
+    /// assert!(matrix.is_packed_like(&matrix.clone()));
+    /// assert!(!matrix.is_packed_like(&Layout::contiguous([3, 4], Order::F)?));
+    /// # Ok::<(), lodestride_shape::ShapeError>(())
+    /// ```
+    #[must_use]
+    #[inline]
+    pub fn is_packed_like(&self, other: &Layout) -> bool {
+        self.facts.packed.is_some()
+            && self.facts.packed == other.facts.packed
+            && self.shape == other.shape
+    }
+
     /// Gives the order in which the elements lie gap-free, C if both fit; `None` for strided views.
     #[must_use]
     #[inline]

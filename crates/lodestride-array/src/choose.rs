@@ -1,0 +1,139 @@
+//! Elements chosen by a mask or kept within limits.
+
+use lodestride_buffer::{DType, Scalar};
+use lodestride_kernels::{self as kernels, Input};
+use lodestride_shape::{Order, Shape};
+
+use crate::NdArray;
+use crate::arg::Arg;
+use crate::compute::promoted;
+use crate::error::{OrFail, Result};
+
+impl NdArray {
+    /// The elements of `a` where this mask is true, those of `b` elsewhere; all three broadcast.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Broadcast`] when the shapes do not broadcast.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::from([-1.0f32, 2.0, -3.0]);
+    /// let positive = a.greater(0.0)?.select(&a, 0.0)?;
+    /// assert_eq!(positive.to_vec::<f32>()?, [0.0, 2.0, 0.0]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "where")]
+    #[track_caller]
+    pub fn select<'a, 'b>(&self, a: impl Into<Arg<'a>>, b: impl Into<Arg<'b>>) -> Result<NdArray> {
+        let (a, b) = (a.into(), b.into());
+        let dtype = match (&a, &b) {
+            (Arg::Array(a), b) => promoted(a.dtype(), b),
+            (Arg::Scalar(_), Arg::Array(b)) => promoted(b.dtype(), &a),
+            (Arg::Scalar(a), Arg::Scalar(b)) => weak_dtype(*a).promote_scalar(b.kind()),
+        };
+        let mut shape = self.shape().clone();
+        for arg in [&a, &b] {
+            if let Arg::Array(array) = arg {
+                let stretched = self.with_shape_only(&shape);
+                shape = stretched
+                    .unwrap_or_else(|| self.clone())
+                    .broadcast_with("select", array)?;
+            }
+        }
+        let out = NdArray::recycled_ordered("select", dtype, shape, Order::C)?;
+        let mask = self.broadcast_into("select", &out)?;
+        let (a, b) = (
+            a.broadcast_into("select", &out)?,
+            b.broadcast_into("select", &out)?,
+        );
+        kernels::select(mask.operand().into(), a.input(), b.input(), out.operand())
+            .or_fail("select")?;
+        Ok(out)
+    }
+
+    /// This array stretched to a shape, if it reaches it.
+    fn with_shape_only(&self, shape: &Shape) -> Option<NdArray> {
+        self.layout()
+            .broadcast_to(shape)
+            .ok()
+            .map(|layout| self.with_layout(layout))
+    }
+
+    /// The elements limited to the range from `low` to `high`; NaN stays NaN.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::UnsupportedDType`] for bool arrays.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::from([-5i32, 0, 5]).clip(-1, 2)?;
+    /// assert_eq!(a.to_vec::<i32>()?, [-1, 0, 2]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "clipByValue")]
+    #[track_caller]
+    pub fn clip(&self, low: impl Into<Scalar>, high: impl Into<Scalar>) -> Result<NdArray> {
+        let (low, high) = (low.into(), high.into());
+        let dtype = self
+            .dtype()
+            .promote_scalar(low.kind())
+            .promote_scalar(high.kind());
+        let out = self.recycled_like("clip", dtype, self.order().unwrap_or(Order::C))?;
+        kernels::clip(self.operand().into(), low, high, out.operand()).or_fail("clip")?;
+        Ok(out)
+    }
+
+    /// [`clip`](Self::clip) in place.
+    ///
+    /// # Errors
+    /// As [`clip`](Self::clip); [`ArrayErrorKind::Cast`] for float limits of an integer array.
+    #[track_caller]
+    pub fn clipi(&self, low: impl Into<Scalar>, high: impl Into<Scalar>) -> Result<&Self> {
+        let (low, high) = (low.into(), high.into());
+        self.expect_storable(
+            "clipi",
+            self.dtype()
+                .promote_scalar(low.kind())
+                .promote_scalar(high.kind()),
+        )?;
+        kernels::clip(self.operand().into(), low, high, self.operand()).or_fail("clipi")?;
+        Ok(self)
+    }
+}
+
+/// The dtype of an array made of a plain number alone.
+pub(crate) fn weak_dtype(number: Scalar) -> DType {
+    match number {
+        Scalar::Bool(_) => DType::Bool,
+        Scalar::Int(_) => DType::I64,
+        Scalar::UInt(_) => DType::U64,
+        Scalar::Float(_) => DType::default(),
+    }
+}
+
+/// An operand that has the output's shape: a stretched view, or a number.
+pub(crate) enum Stretched {
+    Array(NdArray),
+    Scalar(Scalar),
+}
+
+impl Stretched {
+    pub(crate) fn input(&self) -> Input<'_> {
+        match self {
+            Self::Array(array) => array.operand().into(),
+            Self::Scalar(number) => (*number).into(),
+        }
+    }
+}
+
+impl Arg<'_> {
+    #[track_caller]
+    pub(crate) fn broadcast_into(&self, op: &'static str, target: &NdArray) -> Result<Stretched> {
+        match self {
+            Arg::Array(array) => array.broadcast_into(op, target).map(Stretched::Array),
+            Arg::Scalar(number) => Ok(Stretched::Scalar(*number)),
+        }
+    }
+}

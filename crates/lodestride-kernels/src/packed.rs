@@ -1,0 +1,109 @@
+//! The shortest way to a result: two small arrays of one dtype and shape that lie gap-free from the start of their buffers.
+//!
+//! Most calls on small arrays are like that, and what precedes their few additions is most of what they cost.
+#![expect(
+    unsafe_code,
+    reason = "opened buffers are handed to erased kernels as raw pointers"
+)]
+
+use crate::dense::SMALL;
+use crate::isa::Level;
+use crate::op::{self, BinaryOp};
+use crate::table::BinaryKernel;
+use lodestride_buffer::{Buffer, DType, WriteGuard};
+
+/// An operation on packed operands of one dtype in which it computes: elements from the start of their buffers, all of one
+/// shape and order.
+///
+/// It does what [`binary`](crate::binary) does, or nothing: where a run is refused, that function does the work, or says what is
+/// wrong.
+///
+/// ```
+/// use lodestride_buffer::{Buffer, DType};
+/// use lodestride_kernels::{BinaryOp, Packed};
+///
+/// let x = Buffer::from_vec(vec![1.0f32, 2.0, 3.0])?;
+/// let y = Buffer::from_vec(vec![0.5f32; 3])?;
+/// let done = Packed::find(BinaryOp::Add, DType::F32).is_some_and(|add| add.run_in_place(3, &x, &y));
+/// assert!(done);
+/// assert_eq!(x.read()?.slice::<f32>(), [1.5, 2.5, 3.5]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Packed {
+    kernel: &'static BinaryKernel,
+    /// The dtype of both operands.
+    dtype: DType,
+}
+
+impl Packed {
+    /// The operation for operands of a dtype; none where it is not defined for them or computes in another dtype.
+    #[inline]
+    pub fn find(op: BinaryOp, dtype: DType) -> Option<Packed> {
+        let loops = op::binary_loops(op, dtype, Level::current())?;
+        let kernel = &loops.kernel;
+        (loops.compute == dtype).then_some(Packed { kernel, dtype })
+    }
+
+    /// The dtype of the result.
+    #[inline]
+    pub fn result(self) -> DType {
+        self.kernel.out
+    }
+
+    /// Whether `n` elements of the operands and of the result are few enough for this way.
+    #[inline]
+    pub fn suits(self, n: usize) -> bool {
+        n <= SMALL / 24
+    }
+
+    /// Writes the results for the first `n` elements of two buffers to an opened one. False, with nothing written, where a
+    /// buffer is too short or cannot be read, or there are too many elements.
+    #[inline]
+    pub fn run(self, n: usize, x: &Buffer, y: &Buffer, mut out: WriteGuard<'_>) -> bool {
+        let (size, room) = (self.dtype.size(), self.kernel.out.size());
+        if !self.suits(n) || n * size > x.len().min(y.len()) || n * room > out.buffer().len() {
+            return false;
+        }
+        let Ok(a) = x.read() else { return false };
+        // One guard opens a buffer for both.
+        let b = if y.same_block(x) {
+            None
+        } else {
+            let Ok(b) = y.read() else { return false };
+            Some(b)
+        };
+        let (dst, a, b) = (
+            out.as_mut_ptr(),
+            a.as_ptr(),
+            b.as_ref().unwrap_or(&a).as_ptr(),
+        );
+        // SAFETY: the buffers are open until the end of this function and hold `n` elements of the kernel's dtypes from their
+        // start, all aligned; `out` is open for writing, so it is neither of those that are open for reading.
+        unsafe { (self.kernel.zip)(n, dst, a, b, std::ptr::null()) };
+        true
+    }
+
+    /// Writes the results for the first `n` elements of two buffers over those of the first. False, with nothing written, as
+    /// for [`run`](Self::run), and where the result has another dtype or both are one buffer.
+    #[inline]
+    pub fn run_in_place(self, n: usize, x: &Buffer, y: &Buffer) -> bool {
+        let Some(kernel) = self.kernel.zip_in_place else {
+            return false;
+        };
+        if self.kernel.out != self.dtype
+            || !self.suits(n)
+            || n * self.dtype.size() > x.len().min(y.len())
+            || x.same_block(y)
+        {
+            return false;
+        }
+        let Ok(mut a) = x.write() else { return false };
+        let Ok(b) = y.read() else { return false };
+        let dst = a.as_mut_ptr();
+        // SAFETY: both buffers are open until the end of this function and hold `n` elements of the kernel's dtype from their
+        // start, aligned; they are two buffers, and the in-place form reads its first operand through the destination.
+        unsafe { kernel(n, dst, dst, b.as_ptr(), std::ptr::null()) };
+        true
+    }
+}

@@ -1,0 +1,70 @@
+//! The shortest way for packed operands: it does what `binary` does, or nothing at all.
+
+use lodestride_buffer::{Buffer, DType, Element};
+use lodestride_kernels::{BinaryOp, Operand, Packed, binary};
+use lodestride_shape::{Layout, Order};
+
+/// Every operation on elements of a dtype, beside the general way.
+fn agrees<T: Element + PartialEq + std::fmt::Debug>(
+    values: fn(usize) -> T,
+    failures: &mut Vec<String>,
+) {
+    for n in [1, 3, 9, 64, 1000] {
+        let layout = Layout::contiguous([n], Order::C).unwrap();
+        let x = Buffer::from_vec((0..n).map(values).collect::<Vec<T>>()).unwrap();
+        let y = Buffer::from_vec((0..n).map(|i| values(i + 2)).collect::<Vec<T>>()).unwrap();
+        let operand = |buffer| Operand::new(buffer, &layout, T::DTYPE).unwrap();
+        for op in BinaryOp::ALL {
+            let Some(packed) = Packed::find(*op, T::DTYPE) else {
+                continue;
+            };
+            let bytes = n * packed.result().size();
+            let expected = Buffer::zeroed(bytes).unwrap();
+            let out = Operand::new(&expected, &layout, packed.result()).unwrap();
+            binary(*op, operand(&x).into(), operand(&y).into(), out).unwrap();
+            let expected = expected.read().unwrap().bytes().to_vec();
+            let (found, done) =
+                Buffer::recycled_with(bytes, |guard| packed.run(n, &x, &y, guard)).unwrap();
+            if done != packed.suits(n) || done && found.read().unwrap().bytes() != expected {
+                failures.push(format!("{op:?} of {n} {:?}", T::DTYPE));
+            }
+            let changed = Buffer::from_vec((0..n).map(values).collect::<Vec<T>>()).unwrap();
+            if packed.run_in_place(n, &changed, &y) && changed.read().unwrap().bytes() != expected {
+                failures.push(format!("{op:?} in place of {n} {:?}", T::DTYPE));
+            }
+        }
+    }
+}
+
+#[test]
+fn packed_operands_give_what_the_general_way_gives() {
+    let mut failures = Vec::new();
+    agrees::<f32>(|i| i as f32 * 0.75 - 2.0, &mut failures);
+    agrees::<f64>(|i| i as f64 * 0.75 - 2.0, &mut failures);
+    agrees::<i32>(|i| i as i32 % 7 + 1, &mut failures);
+    agrees::<u8>(|i| (i % 7 + 1) as u8, &mut failures);
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+#[test]
+fn what_does_not_fit_is_refused_and_nothing_is_written() {
+    let (x, y) = (
+        Buffer::from_vec(vec![1.0f32; 4]).unwrap(),
+        Buffer::from_vec(vec![2.0f32; 3]).unwrap(),
+    );
+    let add = Packed::find(BinaryOp::Add, DType::F32).unwrap();
+    assert!(!add.run_in_place(4, &x, &y), "the second is too short");
+    assert!(!add.run_in_place(4, &x, &x), "one buffer");
+    let less = Packed::find(BinaryOp::Lt, DType::F32).unwrap();
+    assert_eq!(less.result(), DType::Bool);
+    assert!(!less.run_in_place(3, &x, &y), "another dtype");
+    {
+        let _writer = x.write().unwrap();
+        assert!(!add.run_in_place(3, &x, &y), "in use");
+        let (_, done) = Buffer::recycled_with(12, |guard| add.run(3, &x, &y, guard)).unwrap();
+        assert!(!done, "in use");
+    }
+    let (_, done) = Buffer::recycled_with(8, |guard| add.run(3, &x, &y, guard)).unwrap();
+    assert!(!done, "no room for the results");
+    assert_eq!(x.read().unwrap().slice::<f32>(), [1.0; 4]);
+}

@@ -6,7 +6,7 @@
 
 use crate::isa::Arch;
 use crate::scalar::arith::Quotient;
-use crate::scalar::float::{Float, divide_pairs, fast_two_sum, polynomial, two_product, two_sum};
+use crate::scalar::float::{Float, divide_pairs, fast_two_sum, polynomial, two_product};
 
 /// Circular functions.
 pub(crate) trait Trig: Quotient {
@@ -71,10 +71,13 @@ const TAN_F32: &[f32] = &[
 ];
 
 /// `near - n (middle + last)` in two parts, by fused multiply-adds.
+///
+/// The short sum is enough: where `near` is the smaller one and they do not cancel, it loses a quarter of a last place; where
+/// they do, their difference is exact.
 #[inline(always)]
 fn without<R: Float, A: Arch>(near: R, n: R, middle: R, last: R) -> (R, R) {
     let (product, lost) = two_product::<R, A>(n, middle);
-    let (r, rest) = two_sum(near, -product);
+    let (r, rest) = fast_two_sum(near, -product);
     (r, (-n).fused::<A>(last, rest - lost))
 }
 
@@ -226,9 +229,10 @@ fn tan_f32<A: Arch>(x: f32) -> f32 {
     let (tan, lost) = fast_two_sum(r, tail);
     // A quarter turn on, the tangent is -1 / tan.
     let inverse = 1.0 / tan;
-    let correction = (-inverse).fused::<A>(tan, 1.0) - inverse * lost;
-    let turned = -inverse.fused::<A>(correction, inverse);
-    (if f32::is_odd(shifted) { turned } else { tan }).turned_by(x)
+    let correction = (-inverse).fused::<A>(lost, (-inverse).fused::<A>(tan, 1.0));
+    let turned = inverse.fused::<A>(correction, inverse);
+    let value = if f32::is_odd(shifted) { turned } else { tan };
+    f32::from_bits(value.to_bits() ^ (shifted.to_bits() << 31)).turned_by(x)
 }
 
 impl Trig for f32 {

@@ -12,6 +12,7 @@ use crate::block::{ALIGNMENT, Block, HUGE_PAGE};
 use crate::counters::{
     Counters, Purpose, add_unshared, count_returned_in, count_taken_in, uncount_taken_in,
 };
+use crate::system_memory;
 
 /// Blocks up to this size are in steps of [`ALIGNMENT`].
 const FINE: usize = 1024;
@@ -25,9 +26,9 @@ const LOCAL_BLOCKS: usize = 256;
 /// So many small blocks a thread takes from the process at once.
 const REFILL: usize = 16;
 
-/// Process-wide bound of the cache in bytes.
-static LIMIT: AtomicUsize = AtomicUsize::new(DEFAULT_LIMIT);
-const DEFAULT_LIMIT: usize = 512 << 20;
+/// Process-wide bound of the cache in bytes; [`UNSET`] until it is set or first asked for.
+static LIMIT: AtomicUsize = AtomicUsize::new(UNSET);
+const UNSET: usize = usize::MAX;
 /// Raised by `trim`; a thread that sees a new value empties its own cache.
 static TRIMS: AtomicU64 = AtomicU64::new(0);
 static SHARED: Mutex<Shared> = Mutex::new(Shared {
@@ -205,7 +206,7 @@ fn refill(class: Class) -> Option<Block> {
 fn put_shared(class: usize, block: Block) {
     let mut surplus = vec![(class, block)];
     let _ending = LOCAL.try_with(|local| local.borrow_mut().give_up(class, &mut surplus));
-    let limit = LIMIT.load(Ordering::Relaxed);
+    let limit = limit();
     let mut shared = shared();
     let mut evicted = Vec::new();
     for (class, block) in surplus {
@@ -328,7 +329,7 @@ impl Drop for Local {
         let mut surplus = Vec::new();
         self.trims = TRIMS.load(Ordering::Relaxed).wrapping_sub(1);
         self.give_up(0, &mut surplus);
-        let limit = LIMIT.load(Ordering::Relaxed);
+        let limit = limit();
         let mut evicted = Vec::new();
         let mut shared = shared();
         for (class, block) in surplus {
@@ -414,11 +415,21 @@ pub(crate) fn trim() -> usize {
 }
 
 pub(crate) fn limit() -> usize {
-    LIMIT.load(Ordering::Relaxed)
+    match LIMIT.load(Ordering::Relaxed) {
+        UNSET => {
+            let limit = system_memory::share();
+            // Who set it meanwhile wins.
+            match LIMIT.compare_exchange(UNSET, limit, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => limit,
+                Err(set) => set,
+            }
+        }
+        limit => limit,
+    }
 }
 
 pub(crate) fn set_limit(bytes: usize) {
-    LIMIT.store(bytes, Ordering::Relaxed);
+    LIMIT.store(bytes.min(UNSET - 1), Ordering::Relaxed);
     let mut evicted = Vec::new();
     shared().shrink_to(bytes, &mut evicted);
     free(evicted);

@@ -80,6 +80,7 @@ mod room;
 mod scalar;
 mod scope;
 mod sync;
+mod system_memory;
 mod workspace;
 
 pub use access::Holder;

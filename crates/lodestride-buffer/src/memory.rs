@@ -74,7 +74,8 @@ pub fn trim() -> usize {
     cache::trim()
 }
 
-/// The bytes that freed blocks may occupy before they go back to the system (512 MiB unless set).
+/// The bytes that freed blocks may occupy before they go back to the system: unless set, an eighth of the memory of the
+/// machine, or of the process's control group where that is less.
 pub fn cache_limit() -> usize {
     cache::limit()
 }

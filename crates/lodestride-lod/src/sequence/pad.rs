@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use lodestride_array::{Arg, NdArray, Scalar, kernels};
+use lodestride_array::{Arg, NdArray, kernels};
 
 use crate::error::{LodErrorKind, Result, SequenceArgument};
 use crate::restructure::check_count;
@@ -49,37 +49,17 @@ pub fn pad<'a>(
     let offsets = rows::offsets_of("sequence_pad", x, level)?;
     let mut shape = vec![frame.sequences(), frame.steps];
     shape.extend_from_slice(x.row_shape());
-    let value = value.into();
-    let out = if is_zero(value) {
-        // Fresh memory is zero already: the padding of a large batch is then never touched.
-        let out = NdArray::zeros_of(x.dtype(), shape)?;
-        kernels::segment_pad(x.data().operand(), &offsets, None, out.operand())?;
-        out
-    } else {
-        let row = NdArray::recycled(x.dtype(), x.row_shape().to_vec())?;
-        row.assign(value)?;
-        let out = NdArray::recycled(x.dtype(), shape)?;
-        let padding = Some(row.operand());
-        kernels::segment_pad(x.data().operand(), &offsets, padding, out.operand())?;
-        out
-    };
+    let row = NdArray::recycled(x.dtype(), x.row_shape().to_vec())?;
+    row.assign(value)?;
+    let out = NdArray::recycled(x.dtype(), shape)?;
+    let padding = Some(row.operand());
+    kernels::segment_pad(x.data().operand(), &offsets, padding, out.operand())?;
     let lengths = frame.lengths.iter().map(|&n| n as i64).collect::<Vec<_>>();
     Ok(Padded {
         data: LodTensor::proven(out, x.lod().above(level)?),
         // Copied, so that it lives in the open workspace.
         lengths: NdArray::from_nested(&lengths[..])?,
     })
-}
-
-/// Whether a value is a number all of whose bits are zero in every dtype.
-fn is_zero(value: Arg<'_>) -> bool {
-    match value {
-        Arg::Scalar(Scalar::Bool(value)) => !value,
-        Arg::Scalar(Scalar::Int(value)) => value == 0,
-        Arg::Scalar(Scalar::UInt(value)) => value == 0,
-        Arg::Scalar(Scalar::Float(value)) => value.to_bits() == 0,
-        _ => false,
-    }
 }
 
 /// The gradient of [`pad`] with respect to `x`: the real steps of `out_grad`.

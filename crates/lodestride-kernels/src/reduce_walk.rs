@@ -115,15 +115,14 @@ impl<'a, C: Compute, R: Reducer<C>> Walk<'a, C, R> {
             }
             if parts == 1 {
                 self.unit(piece, 0, totals);
-                self.finish(piece, totals, sink);
-                continue;
-            }
-            let mut scratch = [self.reducer.empty(); N];
-            let scratch = &mut scratch[..piece.width];
-            for part in 0..parts {
-                scratch.fill(self.reducer.empty());
-                self.unit(piece, part, scratch);
-                self.merge_all(totals, scratch);
+            } else {
+                let mut scratch = [self.reducer.empty(); N];
+                let scratch = &mut scratch[..piece.width];
+                for part in 0..parts {
+                    scratch.fill(self.reducer.empty());
+                    self.unit(piece, part, scratch);
+                    self.merge_all(totals, scratch);
+                }
             }
             self.finish(piece, totals, sink);
         }

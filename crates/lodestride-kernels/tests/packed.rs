@@ -1,5 +1,10 @@
 //! The shortest way for packed operands: it does what `binary` does, or nothing at all.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test may panic; functions outside `#[test]` are not recognised"
+)]
+
 use lodestride_buffer::{Buffer, DType, Element};
 use lodestride_kernels::{BinaryOp, Operand, Packed, binary};
 use lodestride_shape::{Layout, Order};

@@ -62,25 +62,24 @@ pub(crate) fn multiply<C: BlasFloat>(
         return;
     }
     let unfavourable = b.shape().column_step != 1 && a.shape().column_step == 1;
-    if unfavourable
-        && m * n * k >= LARGE
-        && m >= TALL
-        && turned_product(a, b, &mut out, blend, threads).is_some()
-    {
+    let is_large = k * n >= LARGE && (m < TALL || m * n * k >= TALL * LARGE);
+    if unfavourable && is_large && turned_product(a, b, &mut out, blend, threads).is_some() {
         return;
     }
     blas::product(a, b, &mut out, blend, threads);
 }
 
-/// Multiply-adds, and rows of the left matrix, from which on copying the right matrix to contiguous rows is cheaper than how
-/// the packing library reads it.
-const LARGE: usize = 1 << 22;
-const TALL: usize = 32;
+/// Elements of the right matrix from which on copying it to contiguous rows is cheaper than how the packing library reads
+/// it, which for few rows on the left takes ten times as long as the product.
+const LARGE: usize = 1 << 16;
+
+/// From so many rows of the left matrix on, so many times the work must be worth the copy.
+const TALL: usize = 64;
 
 /// Elements of the right matrix that are copied at a time.
 const TURNED: usize = 1 << 20;
 
-/// A packed product whose right matrix is copied to contiguous rows first; none, with nothing done, without memory for it.
+/// A product whose right matrix is copied to contiguous rows first; none, with nothing done, without memory for it.
 fn turned_product<C: BlasFloat>(
     a: Matrix<'_, C>,
     b: Matrix<'_, C>,
@@ -97,7 +96,7 @@ fn turned_product<C: BlasFloat>(
         let width = width.min(n - first);
         gemm_tile::to_rows(b.part(0, k, first, width), room, threads);
         let right = Matrix::new(room, MatrixShape::contiguous(k, width));
-        blas::product(a, right, &mut out.part(0, m, first, width), blend, threads);
+        multiply(a, right, out.part(0, m, first, width), blend, threads);
     }
     Some(())
 }

@@ -101,6 +101,7 @@ fn every_walk_gives_the_same_on_every_instruction_set() {
         (11, 600, 33),
         (2000, 301, 1),
         (50, 50, 50),
+        (20, 300, 301),
     ];
     let mut settings: Vec<(Isa, usize)> = Isa::available().map(|isa| (isa, 1)).collect();
     settings.extend([(best, 2), (best, 4)]);
@@ -318,18 +319,20 @@ fn rounding_stays_small_and_does_not_depend_on_threads() {
     let _held = crate::settings();
     let mut report = Report::default();
     let best = Isa::detect();
-    for (m, k, n) in [
-        (200, 300, 250),
-        (130, 1_500, 70),
-        (900, 2_000, 1),
-        (1, 2_000, 900),
-        (30, 30, 30),
+    for (m, k, n, right) in [
+        (200, 300, 250, Arrangement::C),
+        (200, 300, 250, Arrangement::F),
+        (130, 1_500, 70, Arrangement::C),
+        (900, 2_000, 1, Arrangement::C),
+        (1, 2_000, 900, Arrangement::C),
+        (7, 2_000, 300, Arrangement::C),
+        (7, 2_000, 300, Arrangement::F),
+        (20, 2_000, 300, Arrangement::F),
+        (30, 30, 30, Arrangement::C),
     ] {
         for dtype in [DType::F32, DType::F64, DType::F16] {
             let a = Array::new(&[m, k], Arrangement::C, dtype, |i| Scalar::Float(noise(i)));
-            let b = Array::new(&[k, n], Arrangement::C, dtype, |i| {
-                Scalar::Float(noise(i + 7))
-            });
+            let b = Array::new(&[k, n], right, dtype, |i| Scalar::Float(noise(i + 7)));
             let old = zeros(&[m, n], dtype);
             let wanted = reference(&a, &b, &old, 1.0, 0.0);
             for isa in [Isa::Baseline, best] {
@@ -353,7 +356,7 @@ fn rounding_stays_small_and_does_not_depend_on_threads() {
                         .zip(&wanted)
                         .map(|(a, b)| (a - b).abs())
                         .fold(0.0, f64::max);
-                    let case = format!("{dtype} {m}x{k}x{n} {isa} {threads}: {worst:e}");
+                    let case = format!("{dtype} {m}x{k}x{n} {right:?} {isa} {threads}: {worst:e}");
                     report.check(&case, worst <= bound);
                     let same = first.get_or_insert_with(|| found.clone());
                     report.check(&format!("threads {case}"), *same == found);

@@ -13,7 +13,7 @@ impl NdArray {
     /// The elements of `a` where this mask is true, those of `b` elsewhere; all three broadcast.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Broadcast`] when the shapes do not broadcast.
+    /// [`ArrayErrorKind::Broadcast`](crate::ArrayErrorKind::Broadcast) when the shapes do not broadcast.
     ///
     /// ```
     /// use lodestride_array::NdArray;
@@ -63,7 +63,7 @@ impl NdArray {
     /// The elements limited to the range from `low` to `high`; NaN stays NaN.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::UnsupportedDType`] for bool arrays.
+    /// [`ArrayErrorKind::UnsupportedDType`](crate::ArrayErrorKind::UnsupportedDType) for bool arrays.
     ///
     /// ```
     /// use lodestride_array::NdArray;
@@ -88,7 +88,7 @@ impl NdArray {
     /// [`clip`](Self::clip) in place.
     ///
     /// # Errors
-    /// As [`clip`](Self::clip); [`ArrayErrorKind::Cast`] for float limits of an integer array.
+    /// As [`clip`](Self::clip); [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) for float limits of an integer array.
     #[track_caller]
     pub fn clipi(&self, low: impl Into<Scalar>, high: impl Into<Scalar>) -> Result<&Self> {
         let (low, high) = (low.into(), high.into());

@@ -15,6 +15,8 @@ const LEFT: f64 = 76.0;
 const RIGHT: f64 = 20.0;
 const TOP: f64 = 52.0;
 const BOTTOM: f64 = 46.0;
+/// Where the names of the curves begin, from the left edge of the plot on.
+const LEGEND: [f64; 4] = [110.0, 180.0, 312.0, 376.0];
 
 const STYLE: &str = "text{font:12px system-ui,sans-serif;fill:#1d2430}.soft{fill:#5c6778}.grid{stroke:#d9dee7}\
 .a{stroke:#2f6fdf;fill:none}.b{stroke:#d9642b;fill:none}.c{stroke:#1f9d72;fill:none}.l{stroke:#8892a2;fill:none;stroke-dasharray:5 4}\
@@ -70,7 +72,7 @@ fn curves(records: &[&Record]) -> Vec<Named> {
     let limit = |record: &Record| record.limit;
     let ours = |record: &Record| Some(record.ours().minimum);
     let mut curves = vec![
-        ("l", "limit of the machine".to_owned(), curve(least, &limit)),
+        ("l", "limit".to_owned(), curve(least, &limit)),
         ("b", "best Rust rival".to_owned(), curve(least, &best)),
         ("a", "ours".to_owned(), curve(least, &ours)),
     ];
@@ -138,11 +140,11 @@ fn plot(workload: &str, curves: &[Named]) -> String {
         for &(size, time) in curve {
             let _ = write!(svg, "{:.1},{:.1} ", x(size), y(time));
         }
-        let place = LEFT + 110.0 + 118.0 * i as f64;
+        let place = LEFT + LEGEND[i];
         let _ = write!(
             svg,
             "'/><line class='{class}' stroke-width='2' x1='{place:.0}' x2='{:.0}' y1='16' y2='16'/>\
-             <text x='{:.0}' y='20' font-size='11'>{name}</text>",
+             <text x='{:.0}' y='20'>{name}</text>",
             place + 18.0,
             place + 22.0
         );

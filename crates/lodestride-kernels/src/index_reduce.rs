@@ -15,6 +15,7 @@ use crate::index_search::{ByMagnitude, ByValue, Order, Rank, Steps, best_in, bes
 use crate::numeric::{Compute, ComputeKind, level_for};
 use crate::operand::{Operand, Output};
 use crate::reduce_fold::{BLOCK, COLUMNS, ROWS, Rows, Runs};
+use crate::reduce_kinds::Magnitude;
 use crate::spread;
 use crate::strided::{Dim, Dims, Source, collapse, count, dims_of, offset_at, store};
 
@@ -151,12 +152,12 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn run<C: Rank>(&self, source: &Source<'_, C>, output: &mut WriteGuard<'_>) {
+    fn run<C: Rank + Magnitude>(&self, source: &Source<'_, C>, output: &mut WriteGuard<'_>) {
         match self.op {
-            ArgOp::ArgMax => self.run_by::<C, ByValue<true>>(source, output),
-            ArgOp::ArgMin => self.run_by::<C, ByValue<false>>(source, output),
-            ArgOp::ArgAbsMax => self.run_by::<C, ByMagnitude<true>>(source, output),
-            ArgOp::ArgAbsMin => self.run_by::<C, ByMagnitude<false>>(source, output),
+            ArgOp::ArgMax => self.run_by::<C, ByValue<false>>(source, output),
+            ArgOp::ArgMin => self.run_by::<C, ByValue<true>>(source, output),
+            ArgOp::ArgAbsMax => self.run_by::<C, ByMagnitude<false>>(source, output),
+            ArgOp::ArgAbsMin => self.run_by::<C, ByMagnitude<true>>(source, output),
         }
     }
 

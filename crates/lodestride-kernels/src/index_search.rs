@@ -8,6 +8,7 @@ use crate::across::FEW;
 use crate::isa::{Arch, Task};
 use crate::numeric::{Compute, level_for};
 use crate::reduce_fold::{LaneFold, Rows, Runs, fold_run, joined_lanes, lanes_of_run};
+use crate::reduce_kinds::{Extreme, Magnitude};
 
 /// What values are ranked by: themselves or their magnitude.
 pub(crate) trait Rank: Compute {
@@ -36,8 +37,10 @@ rank!(
 );
 
 /// An ordering: by value or magnitude, largest or smallest first.
-pub(crate) trait Order<C>: Copy {
+pub(crate) trait Order<C: Compute>: Copy {
     type Key: Compute;
+    /// What finds the best key.
+    type Fold: LaneFold<C, Lane = Self::Key, Total = Self::Key> + Default;
     const LARGEST: bool;
     fn key(value: C) -> Self::Key;
     /// A value that no other is worse than.
@@ -60,77 +63,79 @@ pub(crate) trait Order<C>: Copy {
     }
 }
 
-/// Values as they are.
+/// Values as they are, with `MIN` the smallest first.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ByValue<const LARGEST: bool>;
+pub(crate) struct ByValue<const MIN: bool>;
 
-impl<C: Rank, const LARGEST: bool> Order<C> for ByValue<LARGEST> {
+impl<C: Rank + Magnitude, const MIN: bool> Order<C> for ByValue<MIN> {
     type Key = C;
-    const LARGEST: bool = LARGEST;
+    type Fold = Extreme<MIN, false>;
+    const LARGEST: bool = !MIN;
     #[inline(always)]
     fn key(value: C) -> C {
         value
     }
     #[inline(always)]
     fn worst() -> C {
-        if LARGEST { C::LOWEST } else { C::HIGHEST }
+        if MIN { C::HIGHEST } else { C::LOWEST }
     }
 }
 
-/// Distances from zero.
+/// Distances from zero, with `MIN` the smallest first.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ByMagnitude<const LARGEST: bool>;
+pub(crate) struct ByMagnitude<const MIN: bool>;
 
-impl<C: Rank, const LARGEST: bool> Order<C> for ByMagnitude<LARGEST> {
+impl<C: Rank, const MIN: bool> Order<C> for ByMagnitude<MIN> {
     type Key = C::Magnitude;
-    const LARGEST: bool = LARGEST;
+    type Fold = BestMagnitude<MIN>;
+    const LARGEST: bool = !MIN;
     #[inline(always)]
     fn key(value: C) -> C::Magnitude {
         value.rank_magnitude()
     }
     #[inline(always)]
     fn worst() -> C {
-        if LARGEST { C::ZERO } else { C::FARTHEST }
+        if MIN { C::FARTHEST } else { C::ZERO }
     }
 }
 
-/// The best key of a run.
-#[derive(Clone, Copy)]
-struct BestKey<O>(PhantomData<fn() -> O>);
+/// The best magnitude of a run: as [`Extreme`], but that the magnitudes of `i64` need `u64`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct BestMagnitude<const MIN: bool>;
 
-impl<C: Compute, O: Order<C>> LaneFold<C> for BestKey<O> {
-    type Lane = O::Key;
-    type Total = O::Key;
+impl<C: Rank, const MIN: bool> LaneFold<C> for BestMagnitude<MIN> {
+    type Lane = C::Magnitude;
+    type Total = C::Magnitude;
     #[inline(always)]
-    fn lane(&self) -> O::Key {
-        if O::LARGEST {
-            O::Key::LOWEST
+    fn lane(&self) -> C::Magnitude {
+        if MIN {
+            C::Magnitude::HIGHEST
         } else {
-            O::Key::HIGHEST
+            C::Magnitude::LOWEST
         }
     }
     #[inline(always)]
     fn fill(&self) -> C {
-        O::worst()
+        <ByMagnitude<MIN> as Order<C>>::worst()
     }
     #[inline(always)]
-    fn step(&self, lane: O::Key, value: C) -> O::Key {
-        self.merge(lane, O::key(value))
+    fn step(&self, lane: C::Magnitude, value: C) -> C::Magnitude {
+        LaneFold::<C>::merge(self, lane, value.rank_magnitude())
     }
     #[inline(always)]
-    fn join(&self, left: O::Key, right: O::Key) -> O::Key {
-        self.merge(left, right)
+    fn join(&self, left: C::Magnitude, right: C::Magnitude) -> C::Magnitude {
+        LaneFold::<C>::merge(self, left, right)
     }
     #[inline(always)]
-    fn lift(&self, lane: O::Key) -> O::Key {
+    fn lift(&self, lane: C::Magnitude) -> C::Magnitude {
         lane
     }
     #[inline(always)]
-    fn merge(&self, left: O::Key, right: O::Key) -> O::Key {
-        if O::LARGEST {
-            left.larger(right)
-        } else {
+    fn merge(&self, left: C::Magnitude, right: C::Magnitude) -> C::Magnitude {
+        if MIN {
             left.smaller(right)
+        } else {
+            left.larger(right)
         }
     }
 }
@@ -140,7 +145,7 @@ pub(crate) fn best_in<C: Compute, O: Order<C>>(
     run: &[C],
     best: Option<(O::Key, usize)>,
 ) -> Option<(O::Key, usize)> {
-    let key = fold_run(BestKey::<O>(PhantomData), run);
+    let key = fold_run(O::Fold::default(), run);
     if best.is_some_and(|(best, _)| !O::beats(key, best)) {
         return None;
     }
@@ -149,7 +154,7 @@ pub(crate) fn best_in<C: Compute, O: Order<C>>(
 }
 
 /// Where a key first stands in a run.
-struct Locate<'a, C, O: Order<C>> {
+struct Locate<'a, C: Compute, O: Order<C>> {
     run: &'a [C],
     key: O::Key,
 }
@@ -192,33 +197,37 @@ fn locate<C: Compute, O: Order<C>>(run: &[C], key: O::Key) -> usize {
     }
 }
 
-/// The positions of the best elements of runs.
-struct BestOfRuns<'a, C, O> {
+/// Writes the position of the best element of every run, one for each of `best`.
+pub(crate) fn best_of_runs<C: Compute, O: Order<C>>(runs: Runs<'_, C>, best: &mut [i64]) {
+    let (order, level) = (PhantomData::<fn() -> O>, level_for::<C>());
+    if <O::Fold as LaneFold<C>>::COMMON && (FEW..=SHORT).contains(&runs.len) {
+        let task = BestOfShortRuns { runs, best, order };
+        if let Err(BestOfShortRuns { best, .. }) = level.run_tuned(task) {
+            level.run(BestOfEachRun { runs, best, order });
+        }
+    } else {
+        level.run(BestOfEachRun { runs, best, order });
+    }
+}
+
+/// The positions of the best elements of runs, one run after the other.
+struct BestOfEachRun<'a, C, O> {
     runs: Runs<'a, C>,
     best: &'a mut [i64],
     order: PhantomData<fn() -> O>,
 }
 
-/// Writes the position of the best element of every run, one for each of `best`.
-pub(crate) fn best_of_runs<C: Compute, O: Order<C>>(runs: Runs<'_, C>, best: &mut [i64]) {
-    let order = PhantomData::<fn() -> O>;
-    level_for::<C>().run(BestOfRuns { runs, best, order });
-}
-
-impl<C: Compute, O: Order<C>> Task for BestOfRuns<'_, C, O> {
+impl<C: Compute, O: Order<C>> Task for BestOfEachRun<'_, C, O> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arch>(self) {
         let Self { runs, best, .. } = self;
-        if (FEW..=SHORT).contains(&runs.len) {
-            return best_of_short_runs::<A, C, O>(runs, best);
-        }
         for (index, best) in best.iter_mut().enumerate() {
             let run = runs.run(index);
             let (mut key, mut at) = (O::Key::ZERO, 0);
             for (number, part) in run.chunks(PART).enumerate() {
-                let found = lanes_of_run(BestKey::<O>(PhantomData), part);
+                let found = lanes_of_run::<A, C, O::Fold>(O::Fold::default(), part);
                 if number == 0 || O::beats(found, key) {
                     (key, at) = (found, number * PART);
                 }
@@ -228,15 +237,30 @@ impl<C: Compute, O: Order<C>> Task for BestOfRuns<'_, C, O> {
     }
 }
 
+/// The positions of the best elements of short runs: the best keys of sixteen runs together, then where they first stand.
+struct BestOfShortRuns<'a, C, O> {
+    runs: Runs<'a, C>,
+    best: &'a mut [i64],
+    order: PhantomData<fn() -> O>,
+}
+
+impl<C: Compute, O: Order<C>> Task for BestOfShortRuns<'_, C, O> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        best_of_short_runs::<A, C, O>(self.runs, self.best);
+    }
+}
+
 /// Elements of a run whose best is known apart, so that only these are searched for it.
 const PART: usize = 512;
 /// Longest run that is searched together with others.
 const SHORT: usize = 128;
 
-/// The positions of the best elements of short runs: the best keys of sixteen runs together, then where they first stand.
 #[inline(always)]
 fn best_of_short_runs<A: Arch, C: Compute, O: Order<C>>(runs: Runs<'_, C>, best: &mut [i64]) {
-    let fold = BestKey::<O>(PhantomData);
+    let fold = O::Fold::default();
     for (group, best) in best.chunks_mut(FEW).enumerate() {
         let runs = runs.from(group * FEW);
         let keys = joined_lanes::<A, C, O::Key>(
@@ -269,14 +293,14 @@ fn best_of_short_runs<A: Arch, C: Compute, O: Order<C>>(runs: Runs<'_, C>, best:
 
 /// Whether a value is the one that a key was taken from; any NaN is as good as another.
 #[inline(always)]
-fn stands<C, O: Order<C>>(value: C, key: O::Key) -> bool {
+fn stands<C: Compute, O: Order<C>>(value: C, key: O::Key) -> bool {
     let candidate = O::key(value);
     (candidate == key) | (candidate.is_nan() & key.is_nan())
 }
 
 /// Some rows of a sweep: columns that a row beats take its keys and its number.
 #[derive(Debug)]
-pub(crate) struct Steps<'a, C, O: Order<C>> {
+pub(crate) struct Steps<'a, C: Compute, O: Order<C>> {
     pub(crate) rows: Rows<'a, C>,
     pub(crate) keys: &'a mut [O::Key],
     pub(crate) positions: &'a mut [u32],

@@ -169,16 +169,23 @@ impl Level {
     /// Runs a task compiled for this instruction set.
     #[inline]
     pub(crate) fn run<T: Task>(self, task: T) -> T::Output {
+        self.run_tuned(task).unwrap_or_else(task_baseline)
+    }
+
+    /// [`Level::run`] for tasks that are a faster way of doing what another does: on the baseline, which is for machines from
+    /// before 2013 and for which code would be as long again, the task comes back.
+    #[inline]
+    pub(crate) fn run_tuned<T: Task>(self, task: T) -> Result<T::Output, T> {
         match self.isa {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `isa` is available on this machine (invariant of `Level`), so the features are there.
-            Isa::Avx2 => unsafe { task_avx2(task) },
+            Isa::Avx2 => Ok(unsafe { task_avx2(task) }),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
-            Isa::Avx512 => unsafe { task_avx512(task) },
+            Isa::Avx512 => Ok(unsafe { task_avx512(task) }),
             #[cfg(target_arch = "aarch64")]
-            Isa::Neon => task.run::<Fused>(),
-            _ => task.run::<Plain>(),
+            Isa::Neon => Ok(task.run::<Fused>()),
+            _ => Err(task),
         }
     }
 
@@ -221,6 +228,8 @@ impl Level {
 pub(crate) trait Arch: Copy + 'static {
     /// Whether `mul_add` is one instruction. Without it `mul_add` is a library call, so the plain form is used.
     const FMA: bool;
+    /// Whether a second, faster way through a task is worth its code: not on the baseline, see [`Level::run_tuned`].
+    const TUNED: bool = true;
 
     /// The vectors of explicitly vectorised kernels.
     type F32: Pick;
@@ -234,6 +243,7 @@ pub(crate) struct Plain;
 
 impl Arch for Plain {
     const FMA: bool = false;
+    const TUNED: bool = false;
     type F32 = Array<f32, 8>;
     type F64 = Array<f64, 4>;
 }
@@ -274,6 +284,12 @@ pub(crate) trait Task {
     type Output;
 
     fn run<A: Arch>(self) -> Self::Output;
+}
+
+/// A function of its own, as those of the other instruction sets: one copy however often it is called.
+#[inline(never)]
+pub(crate) fn task_baseline<T: Task>(task: T) -> T::Output {
+    task.run::<Plain>()
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -6,7 +6,7 @@
 use half::{bf16, f16};
 use lodestride_buffer::{Bool, DType, Element};
 
-use crate::isa::{Arch, Level, Plain, Task};
+use crate::isa::{Arch, Level, Task, task_baseline};
 use crate::scalar::cast::Cast;
 use crate::scalar::exp::Exp;
 
@@ -204,7 +204,7 @@ pub(crate) fn run_for<C: Compute, T: Task>(task: T) -> T::Output {
     if C::VECTOR {
         Level::current().run(task)
     } else {
-        task.run::<Plain>()
+        task_baseline(task)
     }
 }
 

@@ -54,7 +54,8 @@ impl Packed {
     /// Whether `n` elements of the operands and of the result are few enough for this way.
     #[inline]
     pub fn suits(self, n: usize) -> bool {
-        n <= SMALL / 24
+        // Three operands of the widest elements.
+        n <= SMALL / (3 * size_of::<u64>())
     }
 
     /// Writes the results for the first `n` elements of two buffers to an opened one. False, with nothing written, where a

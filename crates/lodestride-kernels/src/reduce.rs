@@ -311,10 +311,7 @@ impl Job<'_, '_> {
                 .walk::<C, _, _>(lanes::<C, _, _>(Sum::<false>, |sums, _, values| {
                     each(sums, values, C::value)
                 })),
-            ReduceOp::Prod => self
-                .walk::<C, _, _>(lanes::<C, _, _>(Product, |products, _, values| {
-                    values.copy_from_slice(products)
-                })),
+            ReduceOp::Prod => self.walk::<C, _, _>(lanes::<C, _, _>(Product, keep::<C::Factor>)),
             ReduceOp::Max => {
                 self.walk::<C, _, _>(lanes::<C, _, _>(Extreme::<false, false>, keep::<C>))
             }
@@ -367,7 +364,7 @@ impl Job<'_, '_> {
         let (plan, dtype) = (self.plan, self.out_dtype);
         let output = &mut *self.output;
         let source = Source::of(self.input);
-        Walk::new(plan, &source, reducer)
+        Walk::new(plan, &source, &reducer)
             .run(&mut |offset, stride, values| store(output, dtype, offset, stride, values));
     }
 }

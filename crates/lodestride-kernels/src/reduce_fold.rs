@@ -45,6 +45,9 @@ pub(crate) trait LaneFold<C: Compute>: Copy + Sync {
     fn join(&self, left: Self::Lane, right: Self::Lane) -> Self::Lane;
     fn lift(&self, lane: Self::Lane) -> Self::Total;
     fn merge(&self, left: Self::Total, right: Self::Total) -> Self::Total;
+
+    /// Whether many short runs are folded side by side: worth its code where a fold is common.
+    const COMMON: bool = false;
 }
 
 /// Several runs of equal length in one slice: `data[start + index * step..][..len]`.
@@ -133,34 +136,38 @@ pub(crate) fn fold_runs<C: Compute, F: LaneFold<C>>(
     runs: Runs<'_, C>,
     totals: &mut [F::Total],
 ) {
-    if runs.len < LONG {
-        // Without AVX-512, whose gathers the compiler would use here, slowly.
+    let level = level_for::<C>();
+    if F::COMMON && runs.len < LONG && totals.len() >= FEW / 4 {
         let task = ShortRuns { fold, runs, totals };
-        level_for::<C>().narrowed().run(task);
+        // Without AVX-512, whose gathers the compiler would use here, slowly.
+        if let Err(ShortRuns { totals, .. }) = level.narrowed().run_tuned(task) {
+            level.run(EachRun { fold, runs, totals });
+        }
     } else {
-        level_for::<C>().run(LongRuns { fold, runs, totals });
+        level.run(EachRun { fold, runs, totals });
     }
 }
 
-struct LongRuns<'a, C, F, T> {
+/// One run after the other.
+struct EachRun<'a, C, F, T> {
     fold: F,
     runs: Runs<'a, C>,
     totals: &'a mut [T],
 }
 
-impl<C: Compute, F: LaneFold<C>> Task for LongRuns<'_, C, F, F::Total> {
+impl<C: Compute, F: LaneFold<C>> Task for EachRun<'_, C, F, F::Total> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arch>(self) {
         let Self { fold, runs, totals } = self;
         for (index, total) in totals.iter_mut().enumerate() {
-            *total = fold.merge(*total, lanes::<C, F, LANES>(fold, runs.run(index)));
+            *total = fold.merge(*total, lanes_of_run::<A, C, F>(fold, runs.run(index)));
         }
     }
 }
 
-/// Runs of less than [`LONG`] elements.
+/// Many runs of less than [`LONG`] elements, side by side.
 struct ShortRuns<'a, C, F, T> {
     fold: F,
     runs: Runs<'a, C>,
@@ -173,12 +180,6 @@ impl<C: Compute, F: LaneFold<C>> Task for ShortRuns<'_, C, F, F::Total> {
     #[inline(always)]
     fn run<A: Arch>(self) {
         let Self { fold, runs, totals } = self;
-        if totals.len() < FEW / 4 {
-            for (index, total) in totals.iter_mut().enumerate() {
-                *total = fold.merge(*total, lanes_of_run(fold, runs.run(index)));
-            }
-            return;
-        }
         if runs.len < FEW {
             return tiny_runs::<A, C, F>(fold, runs, totals);
         }
@@ -278,9 +279,10 @@ pub(crate) fn last_chunk<C: Copy>(run: &[C], count: usize, fill: C) -> [C; FEW] 
 
 /// The body of [`fold_run`], for callers that already run under an instruction set.
 #[inline(always)]
-pub(crate) fn lanes_of_run<C: Compute, F: LaneFold<C>>(fold: F, run: &[C]) -> F::Total {
+pub(crate) fn lanes_of_run<A: Arch, C: Compute, F: LaneFold<C>>(fold: F, run: &[C]) -> F::Total {
     match run.len() {
         0..FEW => tiny(fold, run),
+        _ if !A::TUNED => lanes_in_memory(fold, run),
         FEW..LONG => lanes::<C, F, FEW>(fold, run),
         _ => lanes::<C, F, LANES>(fold, run),
     }
@@ -290,6 +292,39 @@ pub(crate) fn lanes_of_run<C: Compute, F: LaneFold<C>>(fold: F, run: &[C]) -> F:
 fn tiny<C: Compute, F: LaneFold<C>>(fold: F, run: &[C]) -> F::Total {
     let steps = |lane, &value: &C| fold.step(lane, value);
     fold.lift(run.iter().fold(fold.lane(), steps))
+}
+
+/// As [`lanes`], of as many as the run has, in loops that stay loops: a tenth of the code.
+fn lanes_in_memory<C: Compute, F: LaneFold<C>>(fold: F, run: &[C]) -> F::Total {
+    let mut all = [fold.lane(); LANES];
+    let mut wide = if run.len() < LONG { FEW } else { LANES };
+    let chunks = run.chunks_exact(wide);
+    let rest = chunks.remainder().chunks(FEW);
+    for chunk in chunks {
+        for (lane, &value) in all.iter_mut().zip(chunk) {
+            *lane = fold.step(*lane, value);
+        }
+    }
+    let (few, others) = all.split_at_mut(FEW);
+    for group in others[..wide - FEW].chunks(FEW) {
+        for (lane, &other) in few.iter_mut().zip(group) {
+            *lane = fold.join(*lane, other);
+        }
+    }
+    for chunk in rest {
+        for (lane, &value) in few.iter_mut().zip(chunk) {
+            *lane = fold.step(*lane, value);
+        }
+    }
+    wide = FEW;
+    while wide > 1 {
+        wide /= 2;
+        let (left, right) = few.split_at_mut(wide);
+        for (lane, &other) in left.iter_mut().zip(right.iter()) {
+            *lane = fold.join(*lane, other);
+        }
+    }
+    fold.lift(few[0])
 }
 
 /// `N` lanes, joined to a few for the last elements of the run.
@@ -431,7 +466,7 @@ pub(crate) fn lanes_of_rows<C: Compute, L: Copy>(
 }
 
 /// A reduction of blocks: how runs or a set of rows become totals, and totals one value.
-pub(crate) trait Reducer<C: Compute>: Copy + Sync {
+pub(crate) trait Reducer<C: Compute>: Sync {
     type Total: Copy + Send + Sync;
     /// The type of the finished value.
     type Value: Compute;

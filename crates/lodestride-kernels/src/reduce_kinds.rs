@@ -201,6 +201,7 @@ impl<C: Addable + Magnitude, const ABS: bool> LaneFold<C> for Sum<ABS> {
     fn merge(&self, left: C::Sum, right: C::Sum) -> C::Sum {
         C::plus(left, right)
     }
+    const COMMON: bool = !ABS;
 }
 
 /// Distance from zero.
@@ -252,7 +253,7 @@ impl<C: Addable> LaneFold<C> for Product {
 }
 
 /// The largest value, or with `MIN` the smallest, or with `ABS` the largest magnitude; NaN wins.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Extreme<const MIN: bool, const ABS: bool>;
 
 impl<C: Magnitude, const MIN: bool, const ABS: bool> LaneFold<C> for Extreme<MIN, ABS> {
@@ -291,6 +292,7 @@ impl<C: Magnitude, const MIN: bool, const ABS: bool> LaneFold<C> for Extreme<MIN
     fn merge(&self, left: C, right: C) -> C {
         self.step(left, right)
     }
+    const COMMON: bool = !ABS;
 }
 
 /// How many values are not zero (NaN is not zero).
@@ -357,6 +359,7 @@ impl<C: ComputeFloat> LaneFold<C> for Squares {
     fn merge(&self, left: f64, right: f64) -> f64 {
         left + right
     }
+    const COMMON: bool = true;
 }
 
 /// Sum of squares times `scale` squared, in f64.

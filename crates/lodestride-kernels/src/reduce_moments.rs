@@ -229,12 +229,12 @@ fn deviations<C: ComputeFloat, const N: usize>(
 
 /// Moments of a short run: its mean first, then the deviations from it.
 #[inline(always)]
-fn moments_by_two_looks<C>(run: &[C]) -> Moments
+fn moments_by_two_looks<A: Arch, C>(run: &[C]) -> Moments
 where
     C: ComputeFloat + Addable<Value = f64> + Magnitude,
 {
     let count = run.len() as f64;
-    let shift = C::of(C::value(lanes_of_run(Sum::<false>, run)) / count);
+    let shift = C::of(C::value(lanes_of_run::<A, C, _>(Sum::<false>, run)) / count);
     let zeros = [C::ZERO; FEW];
     let (chunks, rest) = run.as_chunks();
     let (mut sums, mut squares) = deviations((zeros, zeros), chunks, &[shift; FEW]);
@@ -253,13 +253,13 @@ where
 /// Moments of a long run in one look: every lane deviates from its own first element, then the lanes merge (Chan). A lane has
 /// at most 64 elements, one of which is its shift, so cancellation costs at most a factor of 64.
 #[inline(always)]
-fn moments_by_lanes<C>(run: &[C]) -> Moments
+fn moments_by_lanes<A: Arch, C>(run: &[C]) -> Moments
 where
     C: ComputeFloat + Addable<Value = f64> + Magnitude,
 {
     let (Some(shifts), (chunks, rest)) = (run.first_chunk::<LANES>(), run.as_chunks::<LANES>())
     else {
-        return moments_by_two_looks(run);
+        return moments_by_two_looks::<A, _>(run);
     };
     let zeros = [C::ZERO; LANES];
     let (sums, squares) = deviations((zeros, zeros), chunks, shifts);
@@ -284,7 +284,7 @@ where
     if rest.is_empty() {
         return lanes;
     }
-    lanes.merge(moments_by_two_looks(rest))
+    lanes.merge(moments_by_two_looks::<A, _>(rest))
 }
 
 struct MomentsOfRuns<'a, C> {
@@ -301,9 +301,9 @@ impl<C: ComputeFloat + Addable<Value = f64> + Magnitude> Task for MomentsOfRuns<
         for (index, total) in totals.iter_mut().enumerate() {
             let run = runs.run(index);
             *total = total.merge(if run.len() < ONE_LOOK {
-                moments_by_two_looks(run)
+                moments_by_two_looks::<A, _>(run)
             } else {
-                moments_by_lanes(run)
+                moments_by_lanes::<A, _>(run)
             });
         }
     }

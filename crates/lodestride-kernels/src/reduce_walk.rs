@@ -42,19 +42,26 @@ struct Piece {
 /// Takes runs of results: output offset, output stride, values.
 type Sink<'s, V> = dyn FnMut(isize, isize, &[V]) + 's;
 
+/// Any reducer with these totals and values: walks of reducers that differ in arithmetic alone are the same code.
+type AnyReducer<'a, C, T, V> = dyn Reducer<C, Total = T, Value = V> + 'a;
+
 /// One reduction at work: the plan, the data and the reducer.
-pub(crate) struct Walk<'a, C: Compute, R: Reducer<C>> {
+pub(crate) struct Walk<'a, C: Compute, T, V> {
     plan: &'a Plan,
     source: &'a Source<'a, C>,
-    reducer: R,
+    reducer: &'a AnyReducer<'a, C, T, V>,
     /// Outputs of a piece.
     width: usize,
     /// Rows laid side by side when output rows are very narrow (1 otherwise).
     fold: usize,
 }
 
-impl<'a, C: Compute, R: Reducer<C>> Walk<'a, C, R> {
-    pub(crate) fn new(plan: &'a Plan, source: &'a Source<'a, C>, reducer: R) -> Self {
+impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
+    pub(crate) fn new(
+        plan: &'a Plan,
+        source: &'a Source<'a, C>,
+        reducer: &'a AnyReducer<'a, C, T, V>,
+    ) -> Self {
         let inner = plan.inner;
         let direct = source.native().is_some() && inner.x == 1;
         let deep = plan.depth() > SUPERBLOCK * BLOCK;
@@ -82,7 +89,7 @@ impl<'a, C: Compute, R: Reducer<C>> Walk<'a, C, R> {
     }
 
     /// Runs the reduction and hands out `(output offset, output stride, values)` runs.
-    pub(crate) fn run(&self, sink: &mut Sink<'_, R::Value>) {
+    pub(crate) fn run(&self, sink: &mut Sink<'_, V>) {
         let (pieces, parts) = (self.pieces(), self.parts());
         let work = pieces * self.width.min(self.plan.inner.size) * self.plan.depth();
         let units = pieces * parts;
@@ -100,12 +107,7 @@ impl<'a, C: Compute, R: Reducer<C>> Walk<'a, C, R> {
     }
 
     /// On this thread; `N` is room for the totals of one piece, small for small results: filling it costs time too.
-    fn run_alone<const N: usize>(
-        &self,
-        pieces: usize,
-        parts: usize,
-        sink: &mut Sink<'_, R::Value>,
-    ) {
+    fn run_alone<const N: usize>(&self, pieces: usize, parts: usize, sink: &mut Sink<'_, V>) {
         let mut totals = [self.reducer.empty(); N];
         for index in 0..pieces {
             let piece = self.piece(index);
@@ -128,7 +130,7 @@ impl<'a, C: Compute, R: Reducer<C>> Walk<'a, C, R> {
         }
     }
 
-    fn run_threaded(&self, pieces: usize, parts: usize, sink: &mut Sink<'_, R::Value>) {
+    fn run_threaded(&self, pieces: usize, parts: usize, sink: &mut Sink<'_, V>) {
         // Batches bound the memory for totals that wait for their turn to be stored.
         let batch = (1024 / parts).max(1);
         for first in (0..pieces).step_by(batch) {
@@ -151,12 +153,12 @@ impl<'a, C: Compute, R: Reducer<C>> Walk<'a, C, R> {
     }
 
     /// Pieces of one superblock: whoever folds one finishes it too. None, with nothing done, without memory for the values.
-    fn run_whole(&self, pieces: usize, sink: &mut Sink<'_, R::Value>) -> Option<()> {
+    fn run_whole(&self, pieces: usize, sink: &mut Sink<'_, V>) -> Option<()> {
         let inner = self.plan.inner;
         let width = self.width.min(inner.size);
-        let room = Scratch::new::<R::Value>(OP, pieces * width).ok()?;
+        let room = Scratch::new::<V>(OP, pieces * width).ok()?;
         let mut room = room.open(OP).ok()?;
-        let values = room.slice::<R::Value>();
+        let values = room.slice::<V>();
         spread::for_each_chunk(values, width, |index, values| {
             let piece = self.piece(index);
             let mut totals = vec![self.reducer.empty(); piece.width];
@@ -172,22 +174,22 @@ impl<'a, C: Compute, R: Reducer<C>> Walk<'a, C, R> {
     }
 
     #[inline(never)]
-    fn merge_all(&self, totals: &mut [R::Total], more: &[R::Total]) {
+    fn merge_all(&self, totals: &mut [T], more: &[T]) {
         for (total, &more) in totals.iter_mut().zip(more) {
             *total = self.reducer.merge(*total, more);
         }
     }
 
     #[inline(never)]
-    fn finish(&self, piece: Piece, totals: &[R::Total], sink: &mut Sink<'_, R::Value>) {
+    fn finish(&self, piece: Piece, totals: &[T], sink: &mut Sink<'_, V>) {
         let depth = self.plan.depth();
         if let [_] = totals {
-            let mut value = [R::Value::ZERO];
+            let mut value = [V::ZERO];
             self.reducer.finish(totals, depth, &mut value);
             sink(piece.out, 1, &value);
             return;
         }
-        let mut values = [R::Value::ZERO; 64];
+        let mut values = [V::ZERO; 64];
         for (chunk, totals) in totals.chunks(64).enumerate() {
             let values = &mut values[..totals.len()];
             self.reducer.finish(totals, depth, values);
@@ -225,7 +227,7 @@ impl<'a, C: Compute, R: Reducer<C>> Walk<'a, C, R> {
     }
 
     #[inline(never)]
-    fn unit(&self, piece: Piece, part: usize, totals: &mut [R::Total]) {
+    fn unit(&self, piece: Piece, part: usize, totals: &mut [T]) {
         if self.plan.depth() == 0 {
             // Offsets of an array without elements point nowhere.
             return;
@@ -243,7 +245,7 @@ impl<'a, C: Compute, R: Reducer<C>> Walk<'a, C, R> {
 }
 
 // The inner path.
-impl<C: Compute, R: Reducer<C>> Walk<'_, C, R> {
+impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
     /// The data, when runs along the innermost reduced axis are folded where they lie.
     fn direct_runs(&self) -> Option<&[C]> {
         let last = self.plan.reduced.last()?;
@@ -260,7 +262,7 @@ impl<C: Compute, R: Reducer<C>> Walk<'_, C, R> {
         }
     }
 
-    fn unit_inner(&self, piece: Piece, part: usize, totals: &mut [R::Total]) {
+    fn unit_inner(&self, piece: Piece, part: usize, totals: &mut [T]) {
         let first = part * SUPERBLOCK;
         let last = self.blocks().min(first + SUPERBLOCK);
         let step = self.plan.inner.x;
@@ -291,7 +293,7 @@ impl<C: Compute, R: Reducer<C>> Walk<'_, C, R> {
     }
 
     /// Folds some blocks of one output, from first to last; the full ones of a single long run by one call.
-    fn superblock(&self, data: &[C], start: usize, blocks: Range<usize>, total: &mut R::Total) {
+    fn superblock(&self, data: &[C], start: usize, blocks: Range<usize>, total: &mut T) {
         let mut next = blocks.start;
         if let [whole] = self.plan.reduced.as_slice() {
             let full = blocks.end.min(whole.size / BLOCK) - next;
@@ -315,13 +317,7 @@ impl<C: Compute, R: Reducer<C>> Walk<'_, C, R> {
     }
 
     #[inline(never)]
-    fn unit_gathered(
-        &self,
-        piece: Piece,
-        blocks: Range<usize>,
-        tile: &mut [C],
-        totals: &mut [R::Total],
-    ) {
+    fn unit_gathered(&self, piece: Piece, blocks: Range<usize>, tile: &mut [C], totals: &mut [T]) {
         let (depth, step) = (self.plan.depth(), self.plan.inner.x);
         if depth <= tile.len() {
             // Several outputs fit in the tile: gathered together and folded by one call.
@@ -395,9 +391,9 @@ impl<C: Compute, R: Reducer<C>> Walk<'_, C, R> {
 }
 
 // The sweep path.
-impl<C: Compute, R: Reducer<C>> Walk<'_, C, R> {
+impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
     /// Folds the input rows `first..last` of a piece into its totals.
-    fn sweep(&self, piece: Piece, first: usize, last: usize, totals: &mut [R::Total]) {
+    fn sweep(&self, piece: Piece, first: usize, last: usize, totals: &mut [T]) {
         if self.source.native().is_some() && self.plan.inner.x == 1 {
             self.sweep_with(piece, first..last, &mut [], totals);
         } else if piece.width * self.tile_rows(piece).min(last - first) <= NARROW {
@@ -435,13 +431,7 @@ impl<C: Compute, R: Reducer<C>> Walk<'_, C, R> {
     }
 
     #[inline(never)]
-    fn sweep_with(
-        &self,
-        piece: Piece,
-        range: Range<usize>,
-        tile: &mut [C],
-        totals: &mut [R::Total],
-    ) {
+    fn sweep_with(&self, piece: Piece, range: Range<usize>, tile: &mut [C], totals: &mut [T]) {
         let step = self.plan.inner.x;
         let native = self.source.native().filter(|_| step == 1);
         let mut offsets = [0; ROWS];
@@ -468,7 +458,7 @@ impl<C: Compute, R: Reducer<C>> Walk<'_, C, R> {
     }
 
     /// As `sweep` for very narrow rows: `fold` of them at a time make one wide row.
-    fn unit_folded(&self, piece: Piece, part: usize, totals: &mut [R::Total]) {
+    fn unit_folded(&self, piece: Piece, part: usize, totals: &mut [T]) {
         let Some(data) = self.source.native() else {
             return;
         };

@@ -10,8 +10,8 @@ use lodestride_buffer::{Argument, DType, WriteGuard};
 
 use crate::door;
 use crate::error::KernelError;
-use crate::isa::{Arch, Task};
-use crate::numeric::{Compute, ComputeKind, level_for};
+use crate::isa::{Arch, Level, Task, task_baseline};
+use crate::numeric::{Compute, ComputeKind};
 use crate::operand::Operand;
 use crate::reduce_fold::prefetch_after;
 use crate::strided::{Dim, Dims, Source, count, dims_of, offset_at, store};
@@ -227,12 +227,13 @@ impl Plane {
             for line in (0..self.lines as isize).step_by(lines) {
                 let x = (self.x_start + line * self.x.0) as usize;
                 let out = (self.out_start + line * self.out.0) as usize;
-                level_for::<C>().run(Along {
+                run::<C, _>(Along {
                     x: &data[x..],
                     out: &mut output.slice_mut::<C>()[out..],
                     steps: (self.x.0.unsigned_abs(), self.out.0.unsigned_abs()),
                     lines,
                     len: self.len,
+                    running: step.start,
                     step,
                 });
             }
@@ -250,9 +251,12 @@ impl Plane {
                     out + first as isize * self.out.1,
                 );
                 source.load(x, self.x.1, &mut tile[..len]);
-                running = level_for::<C>().run(Line {
+                running = run::<C, _>(Along {
                     x: &tile[..len],
                     out: &mut results[..len],
+                    steps: (0, 0),
+                    lines: 1,
+                    len,
                     running,
                     step: Step {
                         // A short line stays in order.
@@ -274,7 +278,7 @@ impl Plane {
     ) {
         let dense = self.x.0 == 1 && self.out.0 == 1 && self.out_dtype == C::DTYPE;
         if let (Some(data), true) = (source.native(), dense && self.out.1 >= self.lines as isize) {
-            level_for::<C>().run(Sweep {
+            run::<C, _>(Sweep {
                 x: data,
                 x_start: self.x_start,
                 x_step: self.x.1,
@@ -305,27 +309,39 @@ impl Plane {
     }
 }
 
-/// Dense lines, `steps` apart in the input and the output; those of the output do not overlap.
+/// Runs a part of a scan, whose additions wait for one another: AVX-512 is not worth a third copy of their code, nor is any
+/// of integers more than one.
+fn run<C: Compute, T: Task>(task: T) -> T::Output {
+    if C::VECTOR {
+        Level::current().narrowed().run(task)
+    } else {
+        task_baseline(task)
+    }
+}
+
+/// Dense lines, `steps` apart in the input and the output, each going on from `running`; those of the output do not overlap.
+/// Gives the last value of the last line that was taken alone.
 struct Along<'a, C, F> {
     x: &'a [C],
     out: &'a mut [C],
     steps: (usize, usize),
     lines: usize,
     len: usize,
+    running: C,
     step: Step<C, F>,
 }
 
 impl<C: Compute, F: Fn(C, C) -> C + Copy> Task for Along<'_, C, F> {
-    type Output = ();
+    type Output = C;
 
     #[inline(always)]
-    fn run<A: Arch>(self) {
+    fn run<A: Arch>(self) -> C {
         let (x, len, lines) = (self.x, self.len, self.lines);
         let line = |index: usize| &x[index * self.steps.0..][..len];
         // A single line may be its whole slice, and its step nothing.
         let mut outs = self.out.chunks_mut(self.steps.1.max(len).max(1));
         let mut next = 0;
-        if !self.step.is_grouped || len < BLOCK {
+        if A::TUNED && (!self.step.is_grouped || len < BLOCK) {
             while next + SIDE <= lines {
                 let outs = std::array::from_fn(|_| outs.next().unwrap_or_default());
                 let xs = std::array::from_fn(|side| line(next + side));
@@ -333,35 +349,16 @@ impl<C: Compute, F: Fn(C, C) -> C + Copy> Task for Along<'_, C, F> {
                 next += SIDE;
             }
         }
+        let mut last = self.running;
         for (index, out) in (next..lines).zip(outs) {
-            let running = self.step.start;
-            if self.step.is_grouped && len >= BLOCK {
-                long_line(line(index), &mut out[..len], running, self.step);
+            let out = &mut out[..len];
+            last = if self.step.is_grouped {
+                long_line::<A, C, F>(line(index), out, self.running, self.step)
             } else {
-                in_order(line(index), &mut out[..len], running, self.step);
-            }
+                in_order(line(index), out, self.running, self.step)
+            };
         }
-    }
-}
-
-/// A part of a line that goes on from `running`; gives the last value.
-struct Line<'a, C, F> {
-    x: &'a [C],
-    out: &'a mut [C],
-    running: C,
-    step: Step<C, F>,
-}
-
-impl<C: Compute, F: Fn(C, C) -> C + Copy> Task for Line<'_, C, F> {
-    type Output = C;
-
-    #[inline(always)]
-    fn run<A: Arch>(self) -> C {
-        if self.step.is_grouped {
-            long_line(self.x, self.out, self.running, self.step)
-        } else {
-            in_order(self.x, self.out, self.running, self.step)
-        }
+        last
     }
 }
 
@@ -402,7 +399,7 @@ fn side_by_side<C: Compute, F: Fn(C, C) -> C + Copy>(
 
 /// Block after block of segments; what is left is taken in order. Gives the last value.
 #[inline(always)]
-fn long_line<C: Compute, F: Fn(C, C) -> C + Copy>(
+fn long_line<A: Arch, C: Compute, F: Fn(C, C) -> C + Copy>(
     x: &[C],
     out: &mut [C],
     mut running: C,
@@ -414,7 +411,7 @@ fn long_line<C: Compute, F: Fn(C, C) -> C + Copy>(
         prefetch_after(x);
         let (xs, outs) = (x.as_chunks::<SEGMENT>().0, out.as_chunks_mut::<SEGMENT>().0);
         let mut ends = [step.start; SIDE];
-        if size_of::<C>() > 4 {
+        if size_of::<C>() > 4 || !A::TUNED {
             // Eight streams through one page, half a kilobyte apart, defeat the processor's prefetching: from memory, side by
             // side takes three times as long.
             for ((x, out), end) in xs.iter().zip(&mut *outs).zip(&mut ends) {

@@ -214,7 +214,7 @@ trait Pool<C: Compute>: Copy + Send + Sync {
     type Value: Compute;
     /// Folds at least one row into one value per column; `from` gets the row it came from, where that is located. Must be
     /// `#[inline(always)]`.
-    fn fold<const W: usize>(
+    fn fold<A: Arch, const W: usize>(
         &self,
         columns: Columns<'_, C>,
         from: &mut [u32; W],
@@ -257,13 +257,17 @@ impl<C: Addable + Magnitude> Pool<C> for SumPool {
     type Value = C::Value;
 
     #[inline(always)]
-    fn fold<const W: usize>(&self, columns: Columns<'_, C>, _from: &mut [u32; W]) -> [C::Value; W] {
+    fn fold<A: Arch, const W: usize>(
+        &self,
+        columns: Columns<'_, C>,
+        _from: &mut [u32; W],
+    ) -> [C::Value; W] {
         let mut totals = [C::NOTHING; W];
         if W == 1 && columns.stride == 1 {
             // Rows of one element are a run.
             let run = &columns.data[columns.start as usize..][..columns.rows];
             for block in run.chunks(BLOCK) {
-                totals[0] = C::plus(totals[0], lanes_of_run(Sum::<false>, block));
+                totals[0] = C::plus(totals[0], lanes_of_run::<A, C, _>(Sum::<false>, block));
             }
         } else {
             for first in (0..columns.rows).step_by(ROWS) {
@@ -306,7 +310,11 @@ impl<C: Compute, const MIN: bool> Pool<C> for ExtremePool<MIN> {
     type Value = C;
 
     #[inline(always)]
-    fn fold<const W: usize>(&self, columns: Columns<'_, C>, from: &mut [u32; W]) -> [C; W] {
+    fn fold<A: Arch, const W: usize>(
+        &self,
+        columns: Columns<'_, C>,
+        from: &mut [u32; W],
+    ) -> [C; W] {
         let (mut best, mut rows) = (*columns.row::<W>(0), [0u32; W]);
         for index in 1..columns.rows {
             let row = columns.row::<W>(index);
@@ -332,7 +340,11 @@ impl<C: Compute> Pool<C> for EndPool {
     type Value = C;
 
     #[inline(always)]
-    fn fold<const W: usize>(&self, columns: Columns<'_, C>, _from: &mut [u32; W]) -> [C; W] {
+    fn fold<A: Arch, const W: usize>(
+        &self,
+        columns: Columns<'_, C>,
+        _from: &mut [u32; W],
+    ) -> [C; W] {
         *columns.row::<W>(if self.last { columns.rows - 1 } else { 0 })
     }
 
@@ -450,10 +462,13 @@ impl<C: Compute, P: Pool<C>, T: Compute> Task for PoolTask<'_, C, P, T> {
                 };
                 let place = (pair[0], out, args);
                 match width {
-                    MOST.. => in_blocks::<C, P, T, MOST>(pooling.pool, columns, place),
-                    MANY.. => in_blocks::<C, P, T, MANY>(pooling.pool, columns, place),
-                    SOME.. => in_blocks::<C, P, T, SOME>(pooling.pool, columns, place),
-                    _ => in_blocks::<C, P, T, 1>(pooling.pool, columns, place),
+                    SOME.. if !A::TUNED => {
+                        in_blocks::<A, C, P, T, SOME>(pooling.pool, columns, place);
+                    }
+                    MOST.. => in_blocks::<A, C, P, T, MOST>(pooling.pool, columns, place),
+                    MANY.. => in_blocks::<A, C, P, T, MANY>(pooling.pool, columns, place),
+                    SOME.. => in_blocks::<A, C, P, T, SOME>(pooling.pool, columns, place),
+                    _ => in_blocks::<A, C, P, T, 1>(pooling.pool, columns, place),
                 }
             }
         }
@@ -471,7 +486,7 @@ const SOME: usize = 8;
 
 /// Folds the columns of a piece of a segment, `W` at a time; the last block overlaps the one before.
 #[inline(always)]
-fn in_blocks<C: Compute, P: Pool<C>, T: Compute, const W: usize>(
+fn in_blocks<A: Arch, C: Compute, P: Pool<C>, T: Compute, const W: usize>(
     pool: P,
     columns: Columns<'_, C>,
     (first_row, out, args): (usize, &mut [T], &mut [i64]),
@@ -480,7 +495,7 @@ fn in_blocks<C: Compute, P: Pool<C>, T: Compute, const W: usize>(
     loop {
         let mut from = [0; W];
         let start = columns.start + at as isize;
-        let values = pool.fold::<W>(Columns { start, ..columns }, &mut from);
+        let values = pool.fold::<A, W>(Columns { start, ..columns }, &mut from);
         for (out, value) in out[at..].iter_mut().zip(values) {
             *out = T::load(value);
         }

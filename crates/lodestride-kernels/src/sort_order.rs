@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::sort_key::Key;
 use crate::sort_radix::sort_above;
-use crate::sort_share::each_chunk;
+use crate::sort_share::{each_chunk, share_of};
 use crate::{spread, threads};
 
 /// Lines that are longer do not have positions of 32 bits.
@@ -36,7 +36,7 @@ pub(crate) fn order<K: Key>(keys: &[K], out: &mut [u64], scratch: &mut [u64], pa
 }
 
 fn pack<K: Key>(keys: &[K], out: &mut [u64], parts: usize, upper: impl Fn(K) -> u64 + Sync) {
-    let share = keys.len().div_ceil(parts).max(1);
+    let share = share_of(keys, parts);
     let chunks = out.chunks_mut(share).zip(keys.chunks(share));
     threads::for_each_part(chunks.enumerate(), |(chunk, (out, keys))| {
         for (position, (out, &key)) in (chunk * share..).zip(out.iter_mut().zip(keys)) {
@@ -90,7 +90,7 @@ fn wide<K: Key>(keys: &[K], out: &mut [u64], scratch: &mut [u64], parts: usize) 
 
 /// The smallest and the largest key.
 fn limits<K: Key>(keys: &[K], parts: usize) -> (u64, u64) {
-    let share = keys.len().div_ceil(parts).max(1);
+    let share = share_of(keys, parts);
     let chunks: SmallVec<[&[K]; 8]> = keys.chunks(share).collect();
     let limits = spread::map(chunks.len(), |chunk| {
         chunks[chunk]
@@ -111,7 +111,7 @@ fn is_tie(a: u64, b: u64) -> bool {
 
 /// Sorts runs of packed numbers that tie by the whole keys.
 fn settle_ties<K: Key>(keys: &[K], packed: &mut [u64], scratch: &mut [u64], parts: usize) {
-    let share = packed.len().div_ceil(parts).max(1);
+    let share = share_of(packed, parts);
     let mut chunks = Vec::with_capacity(parts);
     let (mut rest, mut scratch) = (packed, scratch);
     while !rest.is_empty() {

@@ -6,9 +6,14 @@
 use crate::sort_key::Key;
 use crate::threads;
 
+/// Keys of a chunk where `parts` share them, at least one: the size of `chunks`.
+pub(crate) fn share_of<K>(keys: &[K], parts: usize) -> usize {
+    keys.len().div_ceil(parts).max(1)
+}
+
 /// Calls `work` with chunks of `keys`, at the same time where there are `parts`.
 pub(crate) fn each_chunk<K: Send>(keys: &mut [K], parts: usize, work: impl Fn(&mut [K]) + Sync) {
-    let share = keys.len().div_ceil(parts).max(1);
+    let share = share_of(keys, parts);
     threads::for_each_part(keys.chunks_mut(share), work);
 }
 
@@ -27,7 +32,7 @@ pub(crate) fn divide<K: Key>(
         return ends(&counts, groups);
     }
     let ends = divide_aside(keys, scratch, pivots, parts);
-    let share = keys.len().div_ceil(parts).max(1);
+    let share = share_of(keys, parts);
     let chunks = keys.chunks_mut(share).zip(scratch.chunks(share));
     threads::for_each_part(chunks, |(keys, scratch)| {
         keys.copy_from_slice(&scratch[..keys.len()]);
@@ -66,7 +71,7 @@ fn divide_aside<K: Key>(
     parts: usize,
 ) -> Vec<usize> {
     let groups = pivots.len() + 1;
-    let share = keys.len().div_ceil(parts).max(1);
+    let share = share_of(keys, parts);
     let mut counts = vec![0; groups * keys.len().div_ceil(share)];
     let chunks = keys.chunks_mut(share).zip(scratch.chunks_mut(share));
     let chunks = chunks.zip(counts.chunks_mut(groups));

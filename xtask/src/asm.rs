@@ -137,13 +137,16 @@ fn instruction(words: &str) -> Option<bool> {
     if !arithmetic.iter().any(|start| stem.starts_with(start)) {
         return None;
     }
-    let wide = words.contains("%ymm") || words.contains("%zmm");
+    // Conversions between vectors of different widths end with the width of their source.
+    let stem = stem.trim_end_matches(['x', 'y']);
     if stem.ends_with("ss") || stem.ends_with("sd") {
-        Some(false)
-    } else {
-        (stem.ends_with("ps") || stem.ends_with("pd") || wide).then_some(wide)
+        return Some(false);
     }
-    .filter(|&packed| packed || stem.ends_with("ss") || stem.ends_with("sd"))
+    // Scalar code uses packed logic on half registers too, to clear a sign or a register.
+    let bits = ["and", "or", "xor", "andn", "blendv"];
+    let wide = words.contains("%ymm") || words.contains("%zmm") || mnemonic.ends_with('y');
+    let packed = wide || !bits.iter().any(|start| stem.starts_with(start));
+    (packed && (wide || stem.ends_with("ps") || stem.ends_with("pd"))).then_some(true)
 }
 
 #[cfg(test)]
@@ -156,6 +159,8 @@ mod tests {
             ("vaddps %zmm0,%zmm1,%zmm2", Some(true)),
             ("vfmadd213pd (%rdi),%ymm1,%ymm2", Some(true)),
             ("vaddss %xmm0,%xmm1,%xmm2", Some(false)),
+            ("vmulps %xmm0,%xmm1,%xmm2", Some(true)),
+            ("vcvtpd2psy (%rdx,%rcx,8),%xmm0", Some(true)),
             ("vmovups %zmm0,(%rdi)", None),
             ("vxorps %xmm0,%xmm0,%xmm0", None),
             ("ret", None),

@@ -63,7 +63,16 @@ struct Tile {
     /// Whether it begins and whether it ends the stretch within which pieces of lines are carried.
     first: bool,
     last: bool,
+    /// Whether a tile beside it comes next and will have to be waited for.
+    ahead: bool,
 }
+
+/// Bytes from which on a matrix comes from beyond the second-level cache, line by line from rows far apart, which processors
+/// do not fetch ahead by themselves.
+const FAR: usize = 1 << 20;
+
+/// Bytes between rows from which on no processor fetches the next one ahead.
+const PAGE: usize = 4096;
 
 impl Sheet {
     /// Transposes the matrix.
@@ -127,6 +136,7 @@ impl Sheet {
         };
         let mut scratch = Scratch::take(U::ROWS * LINE + width * (U::RUN + LINE));
         let stage = scratch.pointer();
+        let far = self.rows * self.columns * U::SIZE >= FAR && self.x_steps[1] == 1;
         for row in (0..self.rows).step_by(BLOCK_ROWS) {
             let rows = row..self.rows.min(row + BLOCK_ROWS);
             for column in (0..self.columns).step_by(block_columns) {
@@ -138,6 +148,7 @@ impl Sheet {
                     columns: width.min(columns.end - column),
                     first: row == rows.start,
                     last: row + U::ROWS >= rows.end,
+                    ahead: far && store != Store::Carry && column + 2 * width <= columns.end,
                 };
                 if store == Store::Carry {
                     for column in columns.clone().step_by(width) {
@@ -185,6 +196,9 @@ impl Sheet {
         if store == Store::Carry && (tile.first || tile.last) {
             self.announce_ends(tile);
         }
+        if tile.ahead {
+            self.announce_next(tile, store);
+        }
         // SAFETY: the caller's contract.
         unsafe { self.fetch::<U, B>(tile, stage) };
         let whole = tile.rows.is_multiple_of(B) && tile.columns.is_multiple_of(B);
@@ -231,6 +245,24 @@ impl Sheet {
             let row = room.wrapping_add(column * pitch);
             // SAFETY: the row holds the tile's part of this column of the source.
             unsafe { self.put::<U, B>(tile, column, store, row, shift(column)) };
+        }
+    }
+
+    /// Asks for what the tile to the right will read, and for the lines it will write where that needs them.
+    #[inline(always)]
+    fn announce_next(&self, tile: Tile, store: Store) {
+        let next = tile.column + tile.columns;
+        for row in 0..tile.rows {
+            stream::prefetch(self.source(tile.row + row, next));
+        }
+        let pitch = self.out_steps[1].unsigned_abs() * self.size;
+        if store == Store::Plain && self.out_steps[0] == 1 && pitch >= PAGE {
+            for column in 0..tile.columns {
+                let target = self.target(tile.row, next + column);
+                for line in (0..tile.rows * self.size).step_by(LINE) {
+                    stream::prefetch(target.wrapping_add(line));
+                }
+            }
         }
     }
 

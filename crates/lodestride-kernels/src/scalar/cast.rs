@@ -84,8 +84,25 @@ fn round_to_odd(x: f64) -> f32 {
     f32::from_bits(if inexact { odd } else { bits })
 }
 
+/// The integer that dropping the fraction of `x` leaves, cut to a range that lies within 33 bits, in the low bits; 0 for NaN. As
+/// the language converts, but in steps that vectors have.
+#[inline(always)]
+fn whole_bits(x: f64, least: f64, most: f64) -> u64 {
+    // Added to a number of less than 51 bits, it leaves the nearest integer in the low bits of the mantissa.
+    const SHIFT: f64 = 6_755_399_441_055_744.0;
+    let cut = x.max(least).min(most);
+    let nearest = (cut + SHIFT) - SHIFT;
+    let beyond = if nearest.abs() > cut.abs() {
+        1f64.copysign(cut)
+    } else {
+        0.0
+    };
+    let whole = if x.is_nan() { 0.0 } else { nearest - beyond };
+    (whole + SHIFT).to_bits()
+}
+
 macro_rules! between_native {
-    ($($S:ident)*) => { $( between_native!(@from $S u8 i8 u16 i16 u32 i32 u64 i64 f32 f64); )* };
+    ($($S:ident to $($D:ident)*;)*) => { $( between_native!(@from $S $($D)*); )* };
     (@from $S:ident $($D:ident)*) => { $(
         impl Cast<$D> for $S {
             #[inline(always)]
@@ -96,7 +113,41 @@ macro_rules! between_native {
     )* };
 }
 
-between_native! { u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 }
+between_native! {
+    u8 to u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
+    i8 to u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
+    u16 to u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
+    i16 to u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
+    u32 to u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
+    i32 to u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
+    u64 to u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
+    i64 to u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
+    f32 to u32 i32 u64 i64 f32 f64;
+    f64 to u64 i64 f32 f64;
+}
+
+// The compiler makes no vectors of these in one step, see `cargo xtask asm`.
+macro_rules! narrowing {
+    (f32 to $($D:ident)*) => { $(
+        impl Cast<$D> for f32 {
+            #[inline(always)]
+            fn cast(self) -> $D {
+                (self as i32).clamp(i32::from($D::MIN), i32::from($D::MAX)) as $D
+            }
+        }
+    )* };
+    (f64 to $($D:ident)*) => { $(
+        impl Cast<$D> for f64 {
+            #[inline(always)]
+            fn cast(self) -> $D {
+                whole_bits(self, f64::from($D::MIN), f64::from($D::MAX)) as $D
+            }
+        }
+    )* };
+}
+
+narrowing! { f32 to u8 i8 u16 i16 }
+narrowing! { f64 to u8 i8 u16 i16 u32 i32 }
 
 macro_rules! with_bool {
     ($($T:ident $zero:literal)*) => { $(
@@ -263,5 +314,49 @@ mod tests {
         assert_eq!(Cast::<i8>::cast(200u8), -56);
         assert!(bool::from(Cast::<Bool>::cast(f32::NAN)));
         assert_eq!(Cast::<f32>::cast(Bool::from(true)), 1.0);
+    }
+
+    #[test]
+    fn floats_become_integers_as_the_language_converts() {
+        let ends = [
+            0.0,
+            127.0,
+            128.0,
+            255.0,
+            256.0,
+            32_767.0,
+            65_535.0,
+            2f64.powi(31),
+            2f64.powi(32),
+            1e300,
+        ];
+        let beside = [
+            -1.5,
+            -1.0,
+            -0.75,
+            -0.5,
+            -f64::EPSILON,
+            0.0,
+            1e-300,
+            0.25,
+            0.5,
+            1.0,
+            1.5,
+        ];
+        let mut values = vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0];
+        for end in ends {
+            values.extend(beside.iter().flat_map(|by| [end + by, by - end]));
+            values.extend([end.next_down(), end.next_up(), (-end).next_down()]);
+        }
+        for x in values {
+            macro_rules! same {
+                ($($D:ident)*) => { $(
+                    assert_eq!(Cast::<$D>::cast(x), x as $D, "{x:?} to {}", stringify!($D));
+                    let single = x as f32;
+                    assert_eq!(Cast::<$D>::cast(single), single as $D, "{single:?} to {}", stringify!($D));
+                )* };
+            }
+            same! { u8 i8 u16 i16 u32 i32 u64 i64 }
+        }
     }
 }

@@ -26,12 +26,12 @@ impl std::fmt::Display for Unmarked {
 impl std::error::Error for Unmarked {}
 
 /// Writes the tables into the document.
-pub(crate) fn write(results: &Results) -> Result<(), Failure> {
+pub(crate) fn write(results: &Results, bars: &Bars) -> Result<(), Failure> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/performance.md");
     let text = fs::read_to_string(&path)?;
     let (before, rest) = text.split_once(BEGIN).ok_or(Unmarked)?;
     let (_, after) = rest.split_once(END).ok_or(Unmarked)?;
-    let tables = tables(results, &Bars::read()?);
+    let tables = tables(results, bars);
     fs::write(&path, format!("{before}{BEGIN}\n{tables}{END}{after}"))?;
     println!("written: docs/performance.md");
     Ok(())

@@ -97,12 +97,12 @@ fn lead(options: &Options) -> Result<bool, Failure> {
     page::write(&results, &folder.join("bench.html"))?;
     println!("\n{results}");
     println!("written: target/bench/bench.json, target/bench/bench.html");
+    let bars = Bars::read(results.slug())?;
     if options.docs {
-        docs::write(&results)?;
+        docs::write(&results, &bars)?;
     }
-    let bars = Bars::read()?;
     if options.bars {
-        bars.clone().renew(&results.records)?;
+        bars.renew(&results.records)?;
     }
     Ok(complete && (!options.check || results.passes(&bars)))
 }
@@ -151,7 +151,7 @@ fn measure(options: Options, cleared: &str) -> Result<(), Failure> {
         Vec::new()
     };
     let bars = if options.check {
-        Bars::read()?
+        Bars::read(&machine.slug)?
     } else {
         Bars::default()
     };

@@ -8,12 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::bandwidth::Bandwidth;
 use crate::contest::{Failure, Limit};
-use crate::peak;
+use crate::{peak, processor};
 
 /// Facts and calibrations printed above the table and used for its limits.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Machine {
     pub(crate) processor: String,
+    /// Names the file of its bars. Results from before there were slugs are of this machine.
+    #[serde(default = "processor::slug")]
+    pub(crate) slug: String,
     pub(crate) cores: usize,
     pub(crate) threads: usize,
     pub(crate) isa: String,
@@ -46,7 +49,8 @@ impl Machine {
         let threads = kernels::threads();
         let clock = peak::clock();
         Ok(Machine {
-            processor: processor(),
+            processor: processor::name(),
+            slug: processor::slug(),
             cores,
             threads,
             isa: Isa::detect().name().to_owned(),
@@ -93,8 +97,8 @@ impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "machine    {}, {} cores, {} thread(s) used; kernels {}, matrix products {}",
-            self.processor, self.cores, self.threads, self.isa, self.products
+            "machine    {} ({}), {} cores, {} thread(s) used; kernels {}, matrix products {}",
+            self.processor, self.slug, self.cores, self.threads, self.isa, self.products
         )?;
         writeln!(
             f,
@@ -125,16 +129,6 @@ pub(crate) fn size(bytes: f64) -> String {
         b if b < f64::from(1 << 20) => format!("{:.0}K", b / 1024.0),
         b => format!("{:.1}M", b / f64::from(1 << 20)).replace(".0M", "M"),
     }
-}
-
-fn processor() -> String {
-    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let line = text.lines().find(|line| line.starts_with("model name"));
-    let name = line.and_then(|line| line.split_once(':'));
-    name.map_or_else(
-        || std::env::consts::ARCH.to_owned(),
-        |(_, name)| name.trim().to_owned(),
-    )
 }
 
 fn clock_allowed() -> Option<f64> {

@@ -1,14 +1,19 @@
 //! Wall-clock benchmarks of lodestride beside other Rust array libraries, measured in the same run.
 //!
-//! `cargo xtask bench` starts it. Without the feature `rivals` there is nothing to measure against, and it says so.
+//! `cargo xtask bench` starts it. Without the feature `rivals` there is nothing to measure against, and it says so;
+//! what needs no rival is tested even then.
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    not(feature = "rivals"),
+    allow(dead_code, reason = "tests see a part of the program")
+)]
 #![expect(clippy::print_stdout, reason = "a program that reports to a terminal")]
 
 #[cfg(feature = "rivals")]
 mod answers;
 #[cfg(feature = "rivals")]
 mod bandwidth;
-#[cfg(feature = "rivals")]
+#[cfg(any(feature = "rivals", test))]
 mod bars;
 #[cfg(feature = "rivals")]
 mod calm;
@@ -22,7 +27,7 @@ mod docs;
 mod launch;
 #[cfg(feature = "rivals")]
 mod machine;
-#[cfg(feature = "rivals")]
+#[cfg(any(feature = "rivals", test))]
 mod options;
 #[cfg(feature = "rivals")]
 mod page;
@@ -30,7 +35,9 @@ mod page;
 mod peak;
 #[cfg(feature = "rivals")]
 mod peers;
-#[cfg(feature = "rivals")]
+#[cfg(any(feature = "rivals", test))]
+mod processor;
+#[cfg(any(feature = "rivals", test))]
 mod record;
 #[cfg(feature = "rivals")]
 #[path = "../../crates/lodestride/examples/report/mod.rs"]

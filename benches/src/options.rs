@@ -11,8 +11,9 @@ Measures lodestride beside ndarray, candle (with gemm's kernels), faer, rten and
   --threads WHICH  1 (the default), all, both, or a number
   --peers python   NumPy, PyTorch, JAX and numexpr as well, each in a process of its own that takes its samples in turn;
                    they are installed under target/peers, or found in the interpreter that LODESTRIDE_PEERS_PYTHON names
-  --check          fail when a ratio is above its bar in benches/bars.csv by more than the noise stated there
-  --bars           write the bars of the workloads that were measured into benches/bars.csv, with the reasons kept
+  --check          fail when a ratio is above its bar by more than the noise stated there; bars are those of benches/bars/<slug>.csv,
+                   where <slug> names the processor (intel-6-143, or intel-6 for a family), or else the loosest of all files
+  --bars           write the bars of the workloads that were measured into the file of this processor, with the reasons kept
   --docs           write the table into docs/performance.md
   --scaling        cost against size for each family instead, drawn into docs/scaling
   --render         measure nothing: table, page, check and documents from the last run

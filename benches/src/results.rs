@@ -93,6 +93,11 @@ impl Results {
         Ok(fs::write(path, serde_json::to_string_pretty(self)? + "\n")?)
     }
 
+    /// The processor whose bars count: one, as all parts are measured by one call.
+    pub(crate) fn slug(&self) -> &str {
+        self.machines.first().map_or("", |machine| &machine.slug)
+    }
+
     /// The thread counts, in the order they were measured.
     pub(crate) fn threads(&self) -> impl Iterator<Item = usize> {
         self.machines.iter().map(|machine| machine.threads)
@@ -123,6 +128,9 @@ impl Results {
 
     /// Prints what misses its bar or lacks a reason; true when nothing does.
     pub(crate) fn passes(&self, bars: &Bars) -> bool {
+        if let Some(line) = bars.borrowed() {
+            println!("{line}");
+        }
         let mut failures = 0;
         for record in &self.records {
             let Some(ratio) = record.ratio() else {

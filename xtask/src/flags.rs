@@ -30,9 +30,9 @@ xflags::xflags! {
             optional --threads threads: String
             /// `python` adds NumPy, PyTorch, JAX and numexpr.
             optional --peers peers: String
-            /// Fail when a ratio misses its bar in benches/bars.csv.
+            /// Fail when a ratio misses its bar: in the file of this processor in benches/bars, or else the loosest of all files.
             optional --check
-            /// Write the measured ratios into benches/bars.csv.
+            /// Write the measured ratios into the file of this processor in benches/bars.
             optional --bars
             /// Write the table into docs/performance.md.
             optional --docs

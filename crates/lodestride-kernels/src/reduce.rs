@@ -277,6 +277,9 @@ fn planned(
             shape: Box::new(shape.clone()),
         });
     }
+    if kept.is_empty() && depth > 1 && layout.order().is_some() {
+        return Ok(Plan::whole(layout.offset(), depth, out.layout().offset()));
+    }
     Ok(Plan::new(
         (layout.offset(), shape, layout.strides()),
         |axis| reduced[axis],

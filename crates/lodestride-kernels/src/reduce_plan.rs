@@ -61,6 +61,17 @@ impl Plan {
         Self::ordered(collapse_kept(&kept), collapse(reduced), x_start, out_start)
     }
 
+    /// Plans the reduction of `depth` elements without gaps to one.
+    pub(crate) fn whole(x_start: usize, depth: usize, out_start: usize) -> Self {
+        let mut reduced = Dims::new();
+        reduced.push(Dim {
+            size: depth,
+            stride: 1,
+        });
+        let starts = (x_start as isize, out_start as isize);
+        Self::ordered(SmallVec::new(), reduced, starts.0, starts.1)
+    }
+
     /// From collapsed axes, largest step first.
     fn ordered(
         mut kept: SmallVec<[Kept; 6]>,

@@ -256,15 +256,22 @@ impl NdArray {
     }
 
     /// Rows and columns, or the error for arrays that are not matrices.
+    #[inline]
     #[track_caller]
     pub(crate) fn matrix_form(&self, op: &'static str) -> Result<(usize, usize)> {
-        match self.shape()[..] {
-            [rows, columns] => Ok((rows, columns)),
-            _ => Err(ArrayError::new(ArrayErrorKind::Form {
-                op,
-                expected: "a matrix",
-                array: ArraySummary::of(self),
-            })),
+        match self.shape().as_array() {
+            Some(&[rows, columns]) => Ok((rows, columns)),
+            None => Err(self.no_matrix(op)),
         }
+    }
+
+    #[cold]
+    #[track_caller]
+    fn no_matrix(&self, op: &'static str) -> ArrayError {
+        ArrayError::new(ArrayErrorKind::Form {
+            op,
+            expected: "a matrix",
+            array: ArraySummary::of(self),
+        })
     }
 }

@@ -214,6 +214,8 @@ impl NdArray {
     }
 
     /// The view at one position along an axis that exists.
+    // Made where the caller wants it: a copy of words just written would wait for them.
+    #[inline(always)]
     #[track_caller]
     fn point(&self, op: &'static str, index: isize, axis: usize) -> Result<NdArray> {
         let size = self.shape()[axis];
@@ -222,20 +224,27 @@ impl NdArray {
         } else {
             index
         };
-        match usize::try_from(position) {
-            Ok(position) if position < size => {
-                Ok(self.with_layout(self.layout().at(position, axis)))
-            }
-            _ => {
-                let array = ArraySummary::of(self);
-                Err(ArrayError::new(ArrayErrorKind::IndexRange {
-                    op,
-                    axis,
-                    index,
-                    array,
-                }))
-            }
+        // Still negative is beyond every size.
+        let position = position.cast_unsigned();
+        if position >= size {
+            return Err(self.no_position(op, index, axis));
         }
+        match self.layout().line_at(position, axis) {
+            Some(line) => Ok(self.with_layout(line)),
+            None => Ok(self.with_layout(self.layout().at(position, axis))),
+        }
+    }
+
+    #[cold]
+    #[track_caller]
+    fn no_position(&self, op: &'static str, index: isize, axis: usize) -> ArrayError {
+        let array = ArraySummary::of(self);
+        ArrayError::new(ArrayErrorKind::IndexRange {
+            op,
+            axis,
+            index,
+            array,
+        })
     }
 
     /// Assigns to one row of a matrix.

@@ -319,9 +319,10 @@ impl Buffer {
             })
     }
 
+    // Of another ABI because such functions do not unwind: around a clone nothing needs to be kept for that.
     #[cold]
     #[inline(never)]
-    fn count_overflow() -> ! {
+    extern "C" fn count_overflow() -> ! {
         // As `Arc`: more than two thousand million forgotten handles cannot be told from an attack.
         std::process::abort()
     }

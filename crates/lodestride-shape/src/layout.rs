@@ -1,6 +1,7 @@
 //! [`Layout`]: shape, strides and offset together, and the only place that makes them; views are made from it in
 //! `index`, `broadcast`, `reshape`, `permute` and `tad`.
 
+use crate::facts::Facts;
 use crate::{Order, Shape, ShapeError, Strides};
 
 /// Where the elements of an array lie in its buffer: shape, strides and the offset of the first element.
@@ -29,78 +30,6 @@ pub struct Layout {
     offset: usize,
     // What every operation asks of its operands follows from the parts above and is worked out once, in `Facts`.
     facts: Facts,
-}
-
-/// What follows from shape, strides and offset, so that equal layouts have equal facts but for `packed`.
-#[derive(Clone, Copy, Debug)]
-struct Facts {
-    elements: usize,
-    /// One more than the highest element index reached; 0 without elements.
-    end: usize,
-    /// Gap-free in C order, and in F order.
-    dense: [bool; 2],
-    /// Known to be the gap-free layout of this order at offset 0, strides of axes of size 1 included.
-    packed: Option<Order>,
-}
-
-impl Facts {
-    /// The facts of a layout that keeps the invariants.
-    #[inline]
-    fn of(shape: &[usize], strides: &[isize], offset: usize) -> Facts {
-        let (mut elements, mut highest) = (1usize, offset);
-        // An axis is in F step if its stride is the product of the sizes before it; in C step if the axis before it, those
-        // of size 1 left out, has its size times its stride.
-        let (mut c, mut f) = (true, true);
-        let (mut outer, mut innermost) = (None, 1isize);
-        for (&size, &stride) in shape.iter().zip(strides) {
-            let span = stride.wrapping_mul(size.cast_signed());
-            if size != 1 {
-                f &= stride == elements.cast_signed();
-                c &= outer.unwrap_or(span) == span;
-                outer = Some(stride);
-                innermost = stride;
-            }
-            elements = elements.wrapping_mul(size);
-            if stride > 0 {
-                highest = highest.wrapping_add(span.wrapping_sub(stride).cast_unsigned());
-            }
-        }
-        if elements == 0 {
-            return Facts::EMPTY;
-        }
-        Facts {
-            elements,
-            end: highest.wrapping_add(1),
-            dense: [c & (innermost == 1), f],
-            packed: None,
-        }
-    }
-
-    /// The facts of the gap-free layout of a shape, whose elements were counted, at offset 0.
-    #[inline]
-    fn packed(shape: &[usize], elements: usize, order: Order) -> Facts {
-        if elements == 0 {
-            return Facts::EMPTY;
-        }
-        // With one long axis the orders are the same.
-        let both = match *shape {
-            [rows, columns] => rows == 1 || columns == 1,
-            _ => shape.iter().filter(|&&size| size != 1).count() < 2,
-        };
-        Facts {
-            elements,
-            end: elements,
-            dense: [both | (order == Order::C), both | (order == Order::F)],
-            packed: Some(order),
-        }
-    }
-
-    const EMPTY: Facts = Facts {
-        elements: 0,
-        end: 0,
-        dense: [true; 2],
-        packed: None,
-    };
 }
 
 impl PartialEq for Layout {
@@ -133,7 +62,7 @@ impl Layout {
     #[must_use]
     #[inline]
     pub fn packed(&self, order: Order) -> Layout {
-        if self.facts.packed == Some(order) {
+        if self.facts.is_packed(order) {
             return self.clone();
         }
         Layout::gap_free(self.shape.clone(), self.elements(), order)
@@ -151,7 +80,7 @@ impl Layout {
     /// ```
     #[inline]
     pub fn packed_in<'l>(&'l self, order: Order, place: &'l mut Option<Layout>) -> &'l Layout {
-        if self.facts.packed == Some(order) {
+        if self.facts.is_packed(order) {
             return self;
         }
         place.insert(Layout::gap_free(self.shape.clone(), self.elements(), order))
@@ -174,8 +103,7 @@ impl Layout {
         let mut facts = Facts::packed(&shape, elements, order);
         let offset = if elements == 0 { 0 } else { offset };
         if offset != 0 {
-            facts.end += offset;
-            facts.packed = None;
+            facts = facts.moved(offset);
         }
         Layout {
             shape,
@@ -256,6 +184,29 @@ impl Layout {
         }
     }
 
+    /// [`Layout::derived`] of one axis.
+    #[inline]
+    pub(crate) fn derived_line(size: usize, stride: isize, offset: isize) -> Layout {
+        let offset = if size == 0 { 0 } else { offset.unsigned_abs() };
+        Layout {
+            shape: Shape::from([size]),
+            strides: Strides::from([stride]),
+            offset,
+            facts: Facts::of_line(size, stride, offset),
+        }
+    }
+
+    /// The axes from the last to the first, which reach the same elements.
+    #[inline]
+    pub(crate) fn reversed(&self) -> Layout {
+        Layout {
+            shape: self.shape.reversed(),
+            strides: self.strides.reversed(),
+            offset: self.offset,
+            facts: self.facts.reversed(),
+        }
+    }
+
     /// Takes the shape and the strides out.
     pub(crate) fn into_parts(self) -> (Shape, Strides) {
         (self.shape, self.strides)
@@ -317,7 +268,7 @@ impl Layout {
     #[must_use]
     #[inline]
     pub fn is_contiguous(&self, order: Order) -> bool {
-        self.facts.dense[usize::from(order == Order::F)]
+        self.facts.is_dense(order)
     }
 
     /// Tells whether both layouts are the gap-free one of the same shape and order that starts at element 0; false also where
@@ -334,20 +285,14 @@ impl Layout {
     #[must_use]
     #[inline]
     pub fn is_packed_like(&self, other: &Layout) -> bool {
-        self.facts.packed.is_some()
-            && self.facts.packed == other.facts.packed
-            && self.shape == other.shape
+        self.facts.are_packed_alike(other.facts) && self.shape == other.shape
     }
 
     /// Gives the order in which the elements lie gap-free, C if both fit; `None` for strided views.
     #[must_use]
     #[inline]
     pub fn order(&self) -> Option<Order> {
-        match self.facts.dense {
-            [true, _] => Some(Order::C),
-            [false, true] => Some(Order::F),
-            [false, false] => None,
-        }
+        self.facts.order()
     }
 
     /// Gives the lowest and the highest element index reached; `None` without elements.

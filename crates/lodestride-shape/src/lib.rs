@@ -54,6 +54,7 @@ mod axes;
 mod broadcast;
 mod combine;
 mod error;
+mod facts;
 mod index;
 mod iter;
 mod layout;
@@ -65,6 +66,7 @@ mod overlap;
 mod permute;
 mod reshape;
 mod shape;
+mod slice;
 mod strides;
 mod tad;
 

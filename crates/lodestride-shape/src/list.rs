@@ -15,10 +15,8 @@ pub const INLINE_RANK: usize = 4;
 #[derive(Debug)]
 pub(crate) enum List<T> {
     /// Invariant: the items from `len` on are 0.
-    Inline {
-        len: Count,
-        items: [T; INLINE_RANK],
-    },
+    Inline { len: Count, items: [T; INLINE_RANK] },
+    /// Invariant: more than [`INLINE_RANK`].
     Heap(Vec<T>),
 }
 
@@ -111,8 +109,8 @@ impl<T: Copy + Default> List<T> {
     pub(crate) fn as_array<const N: usize>(&self) -> Option<&[T; N]> {
         match self {
             List::Inline { len, items } if len.get() == N => items.first_chunk(),
-            List::Inline { .. } => None,
-            List::Heap(items) => items.as_slice().try_into().ok(),
+            List::Heap(items) if N > INLINE_RANK => items.as_slice().try_into().ok(),
+            _ => None,
         }
     }
 
@@ -175,6 +173,22 @@ impl<T: Copy + Default> List<T> {
             len: len.less(),
             items: rest,
         }
+    }
+
+    /// The list from its end to its beginning.
+    #[inline]
+    pub(crate) fn reversed(&self) -> List<T> {
+        let List::Inline { len, items } = self else {
+            return List::Heap(self.as_slice().iter().rev().copied().collect());
+        };
+        let [a, b, c, d] = *items;
+        let items = match len {
+            Count::Zero | Count::One => *items,
+            Count::Two => [b, a, c, d],
+            Count::Three => [c, b, a, d],
+            Count::Four => [d, c, b, a],
+        };
+        List::Inline { len: *len, items }
     }
 
     #[cold]
@@ -303,6 +317,8 @@ mod tests {
                 assert_eq!(shorter.as_slice(), wanted);
             }
             assert_eq!(List::filled(4usize, len).as_slice(), vec![4; len]);
+            let wanted: Vec<usize> = numbers.iter().rev().copied().collect();
+            assert_eq!(list.reversed(), List::from_slice(&wanted));
         }
         assert!(List::from_slice(&[1, 2]) < List::from_slice(&[1, 2, 0]));
     }

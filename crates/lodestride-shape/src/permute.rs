@@ -51,10 +51,7 @@ impl Layout {
     /// Reverses the order of the axes; ranks 0 and 1 stay as they are.
     #[must_use]
     pub fn transpose(&self) -> Layout {
-        let (mut shape, mut strides) = (self.shape().clone(), self.strides().clone());
-        shape.reverse();
-        strides.reverse();
-        Layout::derived(shape, strides, self.offset().cast_signed())
+        self.reversed()
     }
 
     /// Swaps two axes.

@@ -96,6 +96,12 @@ impl Shape {
         Shape(self.0.without(axis))
     }
 
+    /// The sizes from the last axis to the first.
+    #[inline]
+    pub(crate) fn reversed(&self) -> Shape {
+        Shape(self.0.reversed())
+    }
+
     /// Views the sizes as a slice.
     #[must_use]
     #[inline]
@@ -103,9 +109,17 @@ impl Shape {
         self.0.as_slice()
     }
 
-    /// The sizes as an array, if there are this many.
+    /// Views the sizes as an array, if there are this many.
+    ///
+    /// ```
+    /// use lodestride_shape::Shape;
+    ///
+    /// let shape = Shape::from([3, 4]);
+    /// assert_eq!((shape.as_array(), shape.as_array::<3>()), (Some(&[3, 4]), None));
+    /// ```
+    #[must_use]
     #[inline]
-    pub(crate) fn as_array<const N: usize>(&self) -> Option<&[usize; N]> {
+    pub fn as_array<const N: usize>(&self) -> Option<&[usize; N]> {
         self.0.as_array()
     }
 

@@ -42,6 +42,12 @@ impl Strides {
         Strides(self.0.without(axis))
     }
 
+    /// The strides from the last axis to the first.
+    #[inline]
+    pub(crate) fn reversed(&self) -> Strides {
+        Strides(self.0.reversed())
+    }
+
     /// Views the strides as a slice.
     #[must_use]
     #[inline]

@@ -123,6 +123,24 @@ impl NdArray {
         Self::recycled_ordered("recycled", dtype, shape.into(), Order::C)
     }
 
+    /// [`recycled`](Self::recycled) of the shape of a layout, whose elements are counted already.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::zeros([2, 3])?.transpose();
+    /// let b = NdArray::recycled_packed(a.dtype(), a.layout())?;
+    /// assert_eq!((&b.shape()[..], &b.strides()[..]), (&[3, 2][..], &[2, 1][..]));
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Allocation`] when memory runs out.
+    #[track_caller]
+    pub fn recycled_packed(dtype: DType, layout: &Layout) -> Result<Self> {
+        Self::recycled_layout("recycled", dtype, layout.packed(Order::C))
+    }
+
     #[track_caller]
     pub(crate) fn recycled_ordered(
         op: &'static str,

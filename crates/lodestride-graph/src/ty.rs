@@ -2,7 +2,8 @@
 //! The check of a run-time value against a type lives in `function`.
 
 use crate::error::GraphErrorKind;
-use lodestride_array::DType;
+use lodestride_array::{DType, NdArray};
+use lodestride_lod::Lod;
 use smallvec::SmallVec;
 use std::fmt;
 use std::sync::Arc;
@@ -265,6 +266,17 @@ pub enum Type {
 }
 
 impl Type {
+    /// The type of a value with every length known (the row count of ragged batches excepted).
+    pub(crate) fn of(array: &NdArray, lod: Option<&Lod>) -> Self {
+        match lod {
+            None => Self::tensor(array.dtype(), array.shape().iter().copied()),
+            Some(lod) => {
+                let row = array.shape().iter().skip(1).copied();
+                LodType::new(array.dtype(), row, lod.depth()).into()
+            }
+        }
+    }
+
     /// A dense type from its parts.
     pub fn tensor<D: Into<Dim>>(dtype: DType, dims: impl IntoIterator<Item = D>) -> Self {
         Self::Tensor(TensorType::new(dtype, dims))

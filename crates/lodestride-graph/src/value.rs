@@ -2,7 +2,7 @@
 
 use crate::error::GraphErrorKind;
 use crate::op::Slot;
-use crate::ty::{LodType, Type};
+use crate::ty::Type;
 use lodestride_array::NdArray;
 use lodestride_array::{DType, Scalar};
 use lodestride_lod::LodTensor;
@@ -57,14 +57,7 @@ impl Value {
 
     /// The type with every length known (the row count of ragged batches excepted).
     pub fn exact_type(&self) -> Type {
-        let array = self.array();
-        match self {
-            Self::Dense(_) => Type::tensor(array.dtype(), array.shape().iter().copied()),
-            Self::Lod(tensor) => {
-                let row = array.shape().iter().skip(1).copied();
-                LodType::new(array.dtype(), row, tensor.lod_level()).into()
-            }
-        }
+        Type::of(self.array(), self.lod_tensor().map(LodTensor::lod))
     }
 
     /// The only element of a dense array of rank 0.
@@ -101,6 +94,7 @@ impl Value {
         })
     }
 
+    #[inline]
     pub(crate) fn into_slot(self) -> Slot {
         match self {
             Self::Dense(data) => Slot { data, lod: None },

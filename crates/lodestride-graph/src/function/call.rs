@@ -9,6 +9,7 @@ use crate::ty::{Dim, Type};
 use crate::value::Value;
 use lodestride_array::kernels;
 use lodestride_array::{Buffer, DType, NdArray, scope_out};
+use lodestride_lod::Lod;
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,53 +23,60 @@ pub(crate) type Hook<'a> = &'a mut dyn FnMut(&OpRef, Duration);
 pub(crate) struct Fed {
     leaves: Leaves,
     count: usize,
-    refused: Option<GraphErrorKind>,
 }
 
 /// The values of the leaves, in their order.
 type Leaves = SmallVec<[Slot; 4]>;
 
+/// The memory of the graph's outputs; `None` where shapes depend on numbers.
+type Outputs = SmallVec<[Option<Slot>; 1]>;
+
 /// Values during a call, found by where the plan puts them.
 struct Frame<'f> {
     leaves: &'f [Slot],
     constants: &'f [(ValueId, Slot)],
-    /// The memory of the graph's outputs; `None` where shapes depend on numbers.
-    outputs: SmallVec<[Option<Slot>; 1]>,
+    outputs: Outputs,
     /// What the steps have made beside the outputs, in their order.
     made: Vec<Slot>,
 }
 
 impl Frame<'_> {
-    fn get(&self, home: Home) -> Result<&Slot, GraphErrorKind> {
-        let slot = match home {
+    #[inline]
+    fn find(&self, home: Home) -> Option<&Slot> {
+        match home {
             Home::Leaf(leaf) => self.leaves.get(leaf),
             Home::Constant(constant) => self.constants.get(constant).map(|(_, slot)| slot),
             Home::Output(position) => self.outputs.get(position).and_then(Option::as_ref),
             Home::Made(number) => self.made.get(number),
             Home::Nowhere => None,
-        };
-        slot.ok_or(GraphErrorKind::NotComputable)
+        }
+    }
+
+    #[inline]
+    fn get(&self, home: Home) -> Result<&Slot, GraphErrorKind> {
+        // Not `ok_or`, which makes the error and drops it again.
+        match self.find(home) {
+            Some(slot) => Ok(slot),
+            None => Err(GraphErrorKind::NotComputable),
+        }
     }
 }
 
 impl Function {
     /// Takes the next value of a call. What is wrong with it is said by [`run`](Self::run), after the count.
     pub(crate) fn feed(&self, fed: &mut Fed, value: Value) {
-        let leaf = self.leaves[..self.fed].get(fed.count);
-        fed.count += 1;
-        if let (Some(leaf), None) = (leaf, &fed.refused) {
-            match accepted(leaf, &value) {
-                Ok(None) => fed.leaves.push(value.into_slot()),
-                Ok(Some(data)) => fed.leaves.push(Slot {
-                    data,
-                    ..value.into_slot()
-                }),
-                Err(kind) => fed.refused = Some(kind),
+        if fed.count < self.fed {
+            // Apart, because a dense value moves straight into its place.
+            match value {
+                Value::Dense(data) => fed.leaves.push(Slot { data, lod: None }),
+                Value::Lod(_) => fed.leaves.push(value.into_slot()),
             }
         }
+        fed.count += 1;
     }
 
-    /// Checks what was fed, and adds the values of the other leaves. In place: the values are moved once, when they come.
+    /// Checks how many were fed, and adds the values of the other leaves. In place: the values are moved once, when they
+    /// come.
     fn complete_leaves(&self, fed: &mut Fed) -> Result<(), GraphErrorKind> {
         if fed.count != self.fed {
             return Err(GraphErrorKind::ArgumentCount {
@@ -76,12 +84,19 @@ impl Function {
                 found: fed.count,
             });
         }
-        if let Some(kind) = fed.refused.take() {
-            return Err(kind);
-        }
         for leaf in &self.leaves[self.fed..] {
             if let Some(cell) = &leaf.cell {
                 fed.leaves.push(cell.lock().value.clone().into_slot());
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that the fed values have the inputs' types, and converts those that may have another one.
+    fn accept(&self, given: &mut [Slot]) -> Result<(), GraphErrorKind> {
+        for (leaf, slot) in self.leaves[..self.fed].iter().zip(given) {
+            if let Some(data) = accepted(leaf, slot)? {
+                slot.data = data;
             }
         }
         Ok(())
@@ -97,17 +112,24 @@ impl Function {
     ) -> Result<Vec<Value>> {
         let fail = |kind| GraphError::new(kind, None, span);
         self.complete_leaves(&mut fed).map_err(fail)?;
-        let leaves = &fed.leaves;
-        let plan = self.plan_for(leaves).map_err(|error| error.or_span(span))?;
+        // Values of the signature of the last call have the types that were accepted then.
+        let plan = match self.plans.newest(&fed.leaves) {
+            Some(plan) => plan,
+            None => {
+                self.accept(&mut fed.leaves).map_err(fail)?;
+                (self.plan_for(&fed.leaves)).map_err(|error| error.or_span(span))?
+            }
+        };
         let mut frame = Frame {
-            leaves,
+            leaves: &fed.leaves,
             constants: &self.constants,
-            outputs: self.output_memory(&plan).map_err(fail)?,
+            outputs: Outputs::new(),
             made: Vec::with_capacity(plan.made),
         };
+        (self.output_memory(&plan, &mut frame.outputs)).map_err(fail)?;
         if plan.direct {
             self.execute(&plan, &mut frame, hook)?;
-            return self.hand_out(frame.outputs).map_err(fail);
+            return self.hand_out(&mut frame.outputs).map_err(fail);
         }
         let arena = self.arenas.borrow(plan.bytes).map_err(fail)?;
         let guard = arena.workspace().enter().map_err(|e| fail(e.into()))?;
@@ -115,7 +137,7 @@ impl Function {
         frame.made.clear();
         guard.close().map_err(|e| fail(e.into()))?;
         self.arenas.give_back(arena);
-        self.hand_out(frame.outputs).map_err(fail)
+        self.hand_out(&mut frame.outputs).map_err(fail)
     }
 
     /// The cached plan for these leaves, or a new one.
@@ -153,22 +175,22 @@ impl Function {
     }
 
     /// Memory for every output whose shape is known: the caller's for results, the shared variables' for updates.
+    /// Made in the given place.
     #[track_caller]
-    fn output_memory(&self, plan: &Plan) -> Result<SmallVec<[Option<Slot>; 1]>, GraphErrorKind> {
-        let mut memory = SmallVec::new();
+    fn output_memory(&self, plan: &Plan, memory: &mut Outputs) -> Result<(), GraphErrorKind> {
         for (position, output) in self.graph.outputs().iter().enumerate() {
             let Some(facts) = &plan.values[output.index()].facts else {
                 memory.push(None);
                 continue;
             };
             let data = match position.checked_sub(self.returned) {
-                None => NdArray::recycled(facts.dtype, facts.shape().clone())?,
+                None => NdArray::recycled_packed(facts.dtype, &facts.layout)?,
                 Some(update) => self.updates[update].cell.lock().spare(facts)?,
             };
             let lod = facts.lod.clone();
             memory.push(Some(Slot { data, lod }));
         }
-        Ok(memory)
+        Ok(())
     }
 
     fn execute(
@@ -177,13 +199,10 @@ impl Function {
         frame: &mut Frame<'_>,
         mut hook: Option<Hook<'_>>,
     ) -> Result<()> {
-        let slots = plan
-            .slots
-            .iter()
-            .map(|bytes| NdArray::recycled(DType::U8, *bytes));
-        let slots = slots
-            .map(|array| Ok(array?.buffer().clone()))
-            .collect::<Result<Vec<_>>>()?;
+        let mut slots = Vec::with_capacity(plan.slots.len());
+        for bytes in &plan.slots {
+            slots.push(NdArray::recycled(DType::U8, *bytes)?.buffer().clone());
+        }
         for step in &plan.steps {
             let node = step.node();
             let start = hook.is_some().then(Instant::now);
@@ -256,11 +275,11 @@ impl Function {
         }
         let mut inputs: SmallVec<[&Slot; 4]> = SmallVec::new();
         for (position, input) in self.graph.node_inputs(node).iter().enumerate() {
-            match frame.get(plan.home(*input)) {
-                Ok(slot) => inputs.push(slot),
+            match frame.find(plan.home(*input)) {
+                Some(slot) => inputs.push(slot),
                 // An input that is only wanted for its shape has no numbers; the op does not look.
-                Err(_) if !op.reads(position) => inputs.push(made[0]),
-                Err(kind) => return Err(kind),
+                None if !op.reads(position) => inputs.push(made[0]),
+                None => return Err(GraphErrorKind::NotComputable),
             }
         }
         op.perform(&inputs, &made)
@@ -362,10 +381,10 @@ impl Function {
     }
 
     /// Stores the new values of shared variables and gives the rest to the caller.
-    fn hand_out(&self, results: SmallVec<[Option<Slot>; 1]>) -> Result<Vec<Value>, GraphErrorKind> {
+    fn hand_out(&self, results: &mut Outputs) -> Result<Vec<Value>, GraphErrorKind> {
         let mut values = Vec::with_capacity(results.len());
         for slot in results {
-            match slot {
+            match slot.take() {
                 Some(Slot { data, lod: None }) => values.push(Value::Dense(data)),
                 Some(ragged) => values.push(Value::from_slot(ragged)?),
                 None => return Err(GraphErrorKind::NotComputable),
@@ -420,11 +439,11 @@ fn write_integers(out: &NdArray, values: &[i64]) -> Result<(), GraphErrorKind> {
 
 /// Checks that a fed value has the input's type, and gives its numbers in the input's dtype where they have another one: a
 /// wider dtype is accepted if nothing is lost, a plain number within its kind.
-fn accepted(leaf: &Leaf, value: &Value) -> Result<Option<NdArray>, GraphErrorKind> {
-    let array = value.array();
+fn accepted(leaf: &Leaf, slot: &Slot) -> Result<Option<NdArray>, GraphErrorKind> {
+    let array = &slot.data;
     let expected = &leaf.ty;
     let (from, to) = (array.dtype(), expected.dtype());
-    let fits = expected.lod_level() == value.lod_level()
+    let fits = expected.lod_level() == slot.lod.as_ref().map_or(0, Lod::depth)
         && expected.rank() == array.rank()
         && expected
             .dims()
@@ -444,6 +463,6 @@ fn accepted(leaf: &Leaf, value: &Value) -> Result<Option<NdArray>, GraphErrorKin
     Err(GraphErrorKind::ValueType {
         name: Arc::clone(&leaf.name),
         expected: expected.clone(),
-        found: value.exact_type(),
+        found: Type::of(array, slot.lod.as_ref()),
     })
 }

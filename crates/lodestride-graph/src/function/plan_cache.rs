@@ -29,14 +29,18 @@ impl PlanCache {
             .largest
     }
 
+    /// The plan of the last call, if the signature is the same.
+    pub(crate) fn newest(&self, leaves: &[Slot]) -> Option<Arc<Plan>> {
+        let cached = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        cached.newest(leaves)
+    }
+
     /// The plan of a signature, and the signature's hash where there is none.
     pub(crate) fn find(&self, leaves: &[Slot]) -> Result<Arc<Plan>, u64> {
         let mut cached = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
         // Mostly the signature is that of the last call, which needs no hash.
-        if let Some(newest) = cached.plans.last()
-            && newest.matches(leaves)
-        {
-            return Ok(Arc::clone(newest));
+        if let Some(newest) = cached.newest(leaves) {
+            return Ok(newest);
         }
         let hash = signature_hash(leaves);
         let found = cached
@@ -59,6 +63,14 @@ impl PlanCache {
             cached.plans.remove(0);
         }
         cached.plans.push(plan);
+    }
+}
+
+impl Cached {
+    #[inline]
+    fn newest(&self, leaves: &[Slot]) -> Option<Arc<Plan>> {
+        let newest = self.plans.last()?;
+        newest.matches(leaves).then(|| Arc::clone(newest))
     }
 }
 

@@ -148,15 +148,18 @@ pub(crate) fn with_inputs(
     run: impl FnOnce(&[Input<'_>]) -> kernels::Result<()>,
 ) -> Result<(), GraphErrorKind> {
     // Most inputs have the shape already; only the others need a layout of their own.
-    let stretched = inputs
-        .iter()
-        .filter(|slot| slot.data.shape() != shape)
-        .map(|slot| slot.data.broadcast_to(shape.clone()))
-        .collect::<Result<Vec<_>, _>>()?;
+    let alike = inputs.iter().all(|slot| slot.data.shape() == shape);
+    let has_shape = |slot: &Slot| alike || slot.data.shape() == shape;
+    let mut stretched = Vec::new();
+    if !alike {
+        for slot in inputs.iter().filter(|slot| !has_shape(slot)) {
+            stretched.push(slot.data.broadcast_to(shape.clone())?);
+        }
+    }
     let mut stretched = stretched.iter();
     let mut operands: SmallVec<[Input<'_>; 4]> = SmallVec::new();
     for slot in inputs {
-        let here = Some(&slot.data).filter(|data| data.shape() == shape);
+        let here = Some(&slot.data).filter(|_| has_shape(slot));
         if let Some(data) = here.or_else(|| stretched.next()) {
             operands.push(data.operand().into());
         }

@@ -11,10 +11,10 @@ use crate::measure;
 const RECORD: &str = "xtask/size.csv";
 const HEAD: &str = "cpu_seconds,code_bytes";
 
-/// The most that is allowed.
+/// The most that is allowed; docs/performance.md tells what it is spent on. Seconds are those of a core of 2 GHz.
 const BUDGET: Figures = Figures {
-    seconds: 60.0,
-    bytes: 3_000_000,
+    seconds: 150.0,
+    bytes: 6_000_000,
 };
 
 /// By how much code may grow beyond what is recorded.
@@ -140,7 +140,7 @@ mod tests {
         let before = figures(50.0, 2_000_000);
         assert!(complaints(figures(58.0, 2_050_000), before).is_empty());
         assert_eq!(complaints(figures(50.0, 2_200_000), before).len(), 1);
-        assert_eq!(complaints(figures(90.0, 3_100_000), before).len(), 3);
+        assert_eq!(complaints(figures(160.0, 6_100_000), before).len(), 3);
     }
 
     #[test]

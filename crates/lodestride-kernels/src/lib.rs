@@ -54,6 +54,7 @@ mod row_walk;
 mod rules;
 mod runs;
 mod scalar;
+mod segment_pool;
 mod segment_rows;
 mod shuffle;
 mod small;

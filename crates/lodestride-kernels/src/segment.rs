@@ -4,7 +4,6 @@
 //! none. The accumulators of some neighbouring columns stay in registers while the rows of a segment go by.
 
 use std::fmt;
-use std::ops::Range;
 
 use lodestride_buffer::{Argument, DType, Scalar, WriteGuard};
 use lodestride_shape::Shape;
@@ -14,8 +13,8 @@ use crate::error::KernelError;
 use crate::isa::{Arch, Task};
 use crate::numeric::{Compute, ComputeKind, run_for};
 use crate::operand::Operand;
-use crate::reduce_fold::{BLOCK, ROWS, lanes_of_run};
-use crate::reduce_kinds::{Addable, Magnitude, Sum};
+use crate::reduce_kinds::{Addable, Magnitude};
+use crate::segment_pool::{Columns, Divide, EndPool, ExtremePool, Pool, SumPool};
 use crate::segment_rows::{RowSink, RowView, balanced, check_offsets, rows_of};
 use crate::spread;
 use crate::threads;
@@ -209,151 +208,6 @@ fn pool<C: Addable + Magnitude>(
     }
 }
 
-/// How the rows of one segment are folded, `W` columns at a time: as many accumulators as registers hold.
-trait Pool<C: Compute>: Copy + Send + Sync {
-    type Value: Compute;
-    /// Folds at least one row into one value per column; `from` gets the row it came from, where that is located. Must be
-    /// `#[inline(always)]`.
-    fn fold<A: Arch, const W: usize>(
-        &self,
-        columns: Columns<'_, C>,
-        from: &mut [u32; W],
-    ) -> [Self::Value; W];
-    /// The row that is read of a segment where it is a single one, which no processor sees coming.
-    #[inline(always)]
-    fn single(&self, _rows: Range<usize>) -> Option<usize> {
-        None
-    }
-}
-
-/// Some neighbouring columns of the rows of a segment.
-#[derive(Clone, Copy)]
-struct Columns<'a, C> {
-    data: &'a [C],
-    start: isize,
-    stride: isize,
-    rows: usize,
-}
-
-impl<'a, C> Columns<'a, C> {
-    #[inline(always)]
-    fn row<const W: usize>(&self, row: usize) -> &'a [C; W] {
-        let start = (self.start + row as isize * self.stride) as usize;
-        &self.data[start..start + W].as_chunks().0[0]
-    }
-}
-
-#[derive(Clone, Copy)]
-enum Divide {
-    No,
-    ByCount,
-    ByRoot,
-}
-
-#[derive(Clone, Copy)]
-struct SumPool(Divide);
-
-impl<C: Addable + Magnitude> Pool<C> for SumPool {
-    type Value = C::Value;
-
-    #[inline(always)]
-    fn fold<A: Arch, const W: usize>(
-        &self,
-        columns: Columns<'_, C>,
-        _from: &mut [u32; W],
-    ) -> [C::Value; W] {
-        let mut totals = [C::NOTHING; W];
-        if W == 1 && columns.stride == 1 {
-            // Rows of one element are a run.
-            let run = &columns.data[columns.start as usize..][..columns.rows];
-            for block in run.chunks(BLOCK) {
-                totals[0] = C::plus(totals[0], lanes_of_run::<A, C, _>(Sum::<false>, block));
-            }
-        } else {
-            for first in (0..columns.rows).step_by(ROWS) {
-                let mut sums = [C::ZERO; W];
-                for row in first..columns.rows.min(first + ROWS) {
-                    let row = columns.row::<W>(row);
-                    for column in 0..W {
-                        sums[column] = sums[column].add(row[column]);
-                    }
-                }
-                for (total, sum) in totals.iter_mut().zip(sums) {
-                    *total = if first == 0 {
-                        sum.widen()
-                    } else {
-                        C::plus(*total, sum.widen())
-                    };
-                }
-            }
-        }
-        let divisor = match self.0 {
-            Divide::No => None,
-            Divide::ByCount => Some(columns.rows as f64),
-            Divide::ByRoot => Some((columns.rows as f64).sqrt()),
-        };
-        let mut values = [C::Value::ZERO; W];
-        for (value, total) in values.iter_mut().zip(totals) {
-            *value = match divisor {
-                None => C::value(total),
-                Some(divisor) => C::divided(total, divisor),
-            };
-        }
-        values
-    }
-}
-
-#[derive(Clone, Copy)]
-struct ExtremePool<const MIN: bool>;
-
-impl<C: Compute, const MIN: bool> Pool<C> for ExtremePool<MIN> {
-    type Value = C;
-
-    #[inline(always)]
-    fn fold<A: Arch, const W: usize>(
-        &self,
-        columns: Columns<'_, C>,
-        from: &mut [u32; W],
-    ) -> [C; W] {
-        let (mut best, mut rows) = (*columns.row::<W>(0), [0u32; W]);
-        for index in 1..columns.rows {
-            let row = columns.row::<W>(index);
-            for column in 0..W {
-                let (held, value) = (best[column], row[column]);
-                let better = if MIN { value < held } else { value > held };
-                best[column] = if better { value } else { held };
-                rows[column] = if better { index as u32 } else { rows[column] };
-            }
-        }
-        *from = rows;
-        best
-    }
-}
-
-/// The first row of a segment, or the last.
-#[derive(Clone, Copy)]
-struct EndPool {
-    last: bool,
-}
-
-impl<C: Compute> Pool<C> for EndPool {
-    type Value = C;
-
-    #[inline(always)]
-    fn fold<A: Arch, const W: usize>(
-        &self,
-        columns: Columns<'_, C>,
-        _from: &mut [u32; W],
-    ) -> [C; W] {
-        *columns.row::<W>(if self.last { columns.rows - 1 } else { 0 })
-    }
-
-    #[inline(always)]
-    fn single(&self, rows: Range<usize>) -> Option<usize> {
-        (!rows.is_empty()).then(|| if self.last { rows.end - 1 } else { rows.start })
-    }
-}
-
 /// Pools straight into rows of the compute type without gaps, anything else aside.
 fn pool_with<C: Compute, P: Pool<C>>(
     pool: P,
@@ -462,11 +316,12 @@ impl<C: Compute, P: Pool<C>, T: Compute> Task for PoolTask<'_, C, P, T> {
                 };
                 let place = (pair[0], out, args);
                 match width {
-                    SOME.. if !A::TUNED => {
-                        in_blocks::<A, C, P, T, SOME>(pooling.pool, columns, place);
+                    MOST.. if A::TUNED => {
+                        in_blocks::<A, C, P, T, MOST>(pooling.pool, columns, place)
                     }
-                    MOST.. => in_blocks::<A, C, P, T, MOST>(pooling.pool, columns, place),
-                    MANY.. => in_blocks::<A, C, P, T, MANY>(pooling.pool, columns, place),
+                    MANY.. if A::TUNED => {
+                        in_blocks::<A, C, P, T, MANY>(pooling.pool, columns, place)
+                    }
                     SOME.. => in_blocks::<A, C, P, T, SOME>(pooling.pool, columns, place),
                     _ => in_blocks::<A, C, P, T, 1>(pooling.pool, columns, place),
                 }

@@ -370,7 +370,7 @@ impl NdArray {
 }
 
 /// A layout stretched to a shape it reaches, kept in `place` where it is not the same.
-fn stretched_to<'l>(
+pub(crate) fn stretched_to<'l>(
     shape: &Shape,
     layout: &'l Layout,
     place: &'l mut Option<Layout>,

@@ -4,10 +4,11 @@
 //! `typed.rs`.
 
 use lodestride_buffer::{DType, Element};
-use lodestride_kernels::{self as kernels, ElementFn, Operand};
-use lodestride_shape::{Layout, Order, Shape, broadcast_shapes};
+use lodestride_kernels::{self as kernels, ElementFn};
+use lodestride_shape::{Order, Shape, broadcast_shapes};
 
 use crate::NdArray;
+use crate::compute::stretched_to;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, OrFail, Result};
 
 impl NdArray {
@@ -192,15 +193,11 @@ fn run<const N: usize, Arguments, F: ElementFn<N, Arguments>>(
     out: &NdArray,
     f: &F,
 ) -> Result<()> {
-    let mut layouts: [Option<Layout>; N] = [const { None }; N];
-    for (layout, input) in layouts.iter_mut().zip(inputs) {
-        if input.shape() != out.shape() {
-            *layout = Some(input.layout().broadcast_to(out.shape()).or_fail(op)?);
-        }
+    let mut places = [const { None }; N];
+    let mut operands = inputs.map(NdArray::operand);
+    for ((operand, place), input) in operands.iter_mut().zip(&mut places).zip(inputs) {
+        let layout = stretched_to(out.shape(), input.layout(), place).or_fail(op)?;
+        *operand = input.operand_as(layout);
     }
-    let operands: [Operand<'_>; N] = std::array::from_fn(|number| match &layouts[number] {
-        Some(layout) => inputs[number].operand_as(layout),
-        None => inputs[number].operand(),
-    });
     kernels::zip_map(op, f, operands, out.operand()).or_fail(op)
 }

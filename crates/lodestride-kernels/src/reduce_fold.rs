@@ -297,7 +297,7 @@ fn tiny<C: Compute, F: LaneFold<C>>(fold: F, run: &[C]) -> F::Total {
 /// As [`lanes`], of as many as the run has, in loops that stay loops: a tenth of the code.
 fn lanes_in_memory<C: Compute, F: LaneFold<C>>(fold: F, run: &[C]) -> F::Total {
     let mut all = [fold.lane(); LANES];
-    let mut wide = if run.len() < LONG { FEW } else { LANES };
+    let wide = if run.len() < LONG { FEW } else { LANES };
     let chunks = run.chunks_exact(wide);
     let rest = chunks.remainder().chunks(FEW);
     for chunk in chunks {
@@ -316,13 +316,13 @@ fn lanes_in_memory<C: Compute, F: LaneFold<C>>(fold: F, run: &[C]) -> F::Total {
             *lane = fold.step(*lane, value);
         }
     }
-    wide = FEW;
-    while wide > 1 {
-        wide /= 2;
-        let (left, right) = few.split_at_mut(wide);
+    let mut half = FEW / 2;
+    while half > 0 {
+        let (left, right) = few.split_at_mut(half);
         for (lane, &other) in left.iter_mut().zip(right.iter()) {
             *lane = fold.join(*lane, other);
         }
+        half /= 2;
     }
     fold.lift(few[0])
 }

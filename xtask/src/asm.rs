@@ -144,9 +144,10 @@ fn instruction(words: &str) -> Option<bool> {
     }
     // Scalar code uses packed logic on half registers too, to clear a sign or a register.
     let bits = ["and", "or", "xor", "andn", "blendv"];
+    let logic = bits.iter().any(|start| stem.starts_with(start));
     let wide = words.contains("%ymm") || words.contains("%zmm") || mnemonic.ends_with('y');
-    let packed = wide || !bits.iter().any(|start| stem.starts_with(start));
-    (packed && (wide || stem.ends_with("ps") || stem.ends_with("pd"))).then_some(true)
+    let half = !logic && (stem.ends_with("ps") || stem.ends_with("pd"));
+    (wide || half).then_some(true)
 }
 
 #[cfg(test)]

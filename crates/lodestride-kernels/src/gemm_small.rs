@@ -1,6 +1,6 @@
 //! Matrix products of integers in plain loops, and how any product meets what its destination holds.
 
-use crate::isa::{Arch, Task};
+use crate::isa::{Arch, Level, Task};
 use crate::matrix::{Matrix, MatrixMut};
 use crate::numeric::{Compute, run_for};
 
@@ -53,7 +53,7 @@ pub(crate) fn product<C: Compute>(a: Matrix<'_, C>, b: Matrix<'_, C>, out: &mut 
     } else {
         &mut [C::ZERO; COLUMNS]
     };
-    run_for::<C, _>(ProductTask { a, b, out, sums });
+    run_for::<C, _>(Level::current(), ProductTask { a, b, out, sums });
 }
 
 struct ProductTask<'a, 'm, C> {

@@ -201,13 +201,13 @@ fn locate<C: Compute, O: Order<C>>(run: &[C], key: O::Key) -> usize {
 pub(crate) fn best_of_runs<C: Compute, O: Order<C>>(runs: Runs<'_, C>, best: &mut [i64]) {
     let (order, level) = (PhantomData::<fn() -> O>, level_for::<C>());
     if <O::Fold as LaneFold<C>>::COMMON && (FEW..=SHORT).contains(&runs.len) {
-        let task = BestOfShortRuns { runs, best, order };
-        if let Err(BestOfShortRuns { best, .. }) = level.run_tuned(task) {
-            level.run(BestOfEachRun { runs, best, order });
+        let best = &mut *best;
+        let done = level.run_tuned(BestOfShortRuns { runs, best, order });
+        if done.is_ok() {
+            return;
         }
-    } else {
-        level.run(BestOfEachRun { runs, best, order });
     }
+    level.run(BestOfEachRun { runs, best, order });
 }
 
 /// The positions of the best elements of runs, one run after the other.
@@ -249,7 +249,36 @@ impl<C: Compute, O: Order<C>> Task for BestOfShortRuns<'_, C, O> {
 
     #[inline(always)]
     fn run<A: Arch>(self) {
-        best_of_short_runs::<A, C, O>(self.runs, self.best);
+        let Self { runs, best, .. } = self;
+        let fold = O::Fold::default();
+        for (group, best) in best.chunks_mut(FEW).enumerate() {
+            let runs = runs.from(group * FEW);
+            let keys = joined_lanes::<A, C, O::Key>(
+                runs,
+                best.len(),
+                (LaneFold::<C>::lane(&fold), |_| O::worst()),
+                |_, lane, value, _| fold.step(lane, value),
+                |left, right| LaneFold::<C>::join(&fold, left, right),
+            );
+            let found = joined_lanes::<A, C, u32>(
+                runs,
+                best.len(),
+                // What is filled in stands behind every element: it is never found first.
+                (u32::MAX, |_| O::worst()),
+                |run, first, value, position| {
+                    let at = if stands::<C, O>(value, keys[run]) {
+                        position as u32
+                    } else {
+                        u32::MAX
+                    };
+                    first.min(at)
+                },
+                u32::min,
+            );
+            for (best, position) in best.iter_mut().zip(found) {
+                *best = i64::from(position);
+            }
+        }
     }
 }
 
@@ -257,39 +286,6 @@ impl<C: Compute, O: Order<C>> Task for BestOfShortRuns<'_, C, O> {
 const PART: usize = 512;
 /// Longest run that is searched together with others.
 const SHORT: usize = 128;
-
-#[inline(always)]
-fn best_of_short_runs<A: Arch, C: Compute, O: Order<C>>(runs: Runs<'_, C>, best: &mut [i64]) {
-    let fold = O::Fold::default();
-    for (group, best) in best.chunks_mut(FEW).enumerate() {
-        let runs = runs.from(group * FEW);
-        let keys = joined_lanes::<A, C, O::Key>(
-            runs,
-            best.len(),
-            (LaneFold::<C>::lane(&fold), |_| O::worst()),
-            |_, lane, value, _| fold.step(lane, value),
-            |left, right| LaneFold::<C>::join(&fold, left, right),
-        );
-        let found = joined_lanes::<A, C, u32>(
-            runs,
-            best.len(),
-            // What is filled in stands behind every element: it is never found first.
-            (u32::MAX, |_| O::worst()),
-            |run, first, value, position| {
-                let at = if stands::<C, O>(value, keys[run]) {
-                    position as u32
-                } else {
-                    u32::MAX
-                };
-                first.min(at)
-            },
-            u32::min,
-        );
-        for (best, position) in best.iter_mut().zip(found) {
-            *best = i64::from(position);
-        }
-    }
-}
 
 /// Whether a value is the one that a key was taken from; any NaN is as good as another.
 #[inline(always)]

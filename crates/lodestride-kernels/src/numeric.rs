@@ -198,11 +198,11 @@ macro_rules! compute_integer {
 }
 compute_integer!(i64, I64, to_i64, from_i64; u64, U64, to_u64, from_u64);
 
-/// Runs a loop over values of type `C`: under the current instruction set, or for integers as plain code.
+/// Runs a loop over values of type `C`: under an instruction set, or for integers as plain code.
 #[inline]
-pub(crate) fn run_for<C: Compute, T: Task>(task: T) -> T::Output {
+pub(crate) fn run_for<C: Compute, T: Task>(level: Level, task: T) -> T::Output {
     if C::VECTOR {
-        Level::current().run(task)
+        level.run(task)
     } else {
         task_baseline(task)
     }

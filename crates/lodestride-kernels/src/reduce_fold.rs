@@ -23,10 +23,6 @@ pub(crate) const BLOCK: usize = 4096;
 pub(crate) const ROWS: usize = 64;
 /// Columns of a sweep: the accumulator row stays in L1.
 pub(crate) const COLUMNS: usize = 1024;
-/// Bytes of a page, which the processor's own prefetching does not leave.
-const PAGE: usize = 4096;
-/// Bytes that the second-level cache holds.
-const CACHED: usize = 1 << 20;
 /// Runs of a few elements that are folded together, as columns.
 const TOGETHER: usize = 64;
 
@@ -113,8 +109,8 @@ impl<'a, C> Rows<'a, C> {
     pub(crate) fn quads(&self) -> usize {
         match self.offsets {
             [first, second, ..]
-                if second.abs_diff(*first) * size_of::<C>() < PAGE
-                    && size_of_val(self.data) > CACHED =>
+                if second.abs_diff(*first) * size_of::<C>() < stream::PAGE
+                    && size_of_val(self.data) > stream::SECOND_LEVEL =>
             {
                 0
             }
@@ -138,14 +134,14 @@ pub(crate) fn fold_runs<C: Compute, F: LaneFold<C>>(
 ) {
     let level = level_for::<C>();
     if F::COMMON && runs.len < LONG && totals.len() >= FEW / 4 {
-        let task = ShortRuns { fold, runs, totals };
+        let totals = &mut *totals;
         // Without AVX-512, whose gathers the compiler would use here, slowly.
-        if let Err(ShortRuns { totals, .. }) = level.narrowed().run_tuned(task) {
-            level.run(EachRun { fold, runs, totals });
+        let done = (level.narrowed()).run_tuned(ShortRuns { fold, runs, totals });
+        if done.is_ok() {
+            return;
         }
-    } else {
-        level.run(EachRun { fold, runs, totals });
     }
+    level.run(EachRun { fold, runs, totals });
 }
 
 /// One run after the other.

@@ -10,7 +10,7 @@ use lodestride_shape::Shape;
 
 use crate::door;
 use crate::error::KernelError;
-use crate::isa::{Arch, Task};
+use crate::isa::{Arch, Level, Task};
 use crate::numeric::{Compute, ComputeKind, run_for};
 use crate::operand::Operand;
 use crate::reduce_kinds::{Addable, Magnitude};
@@ -275,7 +275,8 @@ impl<C: Compute, P: Pool<C>> Pooling<'_, C, P> {
             });
             (out, args) = (rest, args_rest);
         }
-        threads::for_each_part(tasks.into_iter(), |task| run_for::<C, _>(task));
+        let level = Level::current();
+        threads::for_each_part(tasks.into_iter(), |task| run_for::<C, _>(level, task));
     }
 }
 

@@ -67,13 +67,6 @@ struct Tile {
     ahead: bool,
 }
 
-/// Bytes from which on a matrix comes from beyond the second-level cache, line by line from rows far apart, which processors
-/// do not fetch ahead by themselves.
-const FAR: usize = 1 << 20;
-
-/// Bytes between rows from which on no processor fetches the next one ahead.
-const PAGE: usize = 4096;
-
 impl Sheet {
     /// Transposes the matrix.
     ///
@@ -136,7 +129,9 @@ impl Sheet {
         };
         let mut scratch = Scratch::take(U::ROWS * LINE + width * (U::RUN + LINE));
         let stage = scratch.pointer();
-        let far = self.rows * self.columns * U::SIZE >= FAR && self.x_steps[1] == 1;
+        // From beyond the second-level cache, line by line of rows far apart, which processors do not fetch ahead by themselves.
+        let bytes = self.rows * self.columns * U::SIZE;
+        let far = bytes >= stream::SECOND_LEVEL && self.x_steps[1] == 1;
         for row in (0..self.rows).step_by(BLOCK_ROWS) {
             let rows = row..self.rows.min(row + BLOCK_ROWS);
             for column in (0..self.columns).step_by(block_columns) {
@@ -256,7 +251,7 @@ impl Sheet {
             stream::prefetch(self.source(tile.row + row, next));
         }
         let pitch = self.out_steps[1].unsigned_abs() * self.size;
-        if store == Store::Plain && self.out_steps[0] == 1 && pitch >= PAGE {
+        if store == Store::Plain && self.out_steps[0] == 1 && pitch >= stream::PAGE {
             for column in 0..tile.columns {
                 let target = self.target(tile.row, next + column);
                 for line in (0..tile.rows * self.size).step_by(LINE) {

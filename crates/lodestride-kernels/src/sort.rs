@@ -8,6 +8,7 @@ use lodestride_shape::Shape;
 
 use crate::door;
 use crate::error::{KernelError, Result};
+use crate::isa::{Arch, Level, Task};
 use crate::operand::Operand;
 use crate::row_copy::with_unit;
 use crate::sort_key::{Coding, Key};
@@ -399,31 +400,43 @@ fn first_lines(
     })
 }
 
-/// Where runs of equal elements begin in a sorted vector; all NaNs are one run.
+/// Writes to `starts` (bool) where runs of equal elements begin in a sorted vector; all NaNs are one run.
 ///
 /// # Errors
-/// [`KernelError`] when `x` is not a vector, or its buffer cannot be accessed.
-pub fn run_starts(x: Operand<'_>) -> Result<Vec<i64>> {
+/// [`KernelError`] when `x` is not a vector, `starts` has another shape or dtype, or a buffer cannot be accessed.
+pub fn run_starts(x: Operand<'_>, starts: Operand<'_>) -> Result<()> {
     const OP: &str = "unique";
-    door::check_axis(OP, 0, x.layout().rank())?;
+    check(OP, x, 0, starts, x.shape())?;
+    check_dtype(OP, Argument::Z, starts, DType::Bool)?;
     let lines = Lines::copy_of(OP, x, 0, x.dtype())?;
     let coding = Coding::new(x.dtype(), false);
-    let mut starts = Vec::new();
-    with_unit!(x.dtype(), K => {
+    with_unit!(x.dtype(), K => fill_lines::<u8>(OP, None, starts, 0, |starts| {
         let mut keys = lines.open(OP)?;
         let keys = keys.slice::<K>();
         coding.rank(keys);
-        starts.resize(keys.len(), 0);
-        let mut found = 0;
-        let mut before = None;
-        for (position, &key) in keys.iter().enumerate() {
-            starts[found] = position as i64;
-            found += usize::from(before != Some(key));
-            before = Some(key);
+        Level::current().run(Starts { keys, starts });
+        Ok(())
+    }))
+}
+
+struct Starts<'a, K> {
+    keys: &'a [K],
+    starts: &'a mut [u8],
+}
+
+impl<K: Key> Task for Starts<'_, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let Some((first, rest)) = self.starts.split_first_mut() else {
+            return;
+        };
+        *first = 1;
+        for (start, pair) in rest.iter_mut().zip(self.keys.windows(2)) {
+            *start = u8::from(pair[0] != pair[1]);
         }
-        starts.truncate(found);
-    });
-    Ok(starts)
+    }
 }
 
 /// Refuses an axis that is not there, and an output of another shape.

@@ -1,10 +1,10 @@
 //! Sorting 32- and 64-bit keys with AVX-512: quicksort that partitions with `compress`, networks for what is short.
 //!
-//! Keys are compressed in registers and stored whole: the form that compresses to memory is slow on some processors. A short
-//! run is loaded as rows of a matrix, its columns sorted by a network without branches, the columns merged pairwise
+//! Keys are compressed in registers and stored from there: the form that compresses to memory is slow on some processors. A
+//! short run is loaded as rows of a matrix, its columns sorted by a network without branches, the columns merged pairwise
 //! (bitonic merges, whose first steps cross lanes and whose last steps do not), and the matrix written out transposed.
 //! The scheme is that of Blacher, Giesen and Kühne, "Fast and robust vectorized in-place sorting of primitive types" (2021)
-//! and of Google's vqsort; the partition goes through scratch memory, so that it is stable and needs no end cases.
+//! and of Google's vqsort. Sorting partitions in place; where both sides keep their order, keys go through scratch memory.
 #![expect(
     unsafe_code,
     reason = "loads and stores of vectors take pointers, and code for AVX-512 is called where it was detected"
@@ -81,12 +81,23 @@ macro_rules! sorter {
                 unsafe { $mask_store(lanes.as_mut_ptr().cast(), inside(len, at), vector) }
             }
 
-            /// Sorts keys ascending where the process uses AVX-512; `scratch` is as long as `keys`.
-            pub(crate) fn try_sort(keys: &mut [$key], scratch: &mut [$key]) -> bool {
+            /// Writes the first `count` lanes.
+            #[inline]
+            #[target_feature(enable = "avx512f")]
+            fn store_first(keys: &mut [$key], at: usize, count: u32, vector: __m512i) {
+                let lanes = &mut keys[at..at + count as usize];
+                let first = (1u32 << count) - 1;
+                // SAFETY: lanes outside the mask are not written, those inside are keys of `lanes`.
+                unsafe { $mask_store(lanes.as_mut_ptr().cast(), first as $mask, vector) }
+            }
+
+            /// Sorts keys ascending where the process uses AVX-512.
+            pub(crate) fn try_sort(keys: &mut [$key]) -> bool {
                 let available = Level::current().isa() == Isa::Avx512;
                 if available {
+                    let levels = 2 * keys.len().max(2).ilog2();
                     // SAFETY: a `Level` names an instruction set that was detected.
-                    unsafe { sort(keys, scratch) }
+                    unsafe { quicksort(keys, levels) }
                 }
                 available
             }
@@ -104,7 +115,7 @@ macro_rules! sorter {
 
             /// Moves the keys below `pivot` to the front, both sides in their order; how many there are. `scratch` is as
             /// long as `keys`.
-            #[target_feature(enable = "avx512f,popcnt")]
+            #[target_feature(enable = "avx512f,bmi2,popcnt")]
             fn partition(keys: &mut [$key], scratch: &mut [$key], pivot: $key) -> usize {
                 let limit = $set1(pivot as $signed);
                 let (mut below, mut above) = (0, 0);
@@ -130,40 +141,118 @@ macro_rules! sorter {
                 below
             }
 
-            /// Sorts keys ascending; `scratch` is as long as `keys`.
-            #[target_feature(enable = "avx512f,popcnt")]
-            fn sort(keys: &mut [$key], scratch: &mut [$key]) {
-                let levels = 2 * keys.len().max(2).ilog2();
-                quicksort(keys, scratch, levels);
+            /// Vectors that are read at a time from one end.
+            const TOGETHER: usize = 8;
+            const GROUP: usize = TOGETHER * LANES;
+
+            /// Moves the keys below `pivot` to the front, in any order; how many there are. There are at least two groups.
+            ///
+            /// The outer groups are held in registers, which leaves room for one at either end of what has not been read:
+            /// keys are read where there is less room, and written to both ends.
+            #[target_feature(enable = "avx512f,bmi2,popcnt")]
+            fn partition_in_place(keys: &mut [$key], pivot: $key) -> usize {
+                let limit = $set1(pivot as $signed);
+                let (mut from, mut to) = (GROUP, keys.len() - GROUP);
+                let held = [load_group(keys, 0), load_group(keys, to)];
+                let mut ends = (0, keys.len());
+                while to - from >= GROUP {
+                    let at = if from - ends.0 <= ends.1 - to {
+                        from += GROUP;
+                        from - GROUP
+                    } else {
+                        to -= GROUP;
+                        to
+                    };
+                    // There is room for a group at either end.
+                    for vector in load_group(keys, at) {
+                        ends = part::<true>(keys, vector, limit, <$mask>::MAX, ends);
+                    }
+                }
+                let mut rest = [limit; TOGETHER];
+                for (index, vector) in rest.iter_mut().enumerate() {
+                    *vector = load_inside(&keys[from..to], index * LANES);
+                }
+                for vector in held.into_iter().flatten() {
+                    ends = part::<false>(keys, vector, limit, <$mask>::MAX, ends);
+                }
+                for (index, vector) in rest.into_iter().enumerate() {
+                    let lanes = inside(to - from, index * LANES);
+                    ends = part::<false>(keys, vector, limit, lanes, ends);
+                }
+                ends.0
             }
 
-            #[target_feature(enable = "avx512f,popcnt")]
-            fn quicksort(mut keys: &mut [$key], scratch: &mut [$key], mut levels: u32) {
+            #[inline]
+            #[target_feature(enable = "avx512f")]
+            fn load_group(keys: &[$key], at: usize) -> [__m512i; TOGETHER] {
+                let mut group = [_mm512_setzero_si512(); TOGETHER];
+                for (index, vector) in group.iter_mut().enumerate() {
+                    *vector = load(keys, at + index * LANES);
+                }
+                group
+            }
+
+            /// Writes the chosen lanes below `limit` to the lower end, the others to the upper one; the ends after it.
+            /// Where there is `ROOM`, what stands behind the lower end may be overwritten.
+            #[inline]
+            #[target_feature(enable = "avx512f,bmi2,popcnt")]
+            fn part<const ROOM: bool>(
+                keys: &mut [$key],
+                vector: __m512i,
+                limit: __m512i,
+                lanes: $mask,
+                (low, high): (usize, usize),
+            ) -> (usize, usize) {
+                let below: $mask = $less(vector, limit) & lanes;
+                let above = !below & lanes;
+                let fewer = below.count_ones();
+                let more = if ROOM { LANES as u32 - fewer } else { above.count_ones() };
+                let high = high - more as usize;
+                if ROOM {
+                    store(keys, low, $compress(below, vector));
+                } else {
+                    store_first(keys, low, fewer, $compress(below, vector));
+                }
+                store_first(keys, high, more, $compress(above, vector));
+                (low + fewer as usize, high)
+            }
+
+            #[target_feature(enable = "avx512f,bmi2,popcnt")]
+            fn quicksort(mut keys: &mut [$key], mut levels: u32) {
                 while keys.len() > SHORT {
                     if levels == 0 {
                         return keys.sort_unstable();
                     }
                     levels -= 1;
-                    let pivot = sampled_median(keys);
-                    let scratch = &mut scratch[..keys.len()];
-                    let mut middle = partition(keys, scratch, pivot);
+                    let (pivot, is_level) = sampled_median(keys);
+                    if is_level && are_all(keys, pivot) {
+                        return;
+                    }
+                    let mut middle = partition_in_place(keys, pivot);
                     if middle == 0 {
                         // The pivot is the smallest key: all that equal it are in place once they are in front.
                         if pivot == <$key>::MAX {
                             return;
                         }
-                        middle = partition(keys, scratch, pivot + 1);
+                        middle = partition_in_place(keys, pivot + 1);
                     } else {
-                        quicksort(&mut keys[..middle], scratch, levels);
+                        quicksort(&mut keys[..middle], levels);
                     }
                     keys = &mut keys[middle..];
                 }
                 sort_short(keys);
             }
 
-            /// The median of keys at even distances.
+            /// Whether all keys are the same one; looks no further than the first chunk that is not.
             #[target_feature(enable = "avx512f")]
-            fn sampled_median(keys: &[$key]) -> $key {
+            fn are_all(keys: &[$key], key: $key) -> bool {
+                let differ = |chunk: &[$key]| chunk.iter().fold(0, |bits, other| bits | (other ^ key)) != 0;
+                !keys.chunks(SHORT).any(differ)
+            }
+
+            /// The median of keys at even distances, and whether all of those are the same.
+            #[target_feature(enable = "avx512f")]
+            fn sampled_median(keys: &[$key]) -> ($key, bool) {
                 let mut sample = [0; 4 * LANES];
                 let count = if keys.len() < 8 * SHORT { LANES } else { 4 * LANES };
                 let step = keys.len() / count;
@@ -171,7 +260,7 @@ macro_rules! sorter {
                     *place = keys[index * step + step / 2];
                 }
                 sort_short(&mut sample[..count]);
-                sample[count / 2]
+                (sample[count / 2], sample[0] == sample[count - 1])
             }
 
             #[target_feature(enable = "avx512f")]

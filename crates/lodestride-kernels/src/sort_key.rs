@@ -38,9 +38,8 @@ pub(crate) trait Key:
 
     fn minus(self, other: Self) -> Self;
 
-    /// Sorts by vector instructions where there are any for these keys; false where nothing was done. `scratch` is as long
-    /// as `keys`.
-    fn sort_vectors(_keys: &mut [Self], _scratch: &mut [Self]) -> bool {
+    /// Sorts by vector instructions where there are any for these keys; false where nothing was done.
+    fn sort_vectors(_keys: &mut [Self]) -> bool {
         false
     }
 
@@ -70,8 +69,8 @@ macro_rules! keys {
             fn minus(self, other: Self) -> Self { self.wrapping_sub(other) }
             $(
                 #[cfg(target_arch = "x86_64")]
-                fn sort_vectors(keys: &mut [Self], scratch: &mut [Self]) -> bool {
-                    crate::sort_avx512::$vectors::try_sort(keys, scratch)
+                fn sort_vectors(keys: &mut [Self]) -> bool {
+                    crate::sort_avx512::$vectors::try_sort(keys)
                 }
                 #[cfg(target_arch = "x86_64")]
                 fn partition_vectors(

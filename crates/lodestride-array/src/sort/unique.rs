@@ -1,5 +1,6 @@
 //! Distinct values, how often and where they occur.
 
+use lodestride_buffer::DType;
 use lodestride_kernels::sort as kernels;
 use lodestride_shape::{Order, Shape};
 
@@ -34,8 +35,8 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn unique(&self) -> Result<NdArray> {
-        let (sorted, starts) = self.runs()?;
-        sorted.take(&starts, 0)
+        let sorted = self.sort(..)?;
+        sorted.select_where(&run_starts(&sorted)?)
     }
 
     /// The distinct values, ascending, and how often each occurs, as i64.
@@ -53,9 +54,10 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn unique_counts(&self) -> Result<(NdArray, NdArray)> {
-        let (sorted, starts) = self.runs()?;
-        let counts = lengths(&starts.to_vec::<i64>()?, self.len());
-        Ok((sorted.take(&starts, 0)?, vector(counts)?))
+        let sorted = self.sort(..)?;
+        let starts = run_starts(&sorted)?;
+        let counts = lengths(&starts.nonzero()?.to_vec::<i64>()?, self.len());
+        Ok((sorted.select_where(&starts)?, vector(counts)?))
     }
 
     /// The distinct values, ascending, with the place of each one's first occurrence, the way back to the array, and how
@@ -78,7 +80,7 @@ impl NdArray {
         let flat = self.ravel()?;
         let order = flat.argsort(0)?;
         let starts = run_starts(&flat.take(&order, 0)?)?;
-        let counts = lengths(&starts, self.len());
+        let counts = lengths(&starts.nonzero()?.to_vec::<i64>()?, self.len());
         let mut inverse = vec![0i64; self.len()];
         let mut positions = order.to_vec::<i64>()?.into_iter();
         for (run, &count) in counts.iter().enumerate() {
@@ -86,7 +88,7 @@ impl NdArray {
                 inverse[position as usize] = run as i64;
             }
         }
-        let indices = order.take(&vector(starts)?, 0)?;
+        let indices = order.select_where(&starts)?;
         Ok(Unique {
             values: flat.take(&indices, 0)?,
             indices,
@@ -94,19 +96,15 @@ impl NdArray {
             counts: vector(counts)?,
         })
     }
-
-    /// The sorted elements as a vector, and where the runs of equal ones start.
-    #[track_caller]
-    fn runs(&self) -> Result<(NdArray, NdArray)> {
-        let sorted = self.sort(..)?;
-        let starts = vector(run_starts(&sorted)?)?;
-        Ok((sorted, starts))
-    }
 }
 
+/// Whether each element of a sorted vector is the first of its value.
 #[track_caller]
-fn run_starts(sorted: &NdArray) -> Result<Vec<i64>> {
-    kernels::run_starts(sorted.operand()).or_fail("unique")
+fn run_starts(sorted: &NdArray) -> Result<NdArray> {
+    let shape = sorted.shape().clone();
+    let starts = NdArray::recycled_ordered("unique", DType::Bool, shape, Order::C)?;
+    kernels::run_starts(sorted.operand(), starts.operand()).or_fail("unique")?;
+    Ok(starts)
 }
 
 /// The lengths of runs that start at the given places of a vector of `len` elements.

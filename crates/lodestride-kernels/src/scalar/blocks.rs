@@ -1,9 +1,10 @@
-//! The functions that have a form of their own for whole blocks: of f32, where vectors look up their coefficients.
+//! The functions that have a form of their own for whole blocks, where vectors look up values or coefficients.
 //!
 //! Each says whether it did the block; where not, the function is applied element by element.
 
 use crate::isa::Arch;
 use crate::scalar::BLOCK;
+use crate::scalar::erf_grid;
 use crate::scalar::erf_pieces::{ERF, GELU};
 use crate::scalar::hyperbolic_pieces::{LOGISTIC, TANH};
 use lodestride_buffer::Element;
@@ -31,7 +32,13 @@ pub(crate) trait Blocks: Element {
     }
 }
 
-impl Blocks for f64 {}
+impl Blocks for f64 {
+    #[inline(always)]
+    fn erf<A: Arch>(dst: &mut [f64; BLOCK], x: &[f64; BLOCK]) -> bool {
+        erf_grid::block::<A>(dst, x);
+        true
+    }
+}
 
 impl Blocks for f32 {
     #[inline(always)]

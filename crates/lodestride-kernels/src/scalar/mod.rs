@@ -15,6 +15,7 @@ pub(crate) mod cast;
 pub(crate) mod compare;
 pub(crate) mod division;
 pub(crate) mod erf;
+pub(crate) mod erf_grid;
 pub(crate) mod erf_pieces;
 pub(crate) mod exp;
 pub(crate) mod float;

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use crate::bars::Bars;
 use crate::contest::Failure;
 use crate::machine::{Machine, size};
+use crate::permanent::is_permanent;
 use crate::record::{Record, Role, Verdict, duration};
 use crate::results::{Results, Tally};
 
@@ -121,12 +122,11 @@ fn summary(text: &mut String, results: &Results) {
         "\n|---|{}\n",
         "---|---|---|---|".repeat(threads.len())
     );
-    let families = results.families().into_iter().map(Some);
-    for family in families.chain([None]) {
-        let _ = write!(text, "| {} |", family.unwrap_or("**all**"));
+    let mut line = |name: &str, belongs: &dyn Fn(&Record) -> bool| {
+        let _ = write!(text, "| {name} |");
         for &count in &threads {
             let own = results.records.iter().filter(|r| r.threads == count);
-            let tally = Tally::of(own.filter(|r| family.is_none_or(|f| r.key.family() == f)));
+            let tally = Tally::of(own.filter(|r| belongs(r)));
             let _ = write!(
                 text,
                 " {:.2} | {} | {} | {} |",
@@ -134,7 +134,14 @@ fn summary(text: &mut String, results: &Results) {
             );
         }
         text.push('\n');
+    };
+    for family in results.families() {
+        line(family, &|record| record.key.family() == family);
     }
+    line("**the permanent workloads**", &|record| {
+        is_permanent(&record.key)
+    });
+    line("**all**", &|_| true);
 }
 
 fn losing(text: &mut String, results: &Results, bars: &Bars) {

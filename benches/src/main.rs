@@ -36,6 +36,8 @@ mod peak;
 #[cfg(feature = "rivals")]
 mod peers;
 #[cfg(any(feature = "rivals", test))]
+mod permanent;
+#[cfg(any(feature = "rivals", test))]
 mod processor;
 #[cfg(any(feature = "rivals", test))]
 mod record;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::bars::{Bars, NEEDS_REASON};
 use crate::contest::Failure;
 use crate::machine::Machine;
+use crate::permanent::is_permanent;
 use crate::record::{Record, Verdict};
 use crate::suite::Suite;
 
@@ -165,6 +166,10 @@ impl fmt::Display for Results {
         for threads in self.threads() {
             let own = || self.records.iter().filter(move |r| r.threads == threads);
             writeln!(f, "{threads} thread(s): {}", Tally::of(own()))?;
+            let permanent = Tally::of(own().filter(|r| is_permanent(&r.key)));
+            if permanent.mean.is_finite() {
+                writeln!(f, "  of the permanent workloads: {permanent}")?;
+            }
             for family in self.families() {
                 let tally = Tally::of(own().filter(|r| r.key.family() == family));
                 if tally.mean.is_finite() {

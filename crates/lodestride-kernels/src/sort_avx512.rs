@@ -442,3 +442,39 @@ sorter!(
     _mm512_permutexvar_epi64 _mm512_permutex2var_epi64 _mm512_maskz_compress_epi64
     _mm512_mask_loadu_epi64 _mm512_mask_storeu_epi64
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keys of which so many are different, from a fixed mixer.
+    fn keys(len: usize, distinct: u64) -> Vec<u64> {
+        (0..len as u64)
+            .map(|i| ((i ^ 0x9e37).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 7) % distinct)
+            .collect()
+    }
+
+    #[test]
+    fn keys_of_every_number_are_sorted() {
+        let mut failures = Vec::new();
+        // On both sides of what networks take, and of what a partition reads together.
+        let around = [128, 256, 384, 512, 4096].map(|len| [len - 1, len, len + 1, len + 70]);
+        for len in (0..40).chain(around.into_iter().flatten()) {
+            for distinct in [1, 2, 3, 60, u64::from(u32::MAX)] {
+                let wide = keys(len, distinct);
+                let narrow: Vec<u32> = wide.iter().map(|&key| key as u32).collect();
+                let (mut sorted, mut sorted_narrow) = (wide.clone(), narrow.clone());
+                if !wide::try_sort(&mut sorted) || !narrow::try_sort(&mut sorted_narrow) {
+                    return;
+                }
+                let (mut expected, mut expected_narrow) = (wide, narrow);
+                expected.sort();
+                expected_narrow.sort();
+                if sorted != expected || sorted_narrow != expected_narrow {
+                    failures.push((len, distinct));
+                }
+            }
+        }
+        assert!(failures.is_empty(), "{failures:?}");
+    }
+}

@@ -106,9 +106,12 @@ const fn table() -> Table {
 /// The error function of a block.
 #[inline(always)]
 pub(crate) fn block<A: Arch>(dst: &mut [f64; BLOCK], x: &[f64; BLOCK]) {
-    for (dst, &x) in dst.iter_mut().zip(x) {
-        *dst = erf::<A>(x);
+    // Vectors look the table up only where the compiler sees that no result is written to it.
+    let mut results = [0.0; BLOCK];
+    for (result, &x) in results.iter_mut().zip(x) {
+        *result = erf::<A>(x);
     }
+    *dst = results;
 }
 
 #[inline(always)]

@@ -1,7 +1,7 @@
 //! Transposing matrices of elements of 1, 2, 4 or 8 bytes: the inner step of every copy whose source and destination are
 //! contiguous along different axes.
 //!
-//! A tile of the source, a cache line wide, is brought into L1 row by row, so that rows a power of two apart do not fight
+//! A tile of the source, a cache line or two wide, is brought into L1 row by row, so that rows a power of two apart do not fight
 //! for the same cache sets; it leaves transposed in registers, by interleaving vectors. Destinations that the caches cannot
 //! hold are written past them in whole lines; where lines begin at another place in every row, the end of a tile's line is
 //! carried over to the next tile.
@@ -16,6 +16,11 @@ use crate::tile::{self, Scratch};
 
 /// Rows of a block: the carried pieces of lines end here.
 const BLOCK_ROWS: usize = 1024;
+
+/// Bytes from one row of a stage to the next: two lines. Tiles whose lines leave at once past the caches are as wide, since
+/// pairs of lines come faster: on an Intel Xeon, 32 matrices of 64 by 3136 `f32` took 3.1 ms instead of 6.5 ms (5.9 ms by asking
+/// for lines earlier instead). Others are one line wide.
+const PITCH: usize = 2 * LINE;
 
 /// Bytes of a source row in a block where pieces of lines are carried.
 const BLOCK_BYTES: usize = 1024;
@@ -122,12 +127,14 @@ impl Sheet {
     /// As [`Sheet::run`], with `U` of the element's size.
     unsafe fn blocks<U: Unit<B>, const B: usize>(&self) {
         let store = self.store();
-        let width = LINE / U::SIZE;
+        // Smaller elements fill too many lines at a time.
+        let direct = store == Store::Lines && B <= 4 && self.x_steps[1] == 1;
+        let width = if direct { PITCH } else { LINE } / U::SIZE;
         let block_columns = match store {
             Store::Carry => BLOCK_BYTES / U::SIZE,
             Store::Plain | Store::Lines => self.columns.max(1),
         };
-        let mut scratch = Scratch::take(U::ROWS * LINE + width * (U::RUN + LINE));
+        let mut scratch = Scratch::take(U::ROWS * PITCH + width * (U::RUN + LINE));
         let stage = scratch.pointer();
         // From beyond the second-level cache, line by line of rows far apart, which processors do not fetch ahead by themselves.
         let bytes = self.rows * self.columns * U::SIZE;
@@ -199,7 +206,6 @@ impl Sheet {
         let whole = tile.rows.is_multiple_of(B) && tile.columns.is_multiple_of(B);
         let direct = match store {
             Store::Plain => whole && self.out_steps[0] == 1,
-            // Smaller elements fill too many lines at a time.
             Store::Lines => B <= 4 && whole && (tile.rows * U::SIZE).is_multiple_of(LINE),
             Store::Carry => false,
         };
@@ -219,7 +225,7 @@ impl Sheet {
             }
             return;
         }
-        let room = stage.wrapping_add(U::ROWS * LINE);
+        let room = stage.wrapping_add(U::ROWS * PITCH);
         let pitch = U::RUN + LINE;
         let shift = |column: usize| match store {
             Store::Carry => self.target(tile.row, tile.column + column).addr() % LINE,
@@ -248,7 +254,10 @@ impl Sheet {
     fn announce_next(&self, tile: Tile, store: Store) {
         let next = tile.column + tile.columns;
         for row in 0..tile.rows {
-            stream::prefetch(self.source(tile.row + row, next));
+            let source = self.source(tile.row + row, next);
+            for line in (0..tile.columns * self.size).step_by(LINE) {
+                stream::prefetch(source.wrapping_add(line));
+            }
         }
         let pitch = self.out_steps[1].unsigned_abs() * self.size;
         if store == Store::Plain && self.out_steps[0] == 1 && pitch >= stream::PAGE {
@@ -276,7 +285,7 @@ impl Sheet {
         }
     }
 
-    /// Brings the source's part into the first stage, a line per row.
+    /// Brings the source's part into the first stage.
     ///
     /// # Safety
     /// As [`Sheet::tile`].
@@ -285,10 +294,13 @@ impl Sheet {
         let bytes = tile.columns * U::SIZE;
         for row in 0..tile.rows {
             let from = self.source(tile.row + row, tile.column);
-            let to = stage.wrapping_add(row * LINE);
+            let to = stage.wrapping_add(row * PITCH);
             if self.x_steps[1] != 1 {
-                // SAFETY: elements of the source, and a line of the stage, which takes `columns` elements.
+                // SAFETY: elements of the source, and a row of the stage, which takes `columns` elements.
                 unsafe { tile::gather(to, from, self.x_steps[1], U::SIZE, tile.columns) };
+            } else if bytes == PITCH {
+                // SAFETY: as above, contiguous.
+                unsafe { std::ptr::copy_nonoverlapping(from, to, PITCH) };
             } else if bytes == LINE {
                 // SAFETY: as above, contiguous.
                 unsafe { std::ptr::copy_nonoverlapping(from, to, LINE) };
@@ -362,7 +374,7 @@ fn rows_from<const B: usize>(first: *mut u8, pitch: isize) -> [*mut u8; B] {
 unsafe fn columns<U: Unit<B>, const B: usize>(from: *const u8, targets: [*mut u8; B], rows: usize) {
     for row in (0..rows).step_by(B) {
         // SAFETY: `B` rows of the stage.
-        let vectors = unsafe { turned::<U, B>(from.wrapping_add(row * LINE)) };
+        let vectors = unsafe { turned::<U, B>(from.wrapping_add(row * PITCH)) };
         for (vector, target) in vectors.into_iter().zip(targets) {
             // SAFETY: `B` elements from `row` on.
             unsafe { vector.store(target.wrapping_add(row * U::SIZE)) };
@@ -384,7 +396,7 @@ unsafe fn whole_lines<U: Unit<B>, const B: usize>(
     for row in (0..rows).step_by(4 * B) {
         // SAFETY: four times `B` rows of the stage: a line has four vectors.
         let quarters = [0, 1, 2, 3]
-            .map(|i| unsafe { turned::<U, B>(from.wrapping_add((row + i * B) * LINE)) });
+            .map(|i| unsafe { turned::<U, B>(from.wrapping_add((row + i * B) * PITCH)) });
         for j in 0..B {
             let to = to.wrapping_offset(j.cast_signed() * pitch);
             let to = to.wrapping_add(row * U::SIZE);
@@ -404,7 +416,7 @@ unsafe fn whole_lines<U: Unit<B>, const B: usize>(
 unsafe fn turned<U: Unit<B>, const B: usize>(from: *const u8) -> [Vector; B] {
     // SAFETY: sixteen bytes of each of `B` rows.
     let mut rows: [Vector; B] =
-        std::array::from_fn(|i| unsafe { Vector::load(from.wrapping_add(i * LINE)) });
+        std::array::from_fn(|i| unsafe { Vector::load(from.wrapping_add(i * PITCH)) });
     // Interleaving row `i` with row `i + B / 2` moves one bit of the column number into the row number: the perfect
     // shuffle. As many rounds as `B` has bits transpose.
     let mut round = 1;

@@ -2,17 +2,15 @@
 //!
 //! Lane `l` of a row is joined with `l + 8`, of those eight `l` with `l + 4`, then `l + 2` and `l + 1`, always in this
 //! order: a result does not depend on how many rows were joined together, nor on the instruction set.
-#![cfg_attr(
-    target_arch = "x86_64",
-    expect(
-        unsafe_code,
-        reason = "vector instructions may only run on processors that have them"
-    )
+#![expect(
+    unsafe_code,
+    reason = "vector instructions may only run on processors that have them, and on values of which any bytes are one"
 )]
 
 use lodestride_buffer::Element;
 
 use crate::isa::Arch;
+use crate::vector::Array;
 
 /// Lanes of a row: a vector of f32 at AVX-512.
 pub(crate) const FEW: usize = 16;
@@ -95,6 +93,28 @@ pub(crate) fn across_rows<A: Arch, L: Element>(
     joined
 }
 
+/// Types of which any bytes are a value.
+///
+/// # Safety
+/// They are.
+pub(crate) unsafe trait Plain: Copy {}
+
+// SAFETY: any bytes are an element.
+unsafe impl<L: Element, const N: usize> Plain for [L; N] {}
+// SAFETY: as above.
+unsafe impl<C: Element, const N: usize> Plain for Array<C, N> {}
+
+/// Registers.
+#[cfg(target_arch = "x86_64")]
+macro_rules! plain {
+    ($($r:ident),*) => {$(
+        // SAFETY: any bits are a register.
+        unsafe impl Plain for crate::vector::x86::Register<std::arch::x86_64::$r> {}
+    )*};
+}
+#[cfg(target_arch = "x86_64")]
+plain!(__m256, __m256d, __m512, __m512d);
+
 /// Whether elements of `size` bytes are shuffled in registers.
 #[inline(always)]
 fn has_shuffles<A: Arch, L>(size: usize) -> bool {
@@ -117,25 +137,25 @@ macro_rules! shuffles {
         $(#[$doc])*
         #[cfg(target_arch = "x86_64")]
         #[inline(always)]
-        fn $name<L: Element, const N: usize>(a: [L; N], b: [L; N]) -> ([L; N], [L; N]) {
+        pub(crate) fn $name<T: Plain>(a: T, b: T) -> (T, T) {
             use std::arch::x86_64::{__m256, $op};
-            assert!(size_of::<[L; N]>() == size_of::<__m256>());
+            assert!(size_of::<T>() == size_of::<__m256>());
             // SAFETY: both types are of that size, and any bytes are a register.
             let a: __m256 = unsafe { std::mem::transmute_copy(&a) };
             // SAFETY: as above.
             let b: __m256 = unsafe { std::mem::transmute_copy(&b) };
-            // SAFETY: only code for processors with AVX2 gets here (`across_rows`).
+            // SAFETY: only code for processors with AVX2 gets here (`across_rows`, `short_runs`).
             let low = unsafe { $op::<$low>(a, b) };
             // SAFETY: as above.
             let high = unsafe { $op::<$high>(a, b) };
-            // SAFETY: both types are of that size, and any bytes are elements.
+            // SAFETY: both types are of that size, and any bytes are a `T`.
             let low = unsafe { std::mem::transmute_copy(&low) };
             // SAFETY: as above.
             (low, unsafe { std::mem::transmute_copy(&high) })
         }
 
         #[cfg(not(target_arch = "x86_64"))]
-        fn $name<L: Element, const N: usize>(a: [L; N], b: [L; N]) -> ([L; N], [L; N]) {
+        pub(crate) fn $name<T: Plain>(a: T, b: T) -> (T, T) {
             (a, b)
         }
     )*};

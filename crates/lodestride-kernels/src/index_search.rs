@@ -223,11 +223,12 @@ impl<C: Compute, O: Order<C>> Task for BestOfEachRun<'_, C, O> {
     #[inline(always)]
     fn run<A: Arch>(self) {
         let Self { runs, best, .. } = self;
+        let far = runs.are_far();
         for (index, best) in best.iter_mut().enumerate() {
             let run = runs.run(index);
             let (mut key, mut at) = (O::Key::ZERO, 0);
             for (number, part) in run.chunks(PART).enumerate() {
-                let found = lanes_of_run::<A, C, O::Fold>(O::Fold::default(), part);
+                let found = lanes_of_run::<A, C, O::Fold>(O::Fold::default(), part, far);
                 if number == 0 || O::beats(found, key) {
                     (key, at) = (found, number * PART);
                 }

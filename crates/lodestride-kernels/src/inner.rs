@@ -4,9 +4,9 @@
 //! are. Which loop runs is `table.rs`' business, for which instruction set `isa.rs`'.
 
 use crate::isa::{Arch, Plain};
-use crate::reduce_fold::prefetch_after;
 use crate::scalar::cast::Cast;
 use crate::scalar::{BLOCK, Binary, Hard, Unary};
+use crate::stream::prefetch_after;
 use lodestride_buffer::Element;
 
 /// `dst[i] = O(x[i])`.

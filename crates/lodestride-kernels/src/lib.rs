@@ -46,6 +46,7 @@ mod reduce_fold;
 mod reduce_kinds;
 mod reduce_moments;
 mod reduce_plan;
+mod reduce_short;
 mod reduce_walk;
 mod row_copy;
 mod row_normalise;

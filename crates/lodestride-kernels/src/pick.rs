@@ -21,8 +21,6 @@ pub(crate) trait Pick: Vector<f32> {
     const QUICK: bool;
     /// Per lane, the number at the place that the lowest five of its bits say.
     fn pick(self, table: &[f32; PIECES]) -> Self;
-    /// The smaller number; `other` where either is NaN.
-    fn smaller(self, other: Self) -> Self;
     /// Distance from zero.
     fn size(self) -> Self;
     /// With the sign of another, where this one has none.
@@ -39,10 +37,6 @@ macro_rules! by_lanes {
         #[inline(always)]
         fn pick(self, table: &[f32; PIECES]) -> Self {
             each([self], |[x]| table[x.to_bits() as usize % PIECES])
-        }
-        #[inline(always)]
-        fn smaller(self, other: Self) -> Self {
-            each([self, other], |[a, b]| if a < b { a } else { b })
         }
         #[inline(always)]
         fn size(self) -> Self {
@@ -110,11 +104,6 @@ mod x86 {
             let (low, high) = (Self::load(table), Self::load(&table[PIECES / 2..]));
             // SAFETY: the processor has the instruction: see `Register`.
             Register(unsafe { _mm512_permutex2var_ps(low.0, bits(self), high.0) })
-        }
-        #[inline(always)]
-        fn smaller(self, other: Self) -> Self {
-            // SAFETY: as above.
-            Register(unsafe { _mm512_min_ps(self.0, other.0) })
         }
         #[inline(always)]
         fn size(self) -> Self {

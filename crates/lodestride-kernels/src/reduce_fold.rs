@@ -44,6 +44,11 @@ pub(crate) trait LaneFold<C: Compute>: Copy + Sync {
 
     /// Whether many short runs are folded side by side: worth its code where a fold is common.
     const COMMON: bool = false;
+    /// Folds short runs in vector registers, as [`short_runs`](crate::reduce_short::short_runs) does, where there is a way.
+    #[inline(always)]
+    fn short_runs<A: Arch>(self, _runs: Runs<'_, C>, _totals: &mut [Self::Total]) -> bool {
+        false
+    }
 }
 
 /// Several runs of equal length in one slice: `data[start + index * step..][..len]`.
@@ -69,6 +74,12 @@ impl<'a, C> Runs<'a, C> {
     #[inline(always)]
     pub(crate) fn run(&self, index: usize) -> &'a [C] {
         &self.data[self.start + index * self.step..][..self.len]
+    }
+
+    /// Whether the runs are one long stream from beyond the second-level cache.
+    #[inline(always)]
+    pub(crate) fn are_far(&self) -> bool {
+        self.step <= self.len && size_of_val(self.data) > stream::SECOND_LEVEL
     }
 
     /// The same runs without the first `index`.
@@ -145,10 +156,10 @@ pub(crate) fn fold_runs<C: Compute, F: LaneFold<C>>(
 }
 
 /// One run after the other.
-struct EachRun<'a, C, F, T> {
-    fold: F,
-    runs: Runs<'a, C>,
-    totals: &'a mut [T],
+pub(crate) struct EachRun<'a, C, F, T> {
+    pub(crate) fold: F,
+    pub(crate) runs: Runs<'a, C>,
+    pub(crate) totals: &'a mut [T],
 }
 
 impl<C: Compute, F: LaneFold<C>> Task for EachRun<'_, C, F, F::Total> {
@@ -157,8 +168,10 @@ impl<C: Compute, F: LaneFold<C>> Task for EachRun<'_, C, F, F::Total> {
     #[inline(always)]
     fn run<A: Arch>(self) {
         let Self { fold, runs, totals } = self;
+        let far = runs.are_far();
         for (index, total) in totals.iter_mut().enumerate() {
-            *total = fold.merge(*total, lanes_of_run::<A, C, F>(fold, runs.run(index)));
+            let block = lanes_of_run::<A, C, F>(fold, runs.run(index), far);
+            *total = fold.merge(*total, block);
         }
     }
 }
@@ -178,6 +191,9 @@ impl<C: Compute, F: LaneFold<C>> Task for ShortRuns<'_, C, F, F::Total> {
         let Self { fold, runs, totals } = self;
         if runs.len < FEW {
             return tiny_runs::<A, C, F>(fold, runs, totals);
+        }
+        if fold.short_runs::<A>(runs, totals) {
+            return;
         }
         // A vector of lanes for each run, then the lanes of all of them together: the same tree.
         let lane = fold.lane();
@@ -273,14 +289,18 @@ pub(crate) fn last_chunk<C: Copy>(run: &[C], count: usize, fill: C) -> [C; FEW] 
     chunk
 }
 
-/// The body of [`fold_run`], for callers that already run under an instruction set.
+/// The body of [`fold_run`], for callers that already run under an instruction set; `far` as [`Runs::are_far`].
 #[inline(always)]
-pub(crate) fn lanes_of_run<A: Arch, C: Compute, F: LaneFold<C>>(fold: F, run: &[C]) -> F::Total {
+pub(crate) fn lanes_of_run<A: Arch, C: Compute, F: LaneFold<C>>(
+    fold: F,
+    run: &[C],
+    far: bool,
+) -> F::Total {
     match run.len() {
         0..FEW => tiny(fold, run),
         _ if !A::TUNED => lanes_in_memory(fold, run),
-        FEW..LONG => lanes::<C, F, FEW>(fold, run),
-        _ => lanes::<C, F, LANES>(fold, run),
+        FEW..LONG => lanes::<C, F, FEW>(fold, run, false),
+        _ => lanes::<C, F, LANES>(fold, run, far),
     }
 }
 
@@ -325,13 +345,13 @@ fn lanes_in_memory<C: Compute, F: LaneFold<C>>(fold: F, run: &[C]) -> F::Total {
 
 /// `N` lanes, joined to a few for the last elements of the run.
 #[inline(always)]
-fn lanes<C: Compute, F: LaneFold<C>, const N: usize>(fold: F, run: &[C]) -> F::Total {
-    let wide = step_chunks(fold, [fold.lane(); N], run.as_chunks().0);
+fn lanes<C: Compute, F: LaneFold<C>, const N: usize>(fold: F, run: &[C], far: bool) -> F::Total {
+    let wide = step_chunks(fold, [fold.lane(); N], run.as_chunks().0, far);
     let mut few = grouped(wide, |left, right| fold.join(left, right));
     let mut rest = run.as_chunks::<N>().1;
     if N > FEW {
         let (chunks, last) = rest.as_chunks();
-        few = step_chunks(fold, few, chunks);
+        few = step_chunks(fold, few, chunks, false);
         rest = last;
     }
     if !rest.is_empty() {
@@ -362,22 +382,17 @@ fn step_chunks<C: Compute, F: LaneFold<C>, const N: usize>(
     fold: F,
     mut lanes: [F::Lane; N],
     chunks: &[[C; N]],
+    far: bool,
 ) -> [F::Lane; N] {
     for chunk in chunks {
+        if far {
+            stream::wake(chunk.as_ptr().cast(), size_of_val(chunk));
+        }
         for lane in 0..N {
             lanes[lane] = fold.step(lanes[lane], chunk[lane]);
         }
     }
     lanes
-}
-
-/// Asks for the memory that follows a part of a run.
-#[inline(always)]
-pub(crate) fn prefetch_after<C>(part: &[C]) {
-    let next = part.as_ptr_range().end.cast::<u8>();
-    for line in (0..size_of_val(part)).step_by(stream::LINE) {
-        stream::prefetch(next.wrapping_add(line));
-    }
 }
 
 /// Folds at most [`ROWS`] rows column by column and merges every column into its total.

@@ -2,8 +2,11 @@
 //!
 //! These look at each element once: they are [`LaneFold`]s behind [`Lanes`]. Those that look twice are in `reduce_moments`.
 
+use crate::isa::Arch;
 use crate::numeric::{Compute, ComputeFloat};
 use crate::reduce_fold::{LaneFold, Reducer, Rows, Runs, fold_rows, fold_runs};
+use crate::reduce_short::{VectorFold, short_runs};
+use crate::vector::Vector;
 
 /// A total that holds a running sum and what rounding took from it (f64), or just the sum where f64 is wide enough.
 #[derive(Clone, Copy, Debug, Default)]
@@ -202,22 +205,67 @@ impl<C: Addable + Magnitude, const ABS: bool> LaneFold<C> for Sum<ABS> {
         C::plus(left, right)
     }
     const COMMON: bool = !ABS;
+    #[inline(always)]
+    fn short_runs<A: Arch>(self, runs: Runs<'_, C>, totals: &mut [Self::Total]) -> bool {
+        C::short_runs::<A, Self>(self, runs, totals)
+    }
 }
 
-/// Distance from zero.
+impl<C: Addable + Magnitude, const ABS: bool> VectorFold<C> for Sum<ABS> {
+    const LOSES_NAN: bool = false;
+    #[inline(always)]
+    fn step_all<V: Vector<C>>(&self, lanes: V, values: V) -> V {
+        lanes.add(magnitudes::<C, V, ABS>(values))
+    }
+    #[inline(always)]
+    fn join_all<V: Vector<C>>(&self, left: V, right: V) -> V {
+        left.add(right)
+    }
+}
+
+/// Values, or with `ABS` their distances from zero.
+#[inline(always)]
+fn magnitudes<C: Compute, V: Vector<C>, const ABS: bool>(values: V) -> V {
+    if ABS {
+        values.larger(V::splat(C::ZERO).sub(values))
+    } else {
+        values
+    }
+}
+
+/// Distance from zero, and how short runs are folded.
 pub(crate) trait Magnitude: Compute {
     fn magnitude(self) -> Self;
+    /// [`short_runs`] by this type's vectors; false, with nothing done, for types without.
+    #[inline(always)]
+    fn short_runs<A: Arch, F: VectorFold<Self>>(
+        _fold: F,
+        _runs: Runs<'_, Self>,
+        _totals: &mut [F::Total],
+    ) -> bool {
+        false
+    }
 }
 
 macro_rules! magnitude {
-    ($($t:ty, $x:ident => $abs:expr);*) => {$(
+    ($($t:ty $(: $vector:ident)?, $x:ident => $abs:expr);*) => {$(
         impl Magnitude for $t {
             #[inline(always)]
             fn magnitude(self) -> $t { let $x = self; $abs }
+            $(
+                #[inline(always)]
+                fn short_runs<A: Arch, F: VectorFold<$t>>(
+                    fold: F,
+                    runs: Runs<'_, $t>,
+                    totals: &mut [F::Total],
+                ) -> bool {
+                    short_runs::<A, $t, A::$vector, F>(fold, runs, totals)
+                }
+            )?
         }
     )*};
 }
-magnitude!(f32, x => x.abs(); f64, x => x.abs(); i64, x => x.wrapping_abs(); u64, x => x);
+magnitude!(f32: F32, x => x.abs(); f64: F64, x => x.abs(); i64, x => x.wrapping_abs(); u64, x => x);
 
 /// Product of the values.
 #[derive(Clone, Copy, Debug)]
@@ -293,6 +341,26 @@ impl<C: Magnitude, const MIN: bool, const ABS: bool> LaneFold<C> for Extreme<MIN
         self.step(left, right)
     }
     const COMMON: bool = !ABS;
+    #[inline(always)]
+    fn short_runs<A: Arch>(self, runs: Runs<'_, C>, totals: &mut [Self::Total]) -> bool {
+        C::short_runs::<A, Self>(self, runs, totals)
+    }
+}
+
+impl<C: Magnitude, const MIN: bool, const ABS: bool> VectorFold<C> for Extreme<MIN, ABS> {
+    const LOSES_NAN: bool = true;
+    #[inline(always)]
+    fn step_all<V: Vector<C>>(&self, lanes: V, values: V) -> V {
+        self.join_all(lanes, magnitudes::<C, V, ABS>(values))
+    }
+    #[inline(always)]
+    fn join_all<V: Vector<C>>(&self, left: V, right: V) -> V {
+        if MIN {
+            right.smaller(left)
+        } else {
+            right.larger(left)
+        }
+    }
 }
 
 /// How many values are not zero (NaN is not zero).
@@ -332,7 +400,7 @@ impl<C: Compute> LaneFold<C> for NonZero {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Squares;
 
-impl<C: ComputeFloat> LaneFold<C> for Squares {
+impl<C: ComputeFloat + Magnitude> LaneFold<C> for Squares {
     type Lane = C;
     type Total = f64;
     #[inline(always)]
@@ -360,6 +428,22 @@ impl<C: ComputeFloat> LaneFold<C> for Squares {
         left + right
     }
     const COMMON: bool = true;
+    #[inline(always)]
+    fn short_runs<A: Arch>(self, runs: Runs<'_, C>, totals: &mut [Self::Total]) -> bool {
+        C::short_runs::<A, Self>(self, runs, totals)
+    }
+}
+
+impl<C: ComputeFloat + Magnitude> VectorFold<C> for Squares {
+    const LOSES_NAN: bool = false;
+    #[inline(always)]
+    fn step_all<V: Vector<C>>(&self, lanes: V, values: V) -> V {
+        lanes.add(values.mul(values))
+    }
+    #[inline(always)]
+    fn join_all<V: Vector<C>>(&self, left: V, right: V) -> V {
+        left.add(right)
+    }
 }
 
 /// Sum of squares times `scale` squared, in f64.

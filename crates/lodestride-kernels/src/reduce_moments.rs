@@ -234,7 +234,7 @@ where
     C: ComputeFloat + Addable<Value = f64> + Magnitude,
 {
     let count = run.len() as f64;
-    let shift = C::of(C::value(lanes_of_run::<A, C, _>(Sum::<false>, run)) / count);
+    let shift = C::of(C::value(lanes_of_run::<A, C, _>(Sum::<false>, run, false)) / count);
     let zeros = [C::ZERO; FEW];
     let (chunks, rest) = run.as_chunks();
     let (mut sums, mut squares) = deviations((zeros, zeros), chunks, &[shift; FEW]);

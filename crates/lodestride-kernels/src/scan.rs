@@ -13,7 +13,7 @@ use crate::error::KernelError;
 use crate::isa::{Arch, Level, Task};
 use crate::numeric::{Compute, ComputeKind, run_for};
 use crate::operand::Operand;
-use crate::reduce_fold::prefetch_after;
+use crate::stream::prefetch_after;
 use crate::strided::{Dim, Dims, Source, count, dims_of, offset_at, store};
 
 /// What accumulates along the axis.

@@ -69,7 +69,10 @@ impl<C: Addable + Magnitude> Pool<C> for SumPool {
             // Rows of one element are a run.
             let run = &columns.data[columns.start as usize..][..columns.rows];
             for block in run.chunks(BLOCK) {
-                totals[0] = C::plus(totals[0], lanes_of_run::<A, C, _>(Sum::<false>, block));
+                totals[0] = C::plus(
+                    totals[0],
+                    lanes_of_run::<A, C, _>(Sum::<false>, block, false),
+                );
             }
         } else {
             for first in (0..columns.rows).step_by(ROWS) {

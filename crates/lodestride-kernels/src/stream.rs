@@ -94,6 +94,35 @@ pub(crate) fn prefetch(address: *const u8) {
     let _ = address;
 }
 
+/// Asks for the memory that follows a part of a run.
+#[inline(always)]
+pub(crate) fn prefetch_after<C>(part: &[C]) {
+    let next = part.as_ptr_range().end.cast::<u8>();
+    for line in (0..size_of_val(part)).step_by(LINE) {
+        prefetch(next.wrapping_add(line));
+    }
+}
+
+/// Bytes of a copy from which on it is worth asking ahead of it.
+const LONG: usize = 16 * PAGE;
+
+/// How far ahead [`wake`] asks.
+const AHEAD: usize = 4 * PAGE;
+
+/// Asks for a line of a page to come, for a loop that reads one long stream and calls this every `step` bytes: the lines of
+/// that page are asked for in turn, so that the processor's own prefetching is under way on it before the loop arrives. By
+/// itself it stops at the end of every page and hesitates on the next: on an Intel Xeon, sums of 64 MiB took 6.1 ms instead
+/// of 4.4 ms, on which asking for every line ahead improves little.
+#[inline(always)]
+pub(crate) fn wake(address: *const u8, step: usize) {
+    let at = address.addr() % PAGE;
+    prefetch(
+        address
+            .wrapping_sub(at)
+            .wrapping_add(AHEAD + at / step * LINE),
+    );
+}
+
 /// Makes streamed stores visible before everything this thread writes later. Every function that streamed ends with it.
 #[inline]
 pub(crate) fn fence() {
@@ -131,6 +160,9 @@ pub(crate) unsafe fn copy_raw(dst: *mut u8, src: *const u8, bytes: usize) {
     }
     for line in 0..lines {
         let at = head + line * LINE;
+        if bytes >= LONG && line % 4 == 0 {
+            wake(src.wrapping_add(at), 4 * LINE);
+        }
         // SAFETY: `at + LINE <= bytes`, and `head` has aligned the destination to a line.
         unsafe { line_raw(dst.wrapping_add(at), src.wrapping_add(at)) };
     }

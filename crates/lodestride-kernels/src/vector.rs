@@ -11,10 +11,11 @@
     )
 )]
 
+use crate::across::Plain;
 use crate::numeric::{Compute, ComputeFloat};
 
 /// Some neighbouring numbers, worked on together.
-pub(crate) trait Vector<C>: Copy {
+pub(crate) trait Vector<C>: Plain {
     /// How many.
     const LANES: usize;
     fn splat(value: C) -> Self;
@@ -42,6 +43,8 @@ pub(crate) trait Vector<C>: Copy {
     fn neg_mul_add(self, factor: Self, term: Self) -> Self;
     /// The larger number; `other` where either is NaN.
     fn larger(self, other: Self) -> Self;
+    /// The smaller number; `other` where either is NaN.
+    fn smaller(self, other: Self) -> Self;
     /// The low bits of each lane moved to where the exponent is.
     fn exponent_bits(self) -> Self;
     fn root(self) -> Self;
@@ -190,6 +193,10 @@ impl<C: ExponentBits, const N: usize> Vector<C> for Array<C, N> {
         self.zip(other, |a, b| if a > b { a } else { b })
     }
     #[inline(always)]
+    fn smaller(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a < b { a } else { b })
+    }
+    #[inline(always)]
     fn exponent_bits(self) -> Self {
         Array(self.0.map(C::exponent_bits))
     }
@@ -224,7 +231,7 @@ pub(crate) mod x86 {
 
     /// What both widths do alike: one instruction per function.
     macro_rules! arithmetic {
-        ($c:ty, $r:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $max:ident, $fma:ident, $fnma:ident,
+        ($c:ty, $r:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $max:ident, $min:ident, $fma:ident, $fnma:ident,
          $root:ident, $($name:ident $op:ident),*) => {
             const LANES: usize = $lanes;
 
@@ -263,6 +270,11 @@ pub(crate) mod x86 {
                 Register(unsafe { $max(self.0, other.0) })
             }
             #[inline(always)]
+            fn smaller(self, other: Self) -> Self {
+                // SAFETY: as above.
+                Register(unsafe { $min(self.0, other.0) })
+            }
+            #[inline(always)]
             fn mul_add(self, factor: Self, term: Self) -> Self {
                 // SAFETY: as above.
                 Register(unsafe { $fma(self.0, factor.0, term.0) })
@@ -277,11 +289,11 @@ pub(crate) mod x86 {
 
     /// Vectors of 512 bits: parts by masks, joins by the library's shuffles.
     macro_rules! wide {
-        ($c:ty, $r:ty, $mask:ty, $lanes:literal, $bits:literal, $splat:ident, $load:ident, $store:ident, $max:ident,
+        ($c:ty, $r:ty, $mask:ty, $lanes:literal, $bits:literal, $splat:ident, $load:ident, $store:ident, $max:ident, $min:ident,
          $fma:ident, $fnma:ident, $mask_load:ident, $mask_store:ident, $shift:ident, $to_int:ident, $from_int:ident,
          $total:ident, $largest:ident, $root:ident, $add:ident, $sub:ident, $mul:ident, $div:ident) => {
             impl Vector<$c> for Register<$r> {
-                arithmetic!($c, $r, $lanes, $splat, $load, $store, $max, $fma, $fnma,
+                arithmetic!($c, $r, $lanes, $splat, $load, $store, $max, $min, $fma, $fnma,
                     $root, add $add, sub $sub, mul $mul, div $div);
 
                 #[inline(always)]
@@ -336,6 +348,7 @@ pub(crate) mod x86 {
         _mm512_loadu_ps,
         _mm512_storeu_ps,
         _mm512_max_ps,
+        _mm512_min_ps,
         _mm512_fmadd_ps,
         _mm512_fnmadd_ps,
         _mm512_mask_loadu_ps,
@@ -361,6 +374,7 @@ pub(crate) mod x86 {
         _mm512_loadu_pd,
         _mm512_storeu_pd,
         _mm512_max_pd,
+        _mm512_min_pd,
         _mm512_fmadd_pd,
         _mm512_fnmadd_pd,
         _mm512_mask_loadu_pd,
@@ -379,11 +393,11 @@ pub(crate) mod x86 {
 
     /// Vectors of 256 bits: parts and joins through an array.
     macro_rules! narrow {
-        ($c:ty, $r:ty, $lanes:literal, $bits:literal, $splat:ident, $load:ident, $store:ident, $max:ident,
+        ($c:ty, $r:ty, $lanes:literal, $bits:literal, $splat:ident, $load:ident, $store:ident, $max:ident, $min:ident,
          $fma:ident, $fnma:ident, $shift:ident, $to_int:ident, $from_int:ident,
          $root:ident, $add:ident, $sub:ident, $mul:ident, $div:ident) => {
             impl Vector<$c> for Register<$r> {
-                arithmetic!($c, $r, $lanes, $splat, $load, $store, $max, $fma, $fnma,
+                arithmetic!($c, $r, $lanes, $splat, $load, $store, $max, $min, $fma, $fnma,
                     $root, add $add, sub $sub, mul $mul, div $div);
 
                 #[inline(always)]
@@ -449,6 +463,7 @@ pub(crate) mod x86 {
         _mm256_loadu_ps,
         _mm256_storeu_ps,
         _mm256_max_ps,
+        _mm256_min_ps,
         _mm256_fmadd_ps,
         _mm256_fnmadd_ps,
         _mm256_slli_epi32,
@@ -469,6 +484,7 @@ pub(crate) mod x86 {
         _mm256_loadu_pd,
         _mm256_storeu_pd,
         _mm256_max_pd,
+        _mm256_min_pd,
         _mm256_fmadd_pd,
         _mm256_fnmadd_pd,
         _mm256_slli_epi64,

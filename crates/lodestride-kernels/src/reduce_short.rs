@@ -1,0 +1,180 @@
+//! Short runs of floats, folded side by side in vector registers.
+//!
+//! A run's lanes fill a few vectors and are joined to one; then as many runs as a vector has lanes are joined by shuffles.
+//! The tree is that of a run alone. What the compiler makes of arrays here keeps going through memory.
+
+use crate::across::{FEW, eights, fours, halves};
+use crate::isa::{Arch, Level};
+use crate::numeric::Compute;
+use crate::reduce_fold::{EachRun, LaneFold, Runs, last_chunk};
+use crate::vector::Vector;
+
+/// A fold that works on whole vectors of lanes.
+pub(crate) trait VectorFold<C: Compute>: LaneFold<C, Lane = C> {
+    /// Whether NaN gets lost, so that runs which may hold one are folded again as others are.
+    const LOSES_NAN: bool;
+    fn step_all<V: Vector<C>>(&self, lanes: V, values: V) -> V;
+    fn join_all<V: Vector<C>>(&self, left: V, right: V) -> V;
+}
+
+/// Merges each of some runs of at least [`FEW`] elements into its total; false, with nothing done, where vectors are of
+/// another size than the shuffles.
+#[inline(always)]
+pub(crate) fn short_runs<A: Arch, C: Compute, V: Vector<C>, F: VectorFold<C>>(
+    fold: F,
+    runs: Runs<'_, C>,
+    totals: &mut [F::Total],
+) -> bool {
+    if !cfg!(target_arch = "x86_64") || !A::FMA || size_of::<V>() != 32 {
+        return false;
+    }
+    for (group, totals) in totals.chunks_mut(V::LANES).enumerate() {
+        let runs = runs.from(group * V::LANES);
+        let mut rows = [V::splat(C::ZERO); 8];
+        let mut sums = [V::splat(C::ZERO); 4];
+        for (index, row) in rows.iter_mut().enumerate().take(V::LANES) {
+            // What is left over at the end is filled up with the last run.
+            let run = runs.run(index.min(totals.len() - 1));
+            *row = lanes_of::<C, V, F>(fold, run, &mut sums);
+        }
+        if F::LOSES_NAN && has_nan(sums) {
+            Level::current().run(EachRun { fold, runs, totals });
+            continue;
+        }
+        let mut joined = [C::ZERO; 8];
+        across_vectors(fold, rows).store(&mut joined);
+        for (total, &lane) in totals.iter_mut().zip(&joined[..V::LANES]) {
+            *total = fold.merge(*total, fold.lift(lane));
+        }
+    }
+    true
+}
+
+/// The lanes of a run as one vector; adds its values to the sums where they are asked for.
+#[inline(always)]
+fn lanes_of<C: Compute, V: Vector<C>, F: VectorFold<C>>(
+    fold: F,
+    run: &[C],
+    sums: &mut [V; 4],
+) -> V {
+    let mut lanes = [V::splat(fold.lane()); 4];
+    let (chunks, rest) = run.as_chunks::<FEW>();
+    for chunk in chunks {
+        step::<C, V, F>(fold, &mut lanes, chunk, sums);
+    }
+    if !rest.is_empty() {
+        let last = last_chunk(run, rest.len(), fold.fill());
+        step::<C, V, F>(fold, &mut lanes, &last, sums);
+    }
+    let [a, b, c, d] = lanes;
+    if V::LANES == 8 {
+        return fold.join_all(a, b);
+    }
+    fold.join_all(fold.join_all(a, c), fold.join_all(b, d))
+}
+
+#[inline(always)]
+fn step<C: Compute, V: Vector<C>, F: VectorFold<C>>(
+    fold: F,
+    lanes: &mut [V; 4],
+    chunk: &[C; FEW],
+    sums: &mut [V; 4],
+) {
+    for part in 0..FEW / V::LANES {
+        let values = V::load(&chunk[part * V::LANES..]);
+        lanes[part] = fold.step_all(lanes[part], values);
+        if F::LOSES_NAN {
+            sums[part] = sums[part].add(values);
+        }
+    }
+}
+
+/// The lanes of as many rows as a vector has lanes, each joined to one.
+#[inline(always)]
+fn across_vectors<C: Compute, V: Vector<C>, F: VectorFold<C>>(
+    fold: F,
+    [a, b, c, d, e, f, g, h]: [V; 8],
+) -> V {
+    if V::LANES == 4 {
+        let ac = both(fold, halves(a, c));
+        let bd = both(fold, halves(b, d));
+        return both(fold, eights(ac, bd));
+    }
+    let (ae, bf) = (both(fold, halves(a, e)), both(fold, halves(b, f)));
+    let (cg, dh) = (both(fold, halves(c, g)), both(fold, halves(d, h)));
+    let (abef, cdgh) = (both(fold, eights(ae, bf)), both(fold, eights(cg, dh)));
+    both(fold, fours(abef, cdgh))
+}
+
+#[inline(always)]
+fn both<C: Compute, V: Vector<C>, F: VectorFold<C>>(fold: F, (left, right): (V, V)) -> V {
+    fold.join_all(left, right)
+}
+
+/// Whether sums are NaN: always when a value is, else only for infinities of both signs.
+#[inline(always)]
+fn has_nan<C: Compute, V: Vector<C>>([a, b, c, d]: [V; 4]) -> bool {
+    let mut sums = [C::ZERO; 8];
+    a.add(b).add(c.add(d)).store(&mut sums);
+    sums.iter().any(|sum| sum.is_nan())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reduce_fold::{fold_run, fold_runs};
+    use crate::reduce_kinds::{Addable, Extreme, Magnitude, Squares, Sum};
+
+    /// Runs folded together beside the same runs folded alone: not a bit differs.
+    fn check<C: Addable + Magnitude, F: LaneFold<C>>(
+        fold: F,
+        values: &[C],
+        bits: fn(F::Total) -> u64,
+    ) {
+        for len in [16, 17, 31, 32, 33, 64, 100, 191] {
+            for count in [4, 5, 15, 16, 21] {
+                let runs = Runs {
+                    data: values,
+                    start: 3,
+                    step: len + 1,
+                    len,
+                };
+                let mut totals = vec![fold.lift(fold.lane()); count];
+                fold_runs(fold, runs, &mut totals);
+                for (index, &total) in totals.iter().enumerate() {
+                    let alone = fold.merge(fold.lift(fold.lane()), fold_run(fold, runs.run(index)));
+                    assert_eq!(bits(total), bits(alone), "run {index} of {count} of {len}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn runs_together_are_what_each_is_alone() {
+        const ODD: [f64; 5] = [f64::NAN, f64::INFINITY, -0.0, 0.0, f64::NEG_INFINITY];
+        fn plain(i: usize) -> f64 {
+            ((i * 7919) % 1000) as f64 / 7.0 - 60.0
+        }
+        let tables: [fn(usize) -> f64; 3] = [
+            plain,
+            |i| if (i / 3).is_multiple_of(2) { 0.0 } else { -0.0 },
+            |i| *ODD.get(i % 211).unwrap_or(&plain(i)),
+        ];
+        for of in tables {
+            let wide: Vec<f64> = (0..21 * 192 + 3).map(of).collect();
+            let narrow: Vec<f32> = wide.iter().map(|&value| value as f32).collect();
+            check(Sum::<false>, &wide, |sum| f64::value(sum).to_bits());
+            check(Sum::<false>, &narrow, f64::to_bits);
+            check(Squares, &wide, f64::to_bits);
+            check(Squares, &narrow, f64::to_bits);
+            check(Extreme::<false, false>, &wide, f64::to_bits);
+            check(Extreme::<true, false>, &wide, f64::to_bits);
+            check(Extreme::<false, false>, &narrow, |most| {
+                u64::from(most.to_bits())
+            });
+            check(Extreme::<true, false>, &narrow, |least| {
+                u64::from(least.to_bits())
+            });
+        }
+    }
+}

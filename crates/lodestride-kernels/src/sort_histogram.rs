@@ -1,13 +1,16 @@
 //! Counting values by bins, and small integers by value.
 
 use lodestride_buffer::{Argument, DType};
+use lodestride_shape::Order;
 
 use crate::door;
 use crate::error::{KernelError, Result};
+use crate::isa::{Arch, Level, Task};
 use crate::operand::Operand;
 use crate::sort_key::Coding;
 use crate::sort_lines::Lines;
 use crate::sort_search::search;
+use crate::strided::Source;
 
 /// How often each bin or value occurs.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,17 +48,20 @@ pub fn histogram(
             });
         }
     }
-    let values = flat(OP, x, DType::F64)?;
-    let mut values = values.open(OP)?;
-    let values = values.slice::<f64>();
-    let bins = edges.len() - 1;
-    let is_even = is_even && (edges[bins] - edges[0]).is_normal();
-    let places = if is_even {
-        Places::Even { values, edges }
-    } else {
-        Places::Uneven { values, edges }
+    let dense = x.layout().is_contiguous(Order::C);
+    let copy = (!dense).then(|| flat(OP, x, DType::F64)).transpose()?;
+    let mut copy = copy.as_ref().map(|copy| copy.open(OP)).transpose()?;
+    let guard = x.read(OP, Argument::X)?;
+    let values = match &mut copy {
+        Some(copy) => Values::Floats(copy.slice()),
+        None => Values::of(Source::new(&guard, x.dtype()), x),
     };
-    tally(OP, x, weights, bins, &places)
+    let ruler = is_even.then(|| Ruler::new(edges)).flatten();
+    let places = match &ruler {
+        Some(ruler) => Places::Even(values, ruler),
+        None => Places::Uneven(values, edges),
+    };
+    tally(OP, x, weights, edges.len() - 1, &places)
 }
 
 /// Counts how often each of the numbers `0..len` occurs in the integers `x`, or sums the `weights` of its occurrences.
@@ -77,7 +83,7 @@ pub fn bincount(x: Operand<'_>, len: usize, weights: Option<Operand<'_>>) -> Res
         }
         door::check_range(OP, "value", value as f64, (0.0, len as f64 - 1.0))?;
     }
-    tally(OP, x, weights, len, &Places::Values(values))
+    tally(OP, x, weights, len, &Places::Integers(values))
 }
 
 /// The elements in C order.
@@ -85,33 +91,89 @@ fn flat(op: &'static str, x: Operand<'_>, dtype: DType) -> Result<Lines> {
     Lines::copy_of(op, x, x.layout().rank().saturating_sub(1), dtype)
 }
 
-/// What the bins of elements are found from.
-enum Places<'a> {
-    /// Values, and edges at equal distances.
-    Even { values: &'a [f64], edges: &'a [f64] },
-    /// Values, and edges.
-    Uneven { values: &'a [f64], edges: &'a [f64] },
-    /// Integers that are their bins, all in range.
-    Values(&'a [i64]),
+/// Values whose bins are found together.
+const TILE: usize = 512;
+
+/// Elements in C order, as `f64`.
+enum Values<'a> {
+    Floats(&'a [f64]),
+    /// Of another dtype: where the first lies, and how many there are.
+    Other(Source<'a, f64>, isize, usize),
 }
 
-impl Places<'_> {
-    /// Calls `add` with the bin and the position of every element that lies in one, in order.
-    fn each(&self, mut add: impl FnMut(usize, usize)) {
+impl<'a> Values<'a> {
+    /// The elements of an operand that lie side by side.
+    fn of(source: Source<'a, f64>, x: Operand<'_>) -> Self {
+        let (start, len) = (x.layout().offset(), x.elements());
+        match source.native() {
+            Some(all) if len > 0 => Self::Floats(&all[start..start + len]),
+            _ => Self::Other(source, start.cast_signed(), len),
+        }
+    }
+
+    /// Calls `work` with the position of the first of some elements and these elements, tile by tile.
+    fn each_tile(&self, mut work: impl FnMut(usize, &[f64])) {
         match *self {
-            Places::Even { values, edges } => by_width(values, edges, add),
-            Places::Uneven { values, edges } => by_search(values, edges, add),
-            Places::Values(values) => {
-                for (position, &value) in values.iter().enumerate() {
-                    add(value as usize, position);
+            Self::Floats(values) => {
+                for (tile, values) in values.chunks(TILE).enumerate() {
+                    work(tile * TILE, values);
+                }
+            }
+            Self::Other(source, start, len) => {
+                let mut room = [0.0; TILE];
+                for position in (0..len).step_by(TILE) {
+                    let values = &mut room[..TILE.min(len - position)];
+                    source.load(start + position.cast_signed(), 1, values);
+                    work(position, values);
                 }
             }
         }
     }
 }
 
-/// Up to so many bins there are two counters for each: equal neighbours then do not wait for one another's sum.
-const PAIRED: usize = 1 << 12;
+/// What the bins of elements are found from.
+enum Places<'a> {
+    /// Values, and edges at equal distances.
+    Even(Values<'a>, &'a Ruler<'a>),
+    /// Values, and edges.
+    Uneven(Values<'a>, &'a [f64]),
+    /// Integers that are their bins, all in range.
+    Integers(&'a [i64]),
+}
+
+/// Takes the bins of some elements and the position of the first; one more bin is for what lies in none.
+type Add<'a> = dyn FnMut(usize, &[usize]) + 'a;
+
+impl Places<'_> {
+    /// Calls `add` with the bins of all elements, in order.
+    fn each(&self, add: &mut Add<'_>) {
+        let mut bins = [0; TILE];
+        match self {
+            Places::Even(values, ruler) => values.each_tile(|position, values| {
+                let bins = &mut bins[..values.len()];
+                let values = Measure {
+                    ruler,
+                    values,
+                    bins,
+                };
+                Level::current().narrowed().run(values);
+                add(position, bins);
+            }),
+            Places::Uneven(values, edges) => by_search(values, edges, add),
+            Places::Integers(values) => {
+                for (tile, values) in values.chunks(TILE).enumerate() {
+                    for (bin, &value) in bins.iter_mut().zip(values) {
+                        *bin = value as usize;
+                    }
+                    add(tile * TILE, &bins[..values.len()]);
+                }
+            }
+        }
+    }
+}
+
+/// Up to so many bins there are several counters for each: equal neighbours then do not wait for one another's sum.
+const SEVERAL: usize = 1 << 10;
 
 /// How many elements are in each bin, or the sum of their weights.
 fn tally(
@@ -122,67 +184,140 @@ fn tally(
     places: &Places<'_>,
 ) -> Result<Tally> {
     let Some(weights) = weights else {
-        let mut counts = vec![0i64; bins];
-        if bins > PAIRED {
-            places.each(|bin, _| counts[bin] += 1);
+        let mut counts = vec![0i64; bins + 1];
+        if bins > SEVERAL {
+            places.each(&mut |_, bins| bins.iter().for_each(|&bin| counts[bin] += 1));
         } else {
-            let mut odd = vec![0i64; bins];
-            places.each(|bin, position| {
-                let counts = if position % 2 == 0 {
-                    &mut counts
-                } else {
-                    &mut odd
-                };
-                counts[bin] += 1;
+            let mut others = [counts.clone(), counts.clone(), counts.clone()];
+            let [b, c, d] = &mut others;
+            places.each(&mut |_, bins| {
+                let (fours, rest) = bins.as_chunks();
+                for &[at, bt, ct, dt] in fours {
+                    counts[at] += 1;
+                    b[bt] += 1;
+                    c[ct] += 1;
+                    d[dt] += 1;
+                }
+                rest.iter().for_each(|&bin| counts[bin] += 1);
             });
-            counts
-                .iter_mut()
-                .zip(&odd)
-                .for_each(|(sum, more)| *sum += more);
+            for more in &others {
+                (counts.iter_mut().zip(more)).for_each(|(sum, more)| *sum += more);
+            }
         }
+        counts.truncate(bins);
         return Ok(Tally::Counts(counts));
     };
     weights.check_shape(op, Argument::Y, x.shape())?;
     let weights = flat(op, weights, DType::F64)?;
     let mut weights = weights.open(op)?;
     let weights = weights.slice::<f64>();
-    let mut sums = vec![0.0; bins];
-    places.each(|bin, position| sums[bin] += weights[position]);
+    let mut sums = vec![0.0; bins + 1];
+    places.each(&mut |position, bins| {
+        for (&bin, &weight) in bins.iter().zip(&weights[position..]) {
+            sums[bin] += weight;
+        }
+    });
+    sums.truncate(bins);
     Ok(Tally::Weights(sums))
 }
 
-/// Values whose bins are estimated together.
-const TILE: usize = 256;
+/// Edges at equal distances. The bin of a value is computed where that is sure to be right, and else looked up.
+struct Ruler<'a> {
+    edges: &'a [f64],
+    scale: f64,
+    /// Values up to so far from the middle of a bin, in bins, are in it.
+    reach: f64,
+}
 
-/// Bins of equal width: the bin is computed, and set right by its edges where rounding missed it.
-fn by_width(values: &[f64], edges: &[f64], mut add: impl FnMut(usize, usize)) {
-    let bins = edges.len() - 1;
-    let (first, last) = (edges[0], edges[bins]);
-    let scale = bins as f64 / (last - first);
-    let mut estimates = [0u32; TILE];
-    for (tile, values) in values.chunks(TILE).enumerate() {
-        for (estimate, &value) in estimates.iter_mut().zip(values) {
-            // Saturates: what is too large is set right below, and NaN is left out there.
-            *estimate = ((value - first) * scale) as u32;
+impl<'a> Ruler<'a> {
+    /// None where edges lie so far from where they are expected that many bins would have to be looked up.
+    fn new(edges: &'a [f64]) -> Option<Self> {
+        /// How far an edge may be, in bins.
+        const NEAR: f64 = 0.0625;
+        let bins = (edges.len() - 1) as f64;
+        let mut ruler = Ruler {
+            edges,
+            scale: bins / (edges[edges.len() - 1] - edges[0]),
+            reach: 0.0,
+        };
+        let mut most = 0.0f64;
+        for (index, &edge) in edges.iter().enumerate() {
+            let miss = (ruler.place(edge) - index as f64).abs();
+            if miss.is_nan() || miss > NEAR {
+                return None;
+            }
+            most = most.max(miss);
         }
-        for (at, (&value, &estimate)) in values.iter().zip(&estimates).enumerate() {
-            if !(value >= first && value <= last) {
-                continue;
+        // Places ascend with the values: what is further than `most` from an edge's number is on that side of the edge. The
+        // rest is for the rounding of the middle.
+        ruler.reach = 0.5 - most - bins * 4.0 * f64::EPSILON;
+        Some(ruler)
+    }
+
+    /// How far a value is from the first edge, in bins.
+    #[inline(always)]
+    fn place(&self, value: f64) -> f64 {
+        (value - self.edges[0]) * self.scale
+    }
+
+    /// The bin of a value; one more than the last for what is in none.
+    fn look_up(&self, value: f64) -> usize {
+        let none = self.edges.len() - 1;
+        match self.edges.partition_point(|&edge| edge <= value) {
+            0 => none,
+            place if place <= none => place - 1,
+            _ if value == self.edges[none] => none - 1,
+            _ => none,
+        }
+    }
+}
+
+/// Finds the bins of some values.
+struct Measure<'a> {
+    ruler: &'a Ruler<'a>,
+    values: &'a [f64],
+    bins: &'a mut [usize],
+}
+
+/// In place of a bin that has to be looked up.
+const UNSURE: usize = usize::MAX;
+
+impl Task for Measure<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        /// Added to a number, it leaves the nearest integer in the low bits.
+        const WHOLE: f64 = (3u64 << 51) as f64;
+        let Self {
+            ruler,
+            values,
+            bins,
+        } = self;
+        let (reach, end) = (ruler.reach, (ruler.edges.len() - 1) as f64);
+        let mut any = 0;
+        for (bin, &value) in bins.iter_mut().zip(values) {
+            let place = ruler.place(value);
+            let whole = place - 0.5 + WHOLE;
+            let off = place - 0.5 - (whole - WHOLE);
+            // `&`: no branches, so that the loop vectorises. NaN is never sure.
+            let is_sure = (off.abs() <= reach) & (place > 0.0) & (place < end);
+            let at = (whole.to_bits() ^ WHOLE.to_bits()) as usize;
+            *bin = if is_sure { at } else { UNSURE };
+            any |= *bin;
+        }
+        if any > UNSURE / 2 {
+            for (bin, &value) in bins.iter_mut().zip(values) {
+                if *bin == UNSURE {
+                    *bin = ruler.look_up(value);
+                }
             }
-            let mut bin = (estimate as usize).min(bins - 1);
-            while value < edges[bin] {
-                bin -= 1;
-            }
-            while bin + 1 < bins && value >= edges[bin + 1] {
-                bin += 1;
-            }
-            add(bin, tile * TILE + at);
         }
     }
 }
 
 /// Bins of any width, by binary search.
-fn by_search(values: &[f64], edges: &[f64], mut add: impl FnMut(usize, usize)) {
+fn by_search(values: &Values<'_>, edges: &[f64], add: &mut Add<'_>) {
     let coding = Coding::new(DType::F64, false);
     let ranked = |values: &mut dyn Iterator<Item = f64>| {
         let mut keys: Vec<u64> = values.map(f64::to_bits).collect();
@@ -190,20 +325,105 @@ fn by_search(values: &[f64], edges: &[f64], mut add: impl FnMut(usize, usize)) {
         keys
     };
     let table = ranked(&mut edges.iter().copied());
-    let bins = edges.len() - 1;
-    let mut places = [0u64; TILE];
-    for (tile, values) in values.chunks(TILE).enumerate() {
+    let none = edges.len() - 1;
+    let (mut places, mut bins) = ([0u64; TILE], [0; TILE]);
+    values.each_tile(|position, values| {
         let keys = ranked(&mut values.iter().copied());
         let places = &mut places[..keys.len()];
         search(&table, &keys, places, |a, b| a <= b);
-        for (at, (&place, key)) in places.iter().zip(&keys).enumerate() {
-            let position = tile * TILE + at;
-            match place as usize {
-                0 => {}
-                place if place <= bins => add(place - 1, position),
-                _ if *key == table[bins] => add(bins - 1, position),
-                _ => {}
+        let found = places.iter().zip(&keys);
+        for (bin, (&place, key)) in bins.iter_mut().zip(found) {
+            *bin = match place as usize {
+                0 => none,
+                place if place <= none => place - 1,
+                _ if *key == table[none] => none - 1,
+                _ => none,
+            };
+        }
+        add(position, &bins[..keys.len()]);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodestride_buffer::{Buffer, Element};
+    use lodestride_shape::Layout;
+
+    /// The bin of a value by the definition.
+    fn bin(value: f64, edges: &[f64]) -> Option<usize> {
+        let last = edges.len() - 1;
+        let inside = |bin: usize| edges[bin] <= value && value < edges[bin + 1];
+        let at_end = (value == edges[last]).then_some(last - 1);
+        (0..last).find(|&bin| inside(bin)).or(at_end)
+    }
+
+    /// Histograms of an array and of every second element of it, beside the definition; `is_even` may not matter.
+    fn check<T: Element + Into<f64>>(values: &[T], edges: &[f64]) {
+        let buffer = Buffer::from_vec(values.to_vec()).unwrap();
+        for step in [1, 2] {
+            let len = values.len() / step;
+            let layout = Layout::new([len], [step as isize], 0).unwrap();
+            let x = Operand::new(&buffer, &layout, T::DTYPE).unwrap();
+            let mut counts = vec![0; edges.len() - 1];
+            let seen = values.iter().step_by(step).take(len);
+            for bin in seen.filter_map(|&value| bin(value.into(), edges)) {
+                counts[bin] += 1;
             }
+            for is_even in [false, true] {
+                let found = histogram(x, edges, is_even, None).unwrap();
+                assert_eq!(found, Tally::Counts(counts.clone()), "{edges:?}, {is_even}");
+                let weights = counts.iter().map(|&count| count as f64).collect();
+                let ones = Buffer::from_vec(vec![1.0f32; values.len()]).unwrap();
+                let ones = Operand::new(&ones, &layout, DType::F32).unwrap();
+                let found = histogram(x, edges, is_even, Some(ones)).unwrap();
+                assert_eq!(found, Tally::Weights(weights), "{edges:?}, {is_even}");
+            }
+        }
+    }
+
+    #[test]
+    fn bins_are_those_of_the_definition() {
+        let even = |first: f64, last: f64, bins: usize| -> Vec<f64> {
+            let step = (last - first) / bins as f64;
+            let edge = |i: usize| {
+                if i == bins {
+                    last
+                } else {
+                    first + i as f64 * step
+                }
+            };
+            (0..=bins).map(edge).collect()
+        };
+        let rounded = |edges: Vec<f64>| edges.iter().map(|&edge| f64::from(edge as f32)).collect();
+        let tables: [Vec<f64>; 8] = [
+            even(0.1, 1.0, 100),
+            rounded(even(0.1, 1.0, 100)),
+            even(-3.0, 5.0, 1),
+            even(1e16, 1e16 + 10.0, 40),
+            even(0.0, 1e-307, 10),
+            even(0.0, 1.0, 3000),
+            vec![0.0, 0.0, 1.0, 4.0, 4.0],
+            vec![2.0, 2.0],
+        ];
+        for edges in &tables {
+            let (first, last) = (edges[0], edges[edges.len() - 1]);
+            let spread = |i: usize| first + (last - first) * ((i * 7919) % 1301) as f64 / 1250.0;
+            let beside = edges
+                .iter()
+                .flat_map(|edge| [edge.next_down(), *edge, edge.next_up()]);
+            let odd = [
+                f64::NAN,
+                f64::INFINITY,
+                f64::NEG_INFINITY,
+                -0.0,
+                1e300,
+                -1e300,
+            ];
+            let values: Vec<f64> = (0..1300).map(spread).chain(beside).chain(odd).collect();
+            check(&values, edges);
+            let narrow: Vec<f32> = values.iter().map(|&value| value as f32).collect();
+            check(&narrow, edges);
         }
     }
 }

@@ -262,6 +262,11 @@ impl Dense {
             let room = stream::PIECE - dst.addr() % stream::LINE;
             let n = (room / self.size).max(1).min(range.end - start);
             let [a, b] = self.at(start);
+            for (source, size) in [a, b].into_iter().zip(self.sizes) {
+                if size > 0 {
+                    stream::wake(source, stream::PIECE);
+                }
+            }
             // SAFETY: as in `run`, into a stage with room for `n` elements that nobody else sees.
             unsafe { (self.kernel)(n, stage, a, b, std::ptr::null()) };
             // SAFETY: the destination has these elements, and it is apart from the stage.

@@ -197,6 +197,11 @@ impl<'s, 'c> Frame<'s, 'c> {
         for (slot, lane) in self.lanes.iter().enumerate() {
             if lane.access != Access::Tiled {
                 self.slots[slot] = lane.at;
+                if self.setup.streamed && lane.access == Access::Direct {
+                    for at in (0..n * lane.size).step_by(stream::PIECE) {
+                        stream::wake(lane.at.wrapping_add(at), stream::PIECE);
+                    }
+                }
             } else if slot >= self.setup.outputs {
                 let tile = self.slots[slot];
                 // SAFETY: the lane is valid for `n` elements; tile memory is apart and holds a chunk.

@@ -15,14 +15,14 @@ use lodestride_buffer::Element;
 
 use crate::gemm_small::Blend;
 use crate::gemm_tile::TileFloat;
-use crate::matrix::{Matrix, MatrixMut, MatrixShape};
+use crate::matrix::{Grid, Matrix, MatrixMut, MatrixShape};
 use crate::numeric::Compute;
 use crate::threads;
 
 /// What multiplies large matrices of floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Backend {
-    /// The pure-Rust `gemm` crate: always there.
+    /// Our own kernels and the pure-Rust `gemm` crate: always there.
     Gemm,
     /// The system's OpenBLAS: with the `openblas` feature.
     OpenBlas,
@@ -32,7 +32,7 @@ pub enum Backend {
 static CHOSEN: AtomicU8 = AtomicU8::new(0);
 
 impl Backend {
-    /// The backend of this process: `gemm`, unless the environment variable `LODESTRIDE_BLAS=openblas` or
+    /// The backend of this process: `Gemm`, unless the environment variable `LODESTRIDE_BLAS=openblas` or
     /// [`Backend::select`] asks for OpenBLAS and it is built in.
     pub fn current() -> Backend {
         match CHOSEN.load(Ordering::Relaxed) {
@@ -115,38 +115,16 @@ pub(crate) fn product<C: BlasFloat>(
         to,
         blend,
     };
-    let [down, across] = grid(to.rows, to.columns, threads);
-    let rows = to.rows.div_ceil(down).next_multiple_of(ROW_STEP);
-    let columns = to.columns.div_ceil(across).next_multiple_of(COLUMN_STEP);
-    let (down, across) = (to.rows.div_ceil(rows), to.columns.div_ceil(columns));
-    threads::for_each_part(0..down * across, |part| {
-        job.part(
-            share(part % down, rows, to.rows),
-            share(part / down, columns, to.columns),
-        );
+    let ways = Grid::even(to.rows, to.columns, threads);
+    let grid = Grid::new(to.rows, to.columns, ways, [48, 16]);
+    threads::for_each_part(0..grid.parts(), |part| {
+        let (rows, columns) = grid.part(part);
+        job.part(rows, columns);
     });
 }
 
 /// Multiply-adds from which on a second thread pays.
-const WORTH: usize = 5 << 20;
-
-/// Parts begin at multiples of what the kernels work on at once.
-const ROW_STEP: usize = 48;
-const COLUMN_STEP: usize = 16;
-
-/// Into how many parts to divide rows and columns among threads, so that the parts are as square as can be: each part reads
-/// its rows of the left and its columns of the right matrix.
-fn grid(rows: usize, columns: usize, threads: usize) -> [usize; 2] {
-    let ways = (1..=threads).filter(|down| threads.is_multiple_of(*down));
-    let least = ways.min_by_key(|&down| rows.div_ceil(down) + columns.div_ceil(threads / down));
-    let down = least.unwrap_or(1);
-    [down, threads / down]
-}
-
-/// The `part`th of the shares of `size` that `count` is divided into.
-fn share(part: usize, size: usize, count: usize) -> Range<usize> {
-    (part * size).min(count)..((part + 1) * size).min(count)
-}
+pub(crate) const WORTH: usize = 5 << 20;
 
 /// A product whose parts may be computed by different threads.
 ///

@@ -2,26 +2,44 @@
 
 use lodestride_buffer::Buffer;
 
-use crate::blas::{self, BlasFloat};
+use crate::blas::{self, Backend, BlasFloat};
 use crate::gemm_small::{self, Blend};
 use crate::gemm_tile::{self, TileFloat, Walk};
+use crate::isa::Isa;
 use crate::matrix::{Matrix, MatrixMut, MatrixShape};
 use crate::threads;
 
 /// Multiply-adds below which one thin product stays on one thread.
 const THIN_THREADED: usize = 1 << 19;
 
-/// Multiply-adds up to which tiles that are not packed are faster than a packing library.
-pub(crate) const SMALL: usize = 48 * 48 * 48;
+/// Multiply-adds up to which tiles that are not packed are fastest.
+const SMALL: usize = 48 * 48 * 48;
+
+/// The same with the registers of AVX-512, for a call of its own: what a batch brings from memory is read better by packing.
+const MIDDLING: usize = 96 * 96 * 96;
+
+/// Elements over which the rows of the right matrix may then reach: far apart they drive one another out of L1.
+const NEAR: usize = 1 << 15;
+
+/// Columns that all rows of the left matrix share in one go of tiles: packing rows would cost more than multiplying them.
+const NARROW: usize = 24;
+
+/// Whether a call's product of so many multiply-adds is best done in tiles, with `k` rows of the right matrix `b_row` apart.
+#[inline]
+pub(crate) fn is_small(isa: Isa, work: usize, k: usize, b_row: isize) -> bool {
+    work <= SMALL || work <= MIDDLING && isa == Isa::Avx512 && is_near(k, b_row)
+}
+
+#[inline]
+fn is_near(k: usize, b_row: isize) -> bool {
+    k.saturating_mul(b_row.unsigned_abs()) <= NEAR
+}
 
 /// Rows up to which a product is bound by reading the other matrix.
 pub(crate) const THIN: usize = 8;
 
 /// Elements of the other matrix up to which such a product is done in tiles.
 pub(crate) const TILED: usize = 2048;
-
-/// Rows and columns of a symmetric product that is not divided any more.
-const SYMMETRIC: usize = 64;
 
 /// The threads that one product of so many multiply-adds may have; asking the pool costs as much as a tiny product.
 pub(crate) fn threads_for(work: usize) -> usize {
@@ -57,8 +75,7 @@ pub(crate) fn multiply<C: BlasFloat>(
     if unpacked(b.transposed(), a.transposed(), &mut turned, blend, threads) {
         return;
     }
-    if is_square_of_one(a, b) && blend.beta == C::ZERO && m > SYMMETRIC {
-        symmetric(a, b, &mut out, blend, threads);
+    if packed(a, b, &mut out, blend, threads) {
         return;
     }
     let unfavourable = b.shape().column_step != 1 && a.shape().column_step == 1;
@@ -110,14 +127,22 @@ fn unpacked<C: TileFloat>(
     threads: usize,
 ) -> bool {
     let (m, n, k) = (a.shape().rows, b.shape().columns, a.shape().columns);
-    let run = |out: &mut _, walk| gemm_tile::product(a, b, out, blend, walk, threads);
+    let run = |out: &mut _, walk| {
+        let single = walk == Walk::Tiles && m * n * k < blas::WORTH;
+        let threads = if single { 1 } else { threads };
+        gemm_tile::product(a, b, out, blend, walk, threads)
+    };
     if n == 1 && run(out, Walk::Dots) {
         return true;
     }
     if m <= THIN && k * n > TILED {
         return run(out, Walk::Sweep);
     }
-    m * n * k <= SMALL && run(out, Walk::Tiles)
+    let has_wide = Isa::detect() == Isa::Avx512;
+    if m * n * k <= SMALL || has_wide && n <= NARROW && is_near(k, b.shape().row_step) {
+        return run(out, Walk::Tiles);
+    }
+    has_wide && m <= 2 * THIN && run(out, Walk::Sweep)
 }
 
 /// Whether `b` is `a` transposed, the same elements in the same memory.
@@ -125,41 +150,38 @@ fn is_square_of_one<C: Copy>(a: Matrix<'_, C>, b: Matrix<'_, C>) -> bool {
     std::ptr::eq(a.data(), b.data()) && a.shape() == b.shape().transposed()
 }
 
-/// `out = alpha * a a'`: one triangle is multiplied, the other mirrored.
-fn symmetric<C: BlasFloat>(
+/// A product of packed panels; false, having done nothing, where the backend is to do it: from the diagonal on with any
+/// vectors, and with AVX-512 where rows of either matrix are not contiguous, which the `gemm` crate reads worse.
+fn packed<C: BlasFloat>(
     a: Matrix<'_, C>,
     b: Matrix<'_, C>,
     out: &mut MatrixMut<'_, C>,
     blend: Blend<C>,
     threads: usize,
-) {
-    let (n, k) = (a.shape().rows, a.shape().columns);
-    if n <= SYMMETRIC {
-        return blas::product(a, b, out, blend, threads);
+) -> bool {
+    let is_square = is_square_of_one(a, b) && blend.beta == C::ZERO;
+    let work = a.shape().rows * b.shape().rows * b.shape().columns;
+    let suits = || {
+        let apart = a.shape().column_step != 1 || b.shape().column_step != 1;
+        let is_ours = Isa::detect() == Isa::Avx512 && Backend::current() == Backend::Gemm;
+        apart && work > MIDDLING && is_ours
+    };
+    if !is_square && !suits() {
+        return false;
     }
-    let half = (n / 2).next_multiple_of(16);
-    let (upper, lower) = (a.part(0, half, 0, k), a.part(half, n - half, 0, k));
-    let (left, right) = (b.part(0, k, 0, half), b.part(0, k, half, n - half));
-    symmetric(upper, left, &mut out.part(0, half, 0, half), blend, threads);
-    blas::product(
-        upper,
-        right,
-        &mut out.part(0, half, half, n - half),
-        blend,
-        threads,
-    );
     let shape = out.shape();
-    let data = out.data();
-    for row in half..n {
-        for column in 0..half {
-            data[shape.at(row, column)] = data[shape.at(column, row)];
-        }
+    if shape.column_step != 1 && shape.row_step == 1 {
+        // Rows of the transposed product are contiguous.
+        let mut turned = MatrixMut::new(out.data(), shape.transposed());
+        return packed(b.transposed(), a.transposed(), &mut turned, blend, threads);
     }
-    symmetric(
-        lower,
-        right,
-        &mut out.part(half, n - half, half, n - half),
-        blend,
-        threads,
-    );
+    let threads = if work < blas::WORTH { 1 } else { threads };
+    if !is_square {
+        return gemm_tile::product(a, b, out, blend, Walk::Packed, threads);
+    }
+    let done = gemm_tile::product(a, b, out, blend, Walk::Square { first: 0 }, threads);
+    if done {
+        gemm_tile::mirror(out);
+    }
+    done
 }

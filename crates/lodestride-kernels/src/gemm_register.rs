@@ -25,7 +25,7 @@ pub(crate) trait Register: Copy {
     type Item: Compute;
     type Mask: Copy;
     const LANES: usize;
-    /// Rows of a tile two registers wide: as many as leave registers for the operands.
+    /// Rows of a tile three registers wide: as many as leave registers for the operands.
     const ROWS: usize;
 
     /// The first `lanes` lanes, of at most `LANES`.

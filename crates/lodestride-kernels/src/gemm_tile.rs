@@ -1,27 +1,32 @@
-//! Products of float matrices without packing: parts of the result stay in vector registers or L1, the last columns under
-//! a mask.
+//! Products of float matrices in tiles: parts of the result stay in vector registers or L1, the last columns under a mask.
 //!
-//! A packing library copies both operands before it multiplies; for small and for thin matrices that costs more than it
-//! saves.
+//! Large matrices are packed first (`gemm_packed.rs`); for small and for thin ones that costs more than it saves.
 #![expect(
     unsafe_code,
     reason = "masked loads and stores of vector registers take raw pointers"
 )]
 
+use std::ops::Range;
+
+use lodestride_buffer::{Buffer, Element};
+
 use crate::gemm_small::Blend;
 use crate::isa::{Isa, Level};
-use crate::matrix::{Matrix, MatrixMut};
+use crate::matrix::{Grid, Matrix, MatrixMut};
 use crate::stream::LINE;
 use crate::threads;
 use crate::transpose::Sheet;
 
 /// A float with tile kernels.
-pub(crate) trait TileFloat: Copy + Send + Sync {
+pub(crate) trait TileFloat: Element + Send + Sync {
     /// Runs a job on this machine's vectors.
     ///
     /// # Safety
     /// As [`Job`] says, with the layouts of the walk; the level must have tiles.
     unsafe fn run(level: Level, job: &Job<Self>, walk: Walk);
+
+    /// Elements of working memory that a packed product of so many columns and steps needs.
+    fn room(n: usize, k: usize) -> usize;
 }
 
 /// In which order a product is worked on.
@@ -33,12 +38,18 @@ pub(crate) enum Walk {
     Sweep,
     /// Row after row of the left operand, whose rows are contiguous: one contiguous column on the right.
     Dots,
+    /// Block after block of both operands, copied to panels: any layout.
+    Packed,
+    /// The same from the diagonal on, of a matrix and its own transpose, where the product begins at column `first` of the
+    /// whole.
+    Square { first: usize },
 }
 
 /// One product as pointers and steps.
 ///
-/// To run it, `a[i * a_row + p * a_column]`, `b[p * b_row + j]` and `out[i * out_row + j * out_column]` must be valid for
-/// every row `i < m`, column `j < n` and `p < k`, `out` for writes, and `out` must overlap neither input.
+/// To run it, `a[i * a_row + p * a_column]`, `b[p * b_row + j * b_column]` and `out[i * out_row + j * out_column]` must be
+/// valid for every row `i < m`, column `j < n` and `p < k`, `out` for writes, and `out` must overlap neither input. Walks
+/// that pack write to as many elements of `room` as [`TileFloat::room`] says; the others take `b_column` for 1.
 #[derive(Clone, Copy)]
 pub(crate) struct Job<C> {
     pub(crate) a: *const C,
@@ -50,13 +61,16 @@ pub(crate) struct Job<C> {
     pub(crate) a_row: isize,
     pub(crate) a_column: isize,
     pub(crate) b_row: isize,
+    pub(crate) b_column: isize,
     pub(crate) out_row: isize,
     pub(crate) out_column: isize,
     pub(crate) blend: Blend<C>,
+    pub(crate) room: *mut C,
 }
 
 /// `out = alpha * a b + beta * out` on up to `threads` threads; false, having done nothing, unless the machine has masked
-/// vectors and the layouts are those of the walk. A `beta` of zero never reads `out`.
+/// vectors, the layouts are those of the walk and there is memory to pack in. A `beta` of zero never reads `out`. No size is
+/// zero.
 pub(crate) fn product<C: TileFloat>(
     a: Matrix<'_, C>,
     b: Matrix<'_, C>,
@@ -69,13 +83,14 @@ pub(crate) fn product<C: TileFloat>(
     let fits = match walk {
         Walk::Tiles | Walk::Sweep => right.column_step == 1 || right.columns <= 1,
         Walk::Dots => right.columns == 1 && right.row_step == 1 && left.column_step == 1,
+        Walk::Packed | Walk::Square { .. } => true,
     };
     let level = Level::current();
     if !fits || !matches!(level.isa(), Isa::Avx2 | Isa::Avx512) {
         return false;
     }
     assert!(left.rows == to.rows && right.columns == to.columns && left.columns == right.rows);
-    let job = Job {
+    let mut job = Job {
         a: a.data().as_ptr().wrapping_add(left.start),
         b: b.data().as_ptr().wrapping_add(right.start),
         out: out.data().as_mut_ptr().wrapping_add(to.start),
@@ -85,30 +100,83 @@ pub(crate) fn product<C: TileFloat>(
         a_row: left.row_step,
         a_column: left.column_step,
         b_row: right.row_step,
+        b_column: right.column_step,
         out_row: to.row_step,
         out_column: to.column_step,
         blend,
+        room: std::ptr::null_mut(),
     };
-    if threads == 1 || walk == Walk::Tiles {
-        // SAFETY: `Matrix::new` and `MatrixMut::new` have proven every element of these shapes to lie inside the slices
-        // the pointers come from; `out` is a unique borrow.
-        unsafe { C::run(level, &job, walk) };
+    let grid = walk.grid(job.m, job.n, threads);
+    let run = |job: Job<C>, room: usize| {
+        threads::for_each_part(0..grid.parts(), |index| {
+            let (part, walk) = job.part(walk, grid.part(index), index * room);
+            // SAFETY: `Matrix::new` and `MatrixMut::new` have proven every element of these shapes to lie inside the slices
+            // the pointers come from; `out` is a unique borrow, and the parts write to different rows or columns of it and
+            // to different rooms, each as large as the widest part needs.
+            unsafe { C::run(level, &part, walk) };
+        });
+    };
+    if !matches!(walk, Walk::Packed | Walk::Square { .. }) {
+        run(job, 0);
         return true;
     }
-    let (total, unit) = match walk {
-        Walk::Tiles => (1, 1),
-        Walk::Sweep => (job.n, 64),
-        Walk::Dots => (job.m, 8),
+    let room = C::room(grid.widest(), job.k);
+    let Ok(buffer) = Buffer::detached_recycled(grid.parts() * room * size_of::<C>()) else {
+        return false;
     };
-    let share = total.div_ceil(threads).next_multiple_of(unit);
-    threads::for_each_part(0..total.div_ceil(share), |part| {
-        let first = part * share;
-        let part = job.part(walk, first, share.min(total - first));
-        // SAFETY: `Matrix::new` and `MatrixMut::new` have proven every element of these shapes to lie inside the slices
-        // the pointers come from; `out` is a unique borrow, and the parts write to different rows or columns of it.
-        unsafe { C::run(level, &part, walk) };
-    });
+    let Ok(mut rooms) = buffer.write() else {
+        return false;
+    };
+    job.room = rooms.slice_mut::<C>().as_mut_ptr();
+    run(job, room);
     true
+}
+
+/// Copies the part of a square matrix above the diagonal to the one below.
+pub(crate) fn mirror<C: Copy>(out: &mut MatrixMut<'_, C>) {
+    let shape = out.shape();
+    assert!(shape.rows == shape.columns);
+    let data = out.data();
+    for first in (0..shape.rows).step_by(MIRRORED) {
+        let count = MIRRORED.min(shape.rows - first);
+        let (above, below) = (shape.at(0, first), shape.at(first, 0));
+        let sheet = Sheet {
+            x: data.as_ptr().wrapping_add(above).cast(),
+            out: data.as_mut_ptr().wrapping_add(below).cast(),
+            size: size_of::<C>(),
+            rows: first,
+            columns: count,
+            x_steps: [shape.row_step, shape.column_step],
+            out_steps: [shape.column_step, shape.row_step],
+            stream: false,
+        };
+        // SAFETY: `MatrixMut::new` has proven every element of the shape, and the slice is a unique borrow; what is read
+        // lies above the diagonal, what is written below.
+        unsafe { sheet.run() };
+        for row in first..first + count {
+            for column in first..row {
+                data[shape.at(row, column)] = data[shape.at(column, row)];
+            }
+        }
+    }
+}
+
+/// Rows that are mirrored at once.
+const MIRRORED: usize = 64;
+
+impl Walk {
+    /// How a product is divided among threads.
+    fn grid(self, m: usize, n: usize, threads: usize) -> Grid {
+        let (ways, units) = match self {
+            Walk::Sweep => ([1, threads], [1, 64]),
+            Walk::Tiles | Walk::Dots => ([threads, 1], [8, 1]),
+            Walk::Packed => (Grid::even(m, n, threads), [48, 48]),
+            // Some columns have less above the diagonal than others.
+            Walk::Square { .. } if threads > 1 => ([1, 4 * threads], [1, 48]),
+            Walk::Square { .. } => ([1, 1], [1, 1]),
+        };
+        Grid::new(m, n, ways, units)
+    }
 }
 
 /// Copies a matrix to rows one after the other, on up to `threads` threads: what the kernels of this machine read best on the
@@ -137,26 +205,36 @@ pub(crate) fn to_rows<C: Copy + Send + Sync>(x: Matrix<'_, C>, to: &mut [C], thr
     });
 }
 
-// SAFETY: the inputs are only read, and threads work on parts with different destinations (`product`).
+// SAFETY: the inputs are only read, and threads work on parts with different destinations and rooms (`product`).
 unsafe impl<C: Sync> Sync for Job<C> {}
 
 impl<C: Copy> Job<C> {
-    /// `count` rows (of dots) or columns (of a sweep) from `first` on; tiles are not divided.
-    fn part(&self, walk: Walk, first: usize, count: usize) -> Self {
+    /// Some rows and columns, with room of their own. The diagonal of a square goes with its columns.
+    fn part(
+        &self,
+        walk: Walk,
+        (rows, columns): (Range<usize>, Range<usize>),
+        room: usize,
+    ) -> (Self, Walk) {
+        let (down, across) = (rows.start as isize, columns.start as isize);
+        let corner = down * self.out_row + across * self.out_column;
+        let part = Self {
+            a: self.a.wrapping_offset(down * self.a_row),
+            b: self.b.wrapping_offset(across * self.b_column),
+            out: self.out.wrapping_offset(corner),
+            m: rows.len(),
+            n: columns.len(),
+            room: self.room.wrapping_add(room),
+            ..*self
+        };
         match walk {
-            Walk::Tiles => *self,
-            Walk::Sweep => Self {
-                b: self.b.wrapping_add(first),
-                out: self.out.wrapping_offset(first as isize * self.out_column),
-                n: count,
-                ..*self
-            },
-            Walk::Dots => Self {
-                a: self.a.wrapping_offset(first as isize * self.a_row),
-                out: self.out.wrapping_offset(first as isize * self.out_row),
-                m: count,
-                ..*self
-            },
+            Walk::Square { first } => (
+                part,
+                Walk::Square {
+                    first: first + columns.start,
+                },
+            ),
+            _ => (part, walk),
         }
     }
 }
@@ -169,6 +247,7 @@ mod elsewhere {
         ($($t:ty),*) => {$(
             impl TileFloat for $t {
                 unsafe fn run(_level: Level, _job: &Job<$t>, _walk: Walk) {}
+                fn room(_n: usize, _k: usize) -> usize { 0 }
             }
         )*};
     }

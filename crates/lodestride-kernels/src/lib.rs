@@ -16,8 +16,12 @@ mod flat;
 mod frame;
 mod gemm_choice;
 #[cfg(target_arch = "x86_64")]
+mod gemm_packed;
+#[cfg(target_arch = "x86_64")]
 mod gemm_register;
 mod gemm_small;
+#[cfg(target_arch = "x86_64")]
+mod gemm_store;
 mod gemm_tile;
 #[cfg(target_arch = "x86_64")]
 mod gemm_walk;

@@ -10,7 +10,7 @@
 use lodestride_buffer::Argument;
 
 use crate::error::Result;
-use crate::gemm_choice::{SMALL, THIN, TILED};
+use crate::gemm_choice::{THIN, TILED, is_small};
 use crate::gemm_small::Blend;
 use crate::gemm_tile::{Job, TileFloat, Walk};
 use crate::isa::{Isa, Level};
@@ -46,7 +46,8 @@ pub(crate) fn product<C: TileFloat + Compute>(
         return Ok(false);
     };
     let thin = n == 1 || m <= THIN && k * n > TILED;
-    let is_small = (1..=SMALL).contains(&(m * n).saturating_mul(k));
+    let work = (m * n).saturating_mul(k);
+    let is_small = work > 0 && is_small(level.isa(), work, k, b_row);
     let apart = !a.buffer().same_block(out.buffer()) && !b.buffer().same_block(out.buffer());
     // A factor of zero makes zeros of NaN too; that is not multiplying.
     if thin || !is_small || b_column != 1 || !apart || blend.alpha == C::ZERO {
@@ -71,9 +72,11 @@ pub(crate) fn product<C: TileFloat + Compute>(
         a_row,
         a_column,
         b_row,
+        b_column,
         out_row,
         out_column,
         blend,
+        room: std::ptr::null_mut(),
     };
     // SAFETY: an operand's layout reaches no element outside its buffer, and the guards that open the buffers live until the
     // end of this function; the caller has checked that the shapes fit, the dtype, and that positions of `out` are distinct;

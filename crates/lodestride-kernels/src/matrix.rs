@@ -1,5 +1,7 @@
 //! Strided matrices over slices: what the matrix kernels work on.
 
+use std::ops::Range;
+
 /// A matrix inside a slice. Made only by [`Matrix::new`], which proves that every element lies inside.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Matrix<'a, C> {
@@ -175,5 +177,54 @@ impl<'a, C: Copy> MatrixMut<'a, C> {
             data: self.data,
             shape: self.shape.part(first_row, rows, first_column, columns),
         }
+    }
+}
+
+/// A matrix divided into parts for threads: shares of its rows times shares of its columns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grid {
+    sizes: [usize; 2],
+    shares: [usize; 2],
+}
+
+impl Grid {
+    /// Rows and columns divided so many ways, every share but the last a multiple of its unit. Nothing is zero.
+    pub(crate) fn new(rows: usize, columns: usize, ways: [usize; 2], units: [usize; 2]) -> Self {
+        let sizes = [rows, columns];
+        let share = |axis: usize| sizes[axis].div_ceil(ways[axis]);
+        let shares = [0, 1].map(|axis| share(axis).next_multiple_of(units[axis]));
+        Self { sizes, shares }
+    }
+
+    /// The ways that make the parts of a product as square as can be: each part reads its rows of the left and its columns
+    /// of the right matrix.
+    pub(crate) fn even(rows: usize, columns: usize, threads: usize) -> [usize; 2] {
+        let ways = (1..=threads).filter(|down| threads.is_multiple_of(*down));
+        let least = ways.min_by_key(|&down| rows.div_ceil(down) + columns.div_ceil(threads / down));
+        let down = least.unwrap_or(1);
+        [down, threads / down]
+    }
+
+    fn ways(&self, axis: usize) -> usize {
+        self.sizes[axis].div_ceil(self.shares[axis])
+    }
+
+    pub(crate) fn parts(&self) -> usize {
+        self.ways(0) * self.ways(1)
+    }
+
+    /// Columns of the widest part.
+    pub(crate) fn widest(&self) -> usize {
+        self.sizes[1].min(self.shares[1])
+    }
+
+    /// The rows and columns of a part.
+    pub(crate) fn part(&self, part: usize) -> (Range<usize>, Range<usize>) {
+        let range = |axis: usize, index: usize| {
+            let (size, share) = (self.sizes[axis], self.shares[axis]);
+            (index * share).min(size)..((index + 1) * share).min(size)
+        };
+        let down = self.ways(0);
+        (range(0, part % down), range(1, part / down))
     }
 }

@@ -26,7 +26,7 @@ pub(crate) fn transpose<A: Arch, T: Element>(
     (rows, columns): (usize, usize),
 ) {
     let mut row = 0;
-    let (side, width) = (COLUMN / size_of::<T>(), ROW / size_of::<T>());
+    let (side, width) = block_size::<T>();
     if has_blocks::<A, T>() && columns >= width {
         while row + side <= rows {
             let mut column = 0;
@@ -55,6 +55,11 @@ pub(crate) fn transpose<A: Arch, T: Element>(
     }
 }
 
+/// Rows and columns of a block.
+pub(crate) const fn block_size<T>() -> (usize, usize) {
+    (COLUMN / size_of::<T>(), ROW / size_of::<T>())
+}
+
 /// Whether blocks of the element type are transposed in registers.
 #[inline(always)]
 fn has_blocks<A: Arch, T>() -> bool {
@@ -65,13 +70,24 @@ fn has_blocks<A: Arch, T>() -> bool {
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn block<T: Element>(from: &[T], from_pitch: usize, to: &mut [T], to_pitch: usize) {
-    let (rows, columns) = (COLUMN / size_of::<T>(), ROW / size_of::<T>());
+    let (rows, columns) = block_size::<T>();
     assert!((rows - 1) * from_pitch + columns <= from.len());
     assert!((columns - 1) * to_pitch + rows <= to.len());
-    let (from, to) = (from.as_ptr(), to.as_mut_ptr());
+    // SAFETY: only code for processors with AVX2 gets here (`has_blocks`), for elements of four or eight bytes; the
+    // last element read or written was checked to lie in the slices.
+    unsafe { block_at(from.as_ptr(), from_pitch, to.as_mut_ptr(), to_pitch) };
+}
+
+/// One block through pointers: element `(r, c)` of a block of [`block_size`] goes to `(c, r)`. Pitches wrap, so that steps
+/// may be negative.
+///
+/// # Safety
+/// The processor has AVX2, elements have four or eight bytes, and those of the block are valid on both sides.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(crate) unsafe fn block_at<T>(from: *const T, from_pitch: usize, to: *mut T, to_pitch: usize) {
     if size_of::<T>() == 4 {
-        // SAFETY: only code for processors with AVX2 gets here (`has_blocks`), for elements of four or eight bytes; the
-        // last element read or written was checked to lie in the slices.
+        // SAFETY: the caller's contract.
         unsafe { block_of_fours(from.cast(), from_pitch, to.cast(), to_pitch) };
     } else {
         // SAFETY: as above.
@@ -107,9 +123,9 @@ unsafe fn block_of_fours(from: *const f32, from_pitch: usize, to: *mut f32, to_p
     use std::arch::x86_64::*;
     let mut rows = [_mm256_setzero_ps(); 4];
     for (row, pair) in rows.iter_mut().enumerate() {
-        let start = from.wrapping_add(row * from_pitch);
+        let start = from.wrapping_add(from_pitch.wrapping_mul(row));
         // SAFETY: the caller's contract, rows 0 to 3 and 4 to 7.
-        *pair = unsafe { two_rows(start, start.wrapping_add(4 * from_pitch)) };
+        *pair = unsafe { two_rows(start, start.wrapping_add(from_pitch.wrapping_mul(4))) };
     }
     let [a, b, c, d] = rows;
     let (ab, cd) = (_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d));
@@ -136,7 +152,10 @@ unsafe fn block_of_fours(from: *const f32, from_pitch: usize, to: *mut f32, to_p
 #[target_feature(enable = "avx2")]
 unsafe fn block_of_eights(from: *const f64, from_pitch: usize, to: *mut f64, to_pitch: usize) {
     use std::arch::x86_64::*;
-    let start = |row: usize| from.wrapping_add(row * from_pitch).cast::<f32>();
+    let start = |row: usize| {
+        from.wrapping_add(from_pitch.wrapping_mul(row))
+            .cast::<f32>()
+    };
     // SAFETY: the caller's contract, rows 0 and 2.
     let even = unsafe { two_rows(start(0), start(2)) };
     // SAFETY: rows 1 and 3.

@@ -102,6 +102,9 @@ fn every_walk_gives_the_same_on_every_instruction_set() {
         (2000, 301, 1),
         (50, 50, 50),
         (20, 300, 301),
+        (90, 90, 101),
+        (70, 515, 67),
+        (300, 100, 20),
     ];
     let mut settings: Vec<(Isa, usize)> = Isa::available().map(|isa| (isa, 1)).collect();
     settings.extend([(best, 2), (best, 4)]);
@@ -133,32 +136,54 @@ fn every_walk_gives_the_same_on_every_instruction_set() {
     report.finish();
 }
 
-/// A matrix times its own transpose, from the same memory: only one triangle is multiplied.
+/// A matrix times its own transpose, from the same memory: only one triangle is multiplied. The long ones have several
+/// blocks of steps, the widest several blocks of columns.
 #[test]
 fn the_square_of_one_matrix_is_symmetric() {
+    let _held = crate::settings();
     let mut report = Report::default();
+    let best = Isa::detect();
+    let mut settings: Vec<(Isa, usize)> = Isa::available().map(|isa| (isa, 1)).collect();
+    settings.extend([(best, 2), (best, 4)]);
+    let layouts = [Arrangement::C, Arrangement::F, Arrangement::Strided];
+    let targets = [
+        (Arrangement::C, 0.0),
+        (Arrangement::F, 0.0),
+        (Arrangement::Strided, 0.0),
+        (Arrangement::C, 1.0),
+    ];
     for dtype in [DType::F32, DType::F64] {
-        for (m, k) in [(129, 3), (300, 40), (257, 130)] {
-            for layout in [Arrangement::C, Arrangement::F, Arrangement::Strided] {
+        for (m, k, layouts, targets) in [
+            (129, 3, &layouts[..], &targets[..]),
+            (70, 300, &layouts, &targets),
+            (257, 130, &layouts, &targets[..1]),
+            (530, 256, &layouts[1..2], &targets[..1]),
+        ] {
+            for &layout in layouts {
                 let a = Array::new(&[m, k], layout, dtype, whole);
                 let transposed = Array {
                     layout: a.layout.transpose(),
                     ..a.clone()
                 };
-                for (target, beta) in [
-                    (Arrangement::C, 0.0),
-                    (Arrangement::F, 0.0),
-                    (Arrangement::C, 1.0),
-                ] {
-                    let out = Array::new(&[m, m], target, dtype, whole);
-                    let wanted = reference(&a, &transposed, &out, 0.5, beta);
-                    matmul(a.operand(), transposed.operand(), out.operand(), 0.5, beta).unwrap();
-                    let case = format!("{dtype} {m}x{k} {layout:?} {target:?} {beta}");
-                    report.compare(&case, &out, &wanted, 0.0);
+                for &(target, beta) in targets {
+                    let old = Array::new(&[m, m], target, dtype, whole);
+                    let wanted = reference(&a, &transposed, &old, 0.5, beta);
+                    for &(isa, threads) in &settings {
+                        assert!(isa.select());
+                        set_threads(threads);
+                        let out = Array::new(&[m, m], target, dtype, whole);
+                        matmul(a.operand(), transposed.operand(), out.operand(), 0.5, beta)
+                            .unwrap();
+                        let case =
+                            format!("{isa} {threads} {dtype} {m}x{k} {layout:?} {target:?} {beta}");
+                        report.compare(&case, &out, &wanted, 0.0);
+                    }
                 }
             }
         }
     }
+    best.select();
+    set_threads(0);
     report.finish();
 }
 
@@ -323,6 +348,7 @@ fn rounding_stays_small_and_does_not_depend_on_threads() {
         (200, 300, 250, Arrangement::C),
         (200, 300, 250, Arrangement::F),
         (130, 1_500, 70, Arrangement::C),
+        (60, 513, 1_100, Arrangement::F),
         (900, 2_000, 1, Arrangement::C),
         (1, 2_000, 900, Arrangement::C),
         (7, 2_000, 300, Arrangement::C),

@@ -1,0 +1,116 @@
+//! How sums in registers reach the destination of a product of floats.
+#![expect(
+    unsafe_code,
+    reason = "the destination is a raw pointer with steps, stored to under masks"
+)]
+#![expect(
+    clippy::needless_range_loop,
+    reason = "loops over registers are unrolled away; their indices number rows and lanes"
+)]
+
+use crate::gemm_register::Register;
+use crate::gemm_small::Blend;
+use crate::gemm_tile::Job;
+use crate::numeric::Compute;
+
+/// Blends the sums of a tile into the first `rows` of its rows, the last register of which has `lanes` columns.
+///
+/// # Safety
+/// The rows and columns must be the job's, on a machine with the instruction set of `R`; `to` is the destination of the
+/// first sum.
+#[inline(always)]
+pub(crate) unsafe fn finish_tile<R: Register, const M: usize, const V: usize>(
+    job: &Job<R::Item>,
+    blend: Blend<R::Item>,
+    sums: [[R; V]; M],
+    to: *mut R::Item,
+    rows: usize,
+    lanes: usize,
+) {
+    let count = |v: usize| if v + 1 == V { lanes } else { R::LANES };
+    // SAFETY: the caller vouches for the instruction set.
+    let masks: [R::Mask; V] = std::array::from_fn(|v| unsafe { R::mask(count(v)) });
+    let place = |i: usize, v: usize| {
+        let across = (v * R::LANES) as isize * job.out_column;
+        to.wrapping_offset(i as isize * job.out_row + across)
+    };
+    if job.out_column == 1 && blend.alpha == R::Item::ONE && blend.beta == R::Item::ZERO {
+        for i in 0..M {
+            for v in 0..V {
+                if i < rows {
+                    // SAFETY: row `i` is the job's, and so are the columns of the mask.
+                    unsafe { sums[i][v].store(place(i, v), masks[v]) };
+                }
+            }
+        }
+        return;
+    }
+    // A loop too long to be unrolled would keep the sums in memory from the start; so it has a copy of its own.
+    let sums = std::hint::black_box(sums);
+    for i in 0..rows {
+        for v in 0..V {
+            // SAFETY: as above.
+            unsafe { finish(job, blend, sums[i][v], place(i, v), masks[v], count(v)) };
+        }
+    }
+}
+
+/// Blends sums into `count` elements of the destination.
+///
+/// # Safety
+/// As [`finish_tile`]; `to` is the destination of the first lane.
+#[inline(always)]
+pub(crate) unsafe fn finish<R: Register>(
+    job: &Job<R::Item>,
+    blend: Blend<R::Item>,
+    mut sum: R,
+    to: *mut R::Item,
+    mask: R::Mask,
+    count: usize,
+) {
+    if job.out_column != 1 {
+        // SAFETY: the caller vouches for the elements.
+        unsafe { scatter(job, blend, sum, to, count) };
+        return;
+    }
+    if blend.alpha != R::Item::ONE {
+        // SAFETY: the caller vouches for the instruction set, here and below.
+        let alpha = unsafe { R::splat(blend.alpha) };
+        // SAFETY: as above.
+        sum = unsafe { sum.mul(alpha) };
+    }
+    if blend.beta != R::Item::ZERO {
+        // SAFETY: as above.
+        let beta = unsafe { R::splat(blend.beta) };
+        // SAFETY: the lanes of the mask are elements of the destination.
+        let old = unsafe { R::load(to, mask) };
+        // SAFETY: as above.
+        sum = unsafe { beta.mul_add(old, sum) };
+    }
+    // SAFETY: the lanes of the mask are elements of the destination.
+    unsafe { sum.store(to, mask) };
+}
+
+/// [`finish`] for a destination whose columns are apart.
+///
+/// # Safety
+/// As [`finish`].
+#[inline(always)]
+unsafe fn scatter<R: Register>(
+    job: &Job<R::Item>,
+    blend: Blend<R::Item>,
+    sum: R,
+    to: *mut R::Item,
+    count: usize,
+) {
+    let mut lanes = [R::Item::ZERO; 16];
+    // SAFETY: no register has more than 16 lanes; the caller vouches for the instruction set.
+    let full = unsafe { R::mask(R::LANES) };
+    // SAFETY: as above.
+    unsafe { sum.store(lanes.as_mut_ptr(), full) };
+    for (column, &sum) in lanes[..count].iter().enumerate() {
+        // SAFETY: the caller vouches for these elements of the destination, which nobody else holds.
+        let to = unsafe { &mut *to.wrapping_offset(column as isize * job.out_column) };
+        blend.apply(to, sum);
+    }
+}

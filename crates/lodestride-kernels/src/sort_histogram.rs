@@ -262,13 +262,20 @@ impl<'a> Ruler<'a> {
 
     /// The bin of a value; one more than the last for what is in none.
     fn look_up(&self, value: f64) -> usize {
-        let none = self.edges.len() - 1;
-        match self.edges.partition_point(|&edge| edge <= value) {
-            0 => none,
-            place if place <= none => place - 1,
-            _ if value == self.edges[none] => none - 1,
-            _ => none,
-        }
+        let last = self.edges.len() - 1;
+        let passed = self.edges.partition_point(|&edge| edge <= value);
+        bin_after(passed, last, value == self.edges[last])
+    }
+}
+
+/// The bin of a value that is not below so many edges, of which the `last` one belongs to the bin before it; one more than
+/// the last bin for what is in none.
+fn bin_after(passed: usize, last: usize, is_last_edge: bool) -> usize {
+    match passed {
+        0 => last,
+        passed if passed <= last => passed - 1,
+        _ if is_last_edge => last - 1,
+        _ => last,
     }
 }
 
@@ -325,7 +332,7 @@ fn by_search(values: &Values<'_>, edges: &[f64], add: &mut Add<'_>) {
         keys
     };
     let table = ranked(&mut edges.iter().copied());
-    let none = edges.len() - 1;
+    let last = edges.len() - 1;
     let (mut places, mut bins) = ([0u64; TILE], [0; TILE]);
     values.each_tile(|position, values| {
         let keys = ranked(&mut values.iter().copied());
@@ -333,12 +340,7 @@ fn by_search(values: &Values<'_>, edges: &[f64], add: &mut Add<'_>) {
         search(&table, &keys, places, |a, b| a <= b);
         let found = places.iter().zip(&keys);
         for (bin, (&place, key)) in bins.iter_mut().zip(found) {
-            *bin = match place as usize {
-                0 => none,
-                place if place <= none => place - 1,
-                _ if *key == table[none] => none - 1,
-                _ => none,
-            };
+            *bin = bin_after(place as usize, last, *key == table[last]);
         }
         add(position, &bins[..keys.len()]);
     });

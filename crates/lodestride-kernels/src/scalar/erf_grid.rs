@@ -27,7 +27,8 @@ struct Table {
 
 static TABLE: Table = table();
 
-/// An unevaluated sum of a number and what it lost.
+/// An unevaluated sum of a number and what it lost. `float.rs` has its operations for vectors, but functions of traits cannot
+/// run while the crate is compiled.
 #[derive(Clone, Copy)]
 struct Pair(f64, f64);
 

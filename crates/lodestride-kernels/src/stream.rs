@@ -158,13 +158,15 @@ pub(crate) unsafe fn copy_raw(dst: *mut u8, src: *const u8, bytes: usize) {
         // SAFETY: inside both by the caller's contract, since `head <= bytes`.
         unsafe { std::ptr::copy_nonoverlapping(src, dst, head) };
     }
-    for line in 0..lines {
-        let at = head + line * LINE;
-        if bytes >= LONG && line % 4 == 0 {
-            wake(src.wrapping_add(at), 4 * LINE);
+    let (to, from) = (dst.wrapping_add(head), src.wrapping_add(head));
+    if bytes >= LONG {
+        // SAFETY: `head + lines * LINE <= bytes`, and `head` has aligned the destination to a line.
+        unsafe { long_lines(to, from, lines) };
+    } else {
+        for at in (0..lines * LINE).step_by(LINE) {
+            // SAFETY: as above.
+            unsafe { line_raw(to.wrapping_add(at), from.wrapping_add(at)) };
         }
-        // SAFETY: `at + LINE <= bytes`, and `head` has aligned the destination to a line.
-        unsafe { line_raw(dst.wrapping_add(at), src.wrapping_add(at)) };
     }
     if done < bytes {
         // SAFETY: the rest of both.
@@ -175,6 +177,22 @@ pub(crate) unsafe fn copy_raw(dst: *mut u8, src: *const u8, bytes: usize) {
                 bytes - done,
             );
         }
+    }
+}
+
+/// Copies lines past the caches and asks ahead of them; apart, so that short copies do not carry its registers.
+///
+/// # Safety
+/// As [`copy_raw`], of so many lines, and `dst` begins one.
+#[inline(never)]
+unsafe fn long_lines(dst: *mut u8, src: *const u8, lines: usize) {
+    for line in 0..lines {
+        let at = line * LINE;
+        if line % 4 == 0 {
+            wake(src.wrapping_add(at), 4 * LINE);
+        }
+        // SAFETY: a line of both by the caller's contract.
+        unsafe { line_raw(dst.wrapping_add(at), src.wrapping_add(at)) };
     }
 }
 

@@ -45,13 +45,13 @@ pub(crate) unsafe fn finish_tile<R: Register, const M: usize, const V: usize>(
         }
         return;
     }
-    // A loop too long to be unrolled would keep the sums in memory from the start; so it has a copy of its own.
+    // A loop too long to be unrolled would keep the sums in memory from the start; so it has a copy of its own. One loop
+    // over rows and registers has the code for one register.
     let sums = std::hint::black_box(sums);
-    for i in 0..rows {
-        for v in 0..V {
-            // SAFETY: as above.
-            unsafe { finish(job, blend, sums[i][v], place(i, v), masks[v], count(v)) };
-        }
+    for at in 0..rows * V {
+        let (i, v) = (at / V, at % V);
+        // SAFETY: as above.
+        unsafe { finish(job, blend, sums[i][v], place(i, v), masks[v], count(v)) };
     }
 }
 
@@ -69,8 +69,13 @@ pub(crate) unsafe fn finish<R: Register>(
     count: usize,
 ) {
     if job.out_column != 1 {
+        let mut lanes = [R::Item::ZERO; 16];
+        // SAFETY: the caller vouches for the instruction set.
+        let full = unsafe { R::mask(R::LANES) };
+        // SAFETY: as above; no register has more than 16 lanes.
+        unsafe { sum.store(lanes.as_mut_ptr(), full) };
         // SAFETY: the caller vouches for the elements.
-        unsafe { scatter(job, blend, sum, to, count) };
+        unsafe { scatter(blend, &lanes[..count], to, job.out_column) };
         return;
     }
     if blend.alpha != R::Item::ONE {
@@ -91,26 +96,15 @@ pub(crate) unsafe fn finish<R: Register>(
     unsafe { sum.store(to, mask) };
 }
 
-/// [`finish`] for a destination whose columns are apart.
+/// [`finish`] for a destination whose columns are `step` apart; not worth a copy for every tile and instruction set.
 ///
 /// # Safety
-/// As [`finish`].
-#[inline(always)]
-unsafe fn scatter<R: Register>(
-    job: &Job<R::Item>,
-    blend: Blend<R::Item>,
-    sum: R,
-    to: *mut R::Item,
-    count: usize,
-) {
-    let mut lanes = [R::Item::ZERO; 16];
-    // SAFETY: no register has more than 16 lanes; the caller vouches for the instruction set.
-    let full = unsafe { R::mask(R::LANES) };
-    // SAFETY: as above.
-    unsafe { sum.store(lanes.as_mut_ptr(), full) };
-    for (column, &sum) in lanes[..count].iter().enumerate() {
-        // SAFETY: the caller vouches for these elements of the destination, which nobody else holds.
-        let to = unsafe { &mut *to.wrapping_offset(column as isize * job.out_column) };
+/// The destination must have an element for every sum, which nobody else holds.
+#[inline(never)]
+unsafe fn scatter<C: Compute>(blend: Blend<C>, sums: &[C], to: *mut C, step: isize) {
+    for (column, &sum) in sums.iter().enumerate() {
+        // SAFETY: the caller vouches for these elements of the destination.
+        let to = unsafe { &mut *to.wrapping_offset(column as isize * step) };
         blend.apply(to, sum);
     }
 }

@@ -1,5 +1,8 @@
-//! One array in every memory layout it can have: the inputs of the tests that must not depend on layout.
+//! One array in different memory layouts: the inputs of the tests that must not depend on layout. [`layouts`] is one of
+//! each kind, for tests of several operands; the whole matrix is in [`matrix`].
 #![allow(dead_code, reason = "every test file uses its own part")]
+
+pub(crate) mod matrix;
 
 use lodestride_array::{Index, NdArray, Order, Result, interval_step};
 

@@ -2,13 +2,14 @@
 //!
 //! Errors of the crates below are wrapped here together with the op's name; their own types live there.
 
+mod access;
 mod explain;
 
 use std::error::Error;
 use std::fmt;
 use std::panic::Location;
 
-use lodestride_buffer::{AccessError, AllocError, Argument, DType};
+use lodestride_buffer::{AccessError, AllocError, Argument, DType, note_stale_use};
 use lodestride_kernels::KernelError;
 use lodestride_shape::{Order, Shape, ShapeError};
 
@@ -45,6 +46,10 @@ impl ArrayError {
     #[track_caller]
     pub fn new(kind: ArrayErrorKind) -> Self {
         let location = Location::caller();
+        if kind.access().is_some() {
+            // For the workspace's timeline, whose door does not know the user's line.
+            note_stale_use(location);
+        }
         Self {
             report: Box::new(Report { kind, location }),
         }

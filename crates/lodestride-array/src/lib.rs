@@ -112,11 +112,15 @@ mod vectors;
 mod view;
 mod walk;
 
+#[cfg(feature = "mmap")]
+pub use lodestride_buffer::MappedFile;
 pub use lodestride_buffer::{
-    AccessError, AllocationPolicy, Argument, Bool, Buffer, DType, Element, HostType,
-    LearningPolicy, ResetPolicy, Scalar, ScalarKind, SpillPolicy, Workspace, WorkspaceConfig,
-    WorkspaceError, WorkspaceGuard, WorkspaceName, bf16, current_workspace, f16, memory,
-    open_workspaces, scope_out, set_room_aside, with_default_dtype, with_dtype,
+    AccessError, AllocError, AllocationPolicy, Argument, Bool, Buffer, DType, DebugMode, Element,
+    HostType, LearningPolicy, PlanReason, ResetPolicy, Scalar, ScalarKind, SpillPolicy, Timeline,
+    TimelineEvent, TimelineKind, Workspace, WorkspaceConfig, WorkspaceError, WorkspaceGuard,
+    WorkspaceName, WorkspacePlan, WorkspaceStats, all_workspaces, bf16, current_workspace,
+    debug_mode, destroy_thread_workspaces, f16, memory, open_workspaces, scope_out, set_debug_mode,
+    set_room_aside, thread_workspace, thread_workspaces, with_default_dtype, with_dtype,
 };
 pub use lodestride_kernels as kernels;
 pub use lodestride_kernels::sort::Sorting;

@@ -10,6 +10,7 @@ use std::any::Any;
 use std::ptr::NonNull;
 
 use crate::dtype::Element;
+use crate::hard_limit;
 
 /// Alignment of every block: one cache line, one AVX-512 register.
 pub(crate) const ALIGNMENT: usize = 64;
@@ -32,13 +33,20 @@ unsafe impl Send for Block {}
 unsafe impl Sync for Block {}
 
 impl Block {
-    /// A zeroed block of exactly this many bytes from the system; `None` if the system has no more.
+    /// A zeroed block of exactly this many bytes from the system; `None` if the system has no more, or the process's limit
+    /// does not allow it.
     ///
     /// `bytes` is a positive multiple of [`ALIGNMENT`].
     pub(crate) fn from_system(bytes: usize) -> Option<Block> {
         debug_assert!(bytes > 0 && bytes.is_multiple_of(ALIGNMENT));
-        let pointer = request(bytes)?;
-        Some(Block { pointer, bytes })
+        if !hard_limit::reserve(bytes) {
+            return None;
+        }
+        let pointer = request(bytes);
+        if pointer.is_none() {
+            hard_limit::release(bytes);
+        }
+        pointer.map(|pointer| Block { pointer, bytes })
     }
 
     #[inline]
@@ -80,6 +88,7 @@ impl Drop for Block {
     fn drop(&mut self) {
         // SAFETY: by the type's invariant the pointer came from `request` with this size and is given back once.
         unsafe { give_back(self.pointer, self.bytes) };
+        hard_limit::release(self.bytes);
     }
 }
 

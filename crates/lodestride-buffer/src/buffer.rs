@@ -186,7 +186,7 @@ pub(crate) fn heap(
         return large(bytes, zero, allocated_at);
     }
     let (mut block, zeroed) =
-        cache::take(HEADER + bytes, Purpose::Array).ok_or(AllocError::OutOfMemory { bytes })?;
+        cache::take(HEADER + bytes, Purpose::Array).ok_or_else(|| AllocError::no_block(bytes))?;
     if zero && !zeroed {
         block.zero(HEADER + bytes);
     }
@@ -207,7 +207,7 @@ fn large(
     allocated_at: &'static Location<'static>,
 ) -> Result<Buffer, AllocError> {
     let (mut block, zeroed) =
-        cache::take(bytes, Purpose::Array).ok_or(AllocError::OutOfMemory { bytes })?;
+        cache::take(bytes, Purpose::Array).ok_or_else(|| AllocError::no_block(bytes))?;
     if zero && !zeroed {
         block.zero(bytes);
     }
@@ -229,7 +229,7 @@ impl Buffer {
                 if let Memory::Heap(block) = memory {
                     cache::put(block, Purpose::Array);
                 }
-                Err(AllocError::OutOfMemory { bytes: len })
+                Err(AllocError::no_block(len))
             }
         }
     }

@@ -12,6 +12,7 @@ use crate::block::{ALIGNMENT, Block, HUGE_PAGE};
 use crate::counters::{
     Counters, Purpose, add_unshared, count_returned_in, count_taken_in, uncount_taken_in,
 };
+use crate::hard_limit;
 use crate::system_memory;
 
 /// Blocks up to this size are in steps of [`ALIGNMENT`].
@@ -139,7 +140,7 @@ fn take_shared(class: Class, purpose: Purpose) -> Option<(Block, bool)> {
     let block = Block::from_system(size).or_else(|| {
         // What the cache holds may be enough, if it is as much as was asked for.
         let bytes = shared().bytes;
-        if bytes >= size {
+        if bytes >= size || exceeds_limit(size) {
             trim();
         }
         Block::from_system(size)
@@ -157,6 +158,14 @@ fn take_shared(class: Class, purpose: Purpose) -> Option<(Block, bool)> {
             None
         }
     }
+}
+
+/// True if a block for this many bytes would be one too many for the process's limit.
+pub(crate) fn exceeds_limit(bytes: usize) -> bool {
+    // Of larger ones no size is known, and they are refused for being too large.
+    bytes <= LARGEST
+        && hard_limit::get()
+            .is_some_and(|limit| hard_limit::held().saturating_add(class_of(bytes).size) > limit)
 }
 
 /// Returns a block. All of its bytes are initialised.

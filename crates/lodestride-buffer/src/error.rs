@@ -7,7 +7,9 @@ use std::panic::Location;
 use thiserror::Error;
 
 use crate::access::Holder;
+use crate::block::ALIGNMENT;
 use crate::workspace::WorkspaceName;
+use crate::{cache, hard_limit};
 
 /// Which operand of an operation an error is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -243,6 +245,12 @@ pub enum AllocError {
         /// The size asked for.
         bytes: usize,
     },
+    /// The process may not hold that much memory: [`memory::set_hard_limit`](crate::memory::set_hard_limit).
+    #[error(
+        "out of memory: {} bytes asked for, {} held, and the process's limit is {}\n  help: drop arrays, `destroy()` \
+         workspaces, or raise it with `memory::set_hard_limit(..)`", .0.bytes, .0.held, .0.limit
+    )]
+    OverLimit(Box<LimitFacts>),
     /// The workspace is full and its spill policy is [`SpillPolicy::Fail`](crate::SpillPolicy::Fail).
     #[error(
         "can't allocate memory: workspace [{}] is full: {} bytes asked for, {} of {} free\n  help: give it a larger \
@@ -258,6 +266,35 @@ pub enum AllocError {
         /// The workspace asked for.
         workspace: WorkspaceName,
     },
+}
+
+impl AllocError {
+    /// The error of an allocation that got no block.
+    #[cold]
+    pub(crate) fn no_block(bytes: usize) -> AllocError {
+        match hard_limit::get() {
+            // A header may come on top.
+            Some(limit) if cache::exceeds_limit(bytes.saturating_add(ALIGNMENT)) => {
+                AllocError::OverLimit(Box::new(LimitFacts {
+                    bytes,
+                    held: hard_limit::held(),
+                    limit,
+                }))
+            }
+            _ => AllocError::OutOfMemory { bytes },
+        }
+    }
+}
+
+/// The facts of an allocation that the process's limit forbids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LimitFacts {
+    /// The bytes asked for.
+    pub bytes: usize,
+    /// The bytes the process held.
+    pub held: usize,
+    /// The bytes it may hold.
+    pub limit: usize,
 }
 
 /// The facts of an allocation that a full workspace refused.
@@ -321,6 +358,15 @@ pub enum WorkspaceError {
     /// The workspace is borrowed already.
     #[error("workspace [{workspace}]: can't borrow from borrowed workspace")]
     AlreadyBorrowed {
+        /// The workspace.
+        workspace: WorkspaceName,
+    },
+    /// A circular workspace was configured without blocks.
+    #[error(
+        "workspace [{workspace}] is circular and has 0 blocks: it needs a whole number of blocks, 1 or more\n  help: \
+         `WorkspaceConfig::circular(blocks)` sets both"
+    )]
+    NoBlocks {
         /// The workspace.
         workspace: WorkspaceName,
     },

@@ -27,6 +27,8 @@
 //!   to and advised as huge pages.
 //! * **Workspaces.** An array is a pointer increment and a header that an earlier, dead array left. A loop inside a
 //!   workspace allocates nothing after its first turns.
+//! * **Circular workspaces** have several blocks and take the next one at each opening: for queues that are filled ahead.
+//!   **Mapped workspaces** ([`Workspace::mapped`], feature `mmap`) have a file for a block.
 //! * `zeroed` is zeroed; `recycled` holds what was there before. No byte is ever uninitialised.
 //!
 //! # Why it is sound
@@ -46,13 +48,14 @@
 //!    reader or the writer in one atomic word; many readers or one writer, never both. Acquire on taking and release on
 //!    ending order what different threads do. Slices borrow from the guard. Nothing ever waits: a conflict is
 //!    [`AccessError::InUse`].
-//! 5. **Arena memory is recycled only when no guard is on it** (`pin.rs` without unsafe, `arena.rs`). The access word is
+//! 5. **Arena memory is recycled only when no guard is on it** (`pin.rs` without unsafe, `ground.rs`). The access word is
 //!    also the pin: a guard registers, *then* compares the workspace's epoch with the array's stamp. A closing workspace
 //!    moves the epoch, *then* looks at the access word of each array of its generation; the arena holds a handle to every
 //!    header, so none is missed. The four steps are sequentially consistent: either the guard finds the moved epoch and
 //!    touches nothing, or the workspace finds the pin. A pinned block is retired, the workspace goes on with a fresh one,
-//!    and the last guard frees the retired one (bit `WATCHED`). The protocol is model-checked with loom, with two and
-//!    three threads.
+//!    and the last guard frees the retired one (bit `WATCHED`). Each block of a circular workspace has an epoch of its own
+//!    (`ring.rs`, no unsafe), which moves when the block is taken for another turn. The protocol is model-checked with
+//!    loom, with two and three threads.
 //!
 //! Which thread may allocate in a workspace needs no unsafe at all: opening moves the arena's allocation state from the
 //! workspace into the thread's stack of scopes (`scope.rs`), closing moves it back. Who comes second finds it gone and
@@ -69,33 +72,52 @@ mod counters;
 mod create;
 mod dtype;
 mod error;
+mod floor;
+mod ground;
 mod guard;
+mod hard_limit;
 #[cfg(feature = "mmap")]
 mod map;
+#[cfg(feature = "mmap")]
+mod mapped;
 pub mod memory;
+mod mode;
+mod outlook;
 mod pin;
 mod plan;
 mod query;
+mod registry;
+mod report;
+mod ring;
 mod room;
 mod scalar;
 mod scope;
+mod session;
 mod sync;
 mod system_memory;
+mod timeline;
+mod timeline_svg;
 mod workspace;
 
 pub use access::Holder;
 pub use buffer::Buffer;
 pub use dtype::{Bool, DType, Element, UnknownDType, with_default_dtype};
 pub use error::{
-    AccessError, AllocError, Argument, BusyAccess, FullWorkspace, ReadOnlyAccess, StaleAccess,
-    WorkspaceError,
+    AccessError, AllocError, Argument, BusyAccess, FullWorkspace, LimitFacts, ReadOnlyAccess,
+    StaleAccess, WorkspaceError,
 };
 pub use guard::{ReadGuard, ReadSlice, WriteGuard};
 pub use half::{bf16, f16};
-pub use plan::{
-    AllocationPolicy, LearningPolicy, ResetPolicy, SpillPolicy, WorkspaceConfig, WorkspacePlan,
+#[cfg(feature = "mmap")]
+pub use mapped::MappedFile;
+pub use mode::{DebugMode, debug_mode, set_debug_mode};
+pub use outlook::{PlanReason, WorkspacePlan};
+pub use plan::{AllocationPolicy, LearningPolicy, ResetPolicy, SpillPolicy, WorkspaceConfig};
+pub use registry::{
+    all_workspaces, destroy_thread_workspaces, thread_workspace, thread_workspaces,
 };
 pub use room::set_room_aside;
 pub use scalar::{HostType, Scalar, ScalarKind};
 pub use scope::{current_workspace, open_workspaces, parent_workspace, scope_out};
+pub use timeline::{Timeline, TimelineEvent, TimelineKind, note_stale_use};
 pub use workspace::{Workspace, WorkspaceGuard, WorkspaceName, WorkspaceStats};

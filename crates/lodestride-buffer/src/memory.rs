@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use crate::cache;
 use crate::counters::Counters;
+use crate::hard_limit;
 
 /// What array memory the process has and has had. All byte figures count whole blocks, rounding and headers included.
 ///
@@ -83,4 +84,41 @@ pub fn cache_limit() -> usize {
 /// Sets [`cache_limit`]; 0 turns the cache off. Each thread may keep up to 8 MiB of small blocks beside it.
 pub fn set_cache_limit(bytes: usize) {
     cache::set_limit(bytes);
+}
+
+/// The bytes that the process holds from the system for arrays, headers, workspaces and the cache: exact, on any thread.
+pub fn held_bytes() -> usize {
+    hard_limit::held()
+}
+
+/// The bytes that the process may hold, [`held_bytes`] being counted; `None` unless set.
+pub fn hard_limit() -> Option<usize> {
+    hard_limit::get()
+}
+
+/// Sets [`hard_limit`]: an allocation that would exceed it is [`AllocError::OverLimit`](crate::AllocError::OverLimit), after
+/// cached memory was returned. What is held already stays, also where it is more. Mapped files and memory of foreign owners do
+/// not count.
+///
+/// ```
+/// use lodestride_buffer::{AllocError, Buffer, memory};
+/// memory::set_hard_limit(Some(memory::held_bytes() + (1 << 20)));
+/// let refused = Buffer::zeroed(1 << 24);
+/// memory::set_hard_limit(None);
+/// assert!(matches!(refused, Err(AllocError::OverLimit(_))));
+/// ```
+pub fn set_hard_limit(bytes: Option<usize>) {
+    hard_limit::set(bytes);
+}
+
+/// The process's array memory and every workspace of it, as a table for people.
+///
+/// ```
+/// use lodestride_buffer::{Workspace, memory};
+/// let workspace = Workspace::new("LOOP");
+/// assert!(memory::report().contains("LOOP"));
+/// ```
+#[doc(alias = "printAllocationStatisticsForCurrentThread")]
+pub fn report() -> String {
+    crate::report::report()
 }

@@ -4,7 +4,8 @@
 //! **The formula.** A block that must hold `needed` bytes is made
 //! `clamp(needed * (1 + overallocation), min_size, max_size)` bytes large, rounded up to 64. `overallocation` counts as 0
 //! under [`AllocationPolicy::Strict`], and `max_size` wins over `min_size`. `needed` is the initial size, or the bytes of
-//! the cycle that is learned from; each array counts with its size rounded up to 64.
+//! the cycle that is learned from; each array counts with its size rounded up to 64. Of a circular workspace the same holds
+//! for each of its blocks, with an equal part of `initial_size`, `min_size` and `max_size`: the whole is `blocks` times that.
 
 use crate::block::ALIGNMENT;
 
@@ -50,6 +51,10 @@ pub enum ResetPolicy {
     /// All of it, each time the workspace is closed.
     #[default]
     BlockLeft,
+    /// In turns: the workspace has [`WorkspaceConfig::blocks`] blocks, each opening takes the next one, and arrays stay valid,
+    /// also while the workspace is closed, until their block is taken again. For queues that are filled ahead.
+    #[doc(alias = "ENDOFBUFFER_REACHED")]
+    Circular,
 }
 
 /// How a workspace gets, grows and reuses its memory.
@@ -84,6 +89,11 @@ pub struct WorkspaceConfig {
     pub spill: SpillPolicy,
     /// When room is free again.
     pub reset: ResetPolicy,
+    /// The blocks of a circular workspace: the arrays of so many turns are valid at once.
+    pub blocks: usize,
+    /// For how many turns of a circular workspace an array stays valid that found no room in its block; 0 makes that as many
+    /// as there are blocks.
+    pub steps_number: u64,
 }
 
 impl Default for WorkspaceConfig {
@@ -98,6 +108,8 @@ impl Default for WorkspaceConfig {
             learning: LearningPolicy::default(),
             spill: SpillPolicy::default(),
             reset: ResetPolicy::default(),
+            blocks: 2,
+            steps_number: 0,
         }
     }
 }
@@ -162,32 +174,78 @@ impl WorkspaceConfig {
         self
     }
 
-    /// The size of a block that is made for this many bytes: the formula of this module.
+    /// Makes the workspace circular, with so many blocks.
+    ///
+    /// ```
+    /// use lodestride_buffer::{AccessError, Buffer, Workspace, WorkspaceConfig};
+    /// let queue = Workspace::with_config("PREFETCH", WorkspaceConfig::new().circular(2));
+    /// let fetch = || queue.scope(|_| Buffer::zeroed(400));
+    /// let (first, second) = (fetch()??, fetch()??);
+    /// assert!(first.read().is_ok() && second.read().is_ok(), "both may be used while the next is fetched");
+    /// let third = fetch()??;
+    /// assert!(matches!(first.read(), Err(AccessError::Outdated(_))), "its block serves the third");
+    /// assert!(second.read().is_ok() && third.read().is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn circular(mut self, blocks: usize) -> Self {
+        self.reset = ResetPolicy::Circular;
+        self.blocks = blocks;
+        self
+    }
+
+    /// Sets for how many turns of a circular workspace arrays stay valid that found no room in their turn's block.
+    #[doc(alias = "stepsNumber")]
+    pub fn steps_number(mut self, turns: u64) -> Self {
+        self.steps_number = turns;
+        self
+    }
+
+    /// The turns after which pinned arrays end.
+    pub(crate) fn steps(&self) -> u64 {
+        match self.steps_number {
+            0 => self.blocks as u64,
+            turns => turns,
+        }
+    }
+
+    /// How many blocks there are.
+    pub(crate) fn parts(&self) -> usize {
+        match self.reset {
+            ResetPolicy::BlockLeft => 1,
+            ResetPolicy::Circular => self.blocks.max(1),
+        }
+    }
+
+    /// The size of a block that is made for this many bytes: the formula of this module. A circular workspace has
+    /// [`blocks`](Self::blocks) of them.
     pub fn size_for(&self, needed: usize) -> usize {
+        let parts = self.parts();
         let extra = match self.allocation {
             AllocationPolicy::Strict => 0,
             // A float to integer cast saturates, and takes NaN and negative values to 0.
             AllocationPolicy::Overallocate => (needed as f64 * self.overallocation) as usize,
         };
-        let bounded = needed.saturating_add(extra).max(self.min_size);
+        let bounded = needed
+            .saturating_add(extra)
+            .max(self.min_size.div_ceil(parts));
         let bounded = match self.max_size {
             0 => bounded,
-            bound => bounded.min(bound),
+            bound => bounded.min((bound / parts).max(1)),
         };
         bounded
             .checked_next_multiple_of(ALIGNMENT)
             .unwrap_or(usize::MAX & !(ALIGNMENT - 1))
     }
 
-    /// The size at the first opening.
+    /// The size of a block at the first opening.
     pub(crate) fn first_size(&self) -> usize {
         match self.initial_size {
             0 => 0,
-            bytes => self.size_for(bytes),
+            bytes => self.size_for(bytes.div_ceil(self.parts())),
         }
     }
 
-    /// The size after a close; `cycles` counts that close, `max_cycle` includes its cycle.
+    /// The size of a block after a close; `cycles` counts that close, `max_cycle` includes its cycle.
     pub(crate) fn size_after_close(&self, size: usize, max_cycle: usize, cycles: u64) -> usize {
         let learns = match self.learning {
             LearningPolicy::FirstLoop => size == 0,
@@ -212,19 +270,6 @@ impl WorkspaceConfig {
             size
         }
     }
-}
-
-/// What a workspace has, has needed and will have: see [`Workspace::plan`](crate::Workspace::plan).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WorkspacePlan {
-    /// The size of its block now.
-    pub size: usize,
-    /// The bytes of its largest cycle so far, spilled arrays included.
-    pub max_cycle: usize,
-    /// The size after the next opening, or, while open, after the next close as things stand.
-    pub next_size: usize,
-    /// The size the formula gives for the largest cycle: the exact initial size to configure to avoid learning.
-    pub suggested_size: usize,
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 //! The door is `buffer.rs`, the texts are `error.rs`.
 
 use std::fmt;
-use std::sync::Arc;
 
 use crate::access::Holder;
 use crate::buffer::Buffer;
@@ -29,10 +28,11 @@ impl Buffer {
     /// True if the memory belongs to this workspace, open or not.
     pub fn is_attached_to(&self, workspace: &Workspace) -> bool {
         self.arena()
-            .is_some_and(|(arena, _)| Arc::ptr_eq(arena, workspace.arena()))
+            .is_some_and(|(arena, _)| arena.belongs_to(workspace.arena()))
     }
 
-    /// True unless the memory's workspace was closed or re-opened: true for the heap, always.
+    /// True unless the memory's workspace was closed or re-opened: true for the heap, always, and in a circular workspace until
+    /// the array's block is used again.
     pub fn is_in_scope(&self) -> bool {
         self.arena()
             .is_none_or(|(arena, stamp)| arena.epoch().get() == stamp)

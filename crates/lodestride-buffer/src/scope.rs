@@ -4,11 +4,11 @@
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
-use crate::arena::{Arena, Ground};
-use crate::buffer::Buffer;
+use crate::arena::Arena;
+use crate::buffer::{self, Buffer};
 use crate::error::{AllocError, WorkspaceError};
+use crate::session::Session;
 use crate::workspace::{Workspace, WorkspaceGuard, WorkspaceName};
 
 /// One thread's open scopes, outermost first.
@@ -37,12 +37,6 @@ enum Kind {
     },
     /// No workspace is current.
     Out,
-}
-
-#[derive(Debug)]
-struct Session {
-    workspace: Workspace,
-    ground: Box<Ground>,
 }
 
 /// Value of `CURRENT` while allocations go to the heap.
@@ -137,33 +131,6 @@ impl Entry {
     }
 }
 
-impl Session {
-    fn allocate(
-        &mut self,
-        bytes: usize,
-        zero: bool,
-        location: &'static Location<'static>,
-    ) -> Result<Buffer, AllocError> {
-        let spill = self.workspace.config().spill;
-        self.ground
-            .allocate(self.workspace.arena(), spill, bytes, zero, location)
-    }
-
-    /// Closes the workspace, learns from the cycle and gives the ground back.
-    fn close(mut self, location: &'static Location<'static>) {
-        let arena = self.workspace.arena();
-        self.ground.close(arena, location);
-        let (size, figures) = (self.ground.size(), arena.figures());
-        let max_cycle = figures.max_cycle.load(Ordering::Relaxed);
-        let cycles = figures.cycles.load(Ordering::Relaxed);
-        let config = self.workspace.config();
-        let next_size = config.size_after_close(size, max_cycle, cycles);
-        // Without memory for a larger block the workspace goes on with what it has, and spills.
-        let _spills_on = self.ground.resize(arena, next_size);
-        self.workspace.return_ground(self.ground);
-    }
-}
-
 /// An array in the current workspace's block; `None` if allocations go to the heap or the block has no room.
 #[inline]
 pub(crate) fn bump(
@@ -181,7 +148,8 @@ pub(crate) fn bump(
     })
 }
 
-/// An array in the current workspace, in its block or spilled; `None` if allocations go to the heap.
+/// An array in the current workspace, in its block or spilled; `None` if allocations go to the heap, or workspaces are
+/// bypassed.
 pub(crate) fn allocate(
     bytes: usize,
     zero: bool,
@@ -193,7 +161,7 @@ pub(crate) fn allocate(
     }
     STACK.with_borrow_mut(|stack| {
         let session = stack.session_mut(current)?;
-        Some(session.allocate(bytes, zero, location))
+        session.allocate(bytes, zero, location)
     })
 }
 
@@ -222,10 +190,11 @@ pub(crate) fn allocate_in(
         let session = stack.session_mut(position)?;
         Some(session.allocate(bytes, zero, location))
     });
-    allocated
-        .ok()
-        .flatten()
-        .unwrap_or_else(|| Err(not_open_here(workspace)))
+    match allocated.ok().flatten() {
+        Some(Some(allocated)) => allocated,
+        Some(None) => buffer::heap(bytes, zero, location),
+        None => Err(not_open_here(workspace)),
+    }
 }
 
 fn not_open_here(workspace: &Workspace) -> AllocError {
@@ -290,30 +259,7 @@ fn open(
     workspace: &Workspace,
     location: &'static Location<'static>,
 ) -> Result<u64, WorkspaceError> {
-    let arena = workspace.arena();
-    let name = || workspace.name().clone();
-    let Some(mut ground) = workspace.take_ground() else {
-        return Err(WorkspaceError::OpenOnAnotherThread {
-            workspace: name(),
-            opened_at: arena.opened_at(),
-        });
-    };
-    let size = match ground.size() {
-        0 => workspace.config().first_size(),
-        size => size,
-    };
-    if let Err(source) = ground.resize(arena, size) {
-        workspace.return_ground(ground);
-        return Err(WorkspaceError::Alloc {
-            workspace: name(),
-            source,
-        });
-    }
-    ground.open(arena, location);
-    let session = Session {
-        workspace: workspace.clone(),
-        ground,
-    };
+    let session = Session::open(workspace, location)?;
     Ok(STACK.with_borrow_mut(|stack| stack.push(Kind::Open(session))))
 }
 

@@ -8,9 +8,12 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::arena::{Arena, Ground, Slot};
+use crate::arena::{Arena, Slot};
 use crate::error::WorkspaceError;
-use crate::plan::{WorkspaceConfig, WorkspacePlan};
+use crate::floor::Remap;
+use crate::ground::Ground;
+use crate::plan::WorkspaceConfig;
+use crate::registry;
 use crate::scope;
 
 /// A workspace's name: a cheaply cloned string.
@@ -86,7 +89,7 @@ pub struct Workspace {
     shared: Arc<Shared>,
 }
 
-struct Shared {
+pub(crate) struct Shared {
     arena: Arc<Arena>,
     config: WorkspaceConfig,
     /// The ground while the workspace is closed; a thread that opens it takes it away, so nobody else can.
@@ -97,7 +100,7 @@ struct Shared {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkspaceStats {
-    /// The size of the block.
+    /// The size of the block; of all blocks, if it is circular, some of which may still be waiting for their first turn.
     pub size: usize,
     /// Bytes of the block in use.
     pub offset: usize,
@@ -109,8 +112,15 @@ pub struct WorkspaceStats {
     pub max_cycle: usize,
     /// Bytes of arrays that found no room in the block in this cycle.
     pub spilled: usize,
-    /// Bytes of blocks of earlier cycles that a guard still holds.
+    /// How many arrays these are.
+    #[doc(alias = "getNumberOfExternalAllocations")]
+    pub spilled_arrays: usize,
+    /// Bytes of earlier cycles that are still kept: blocks that a guard holds, and what over-sized turns of a circular
+    /// workspace spilled.
     pub pinned: usize,
+    /// How many blocks these are.
+    #[doc(alias = "getNumberOfPinnedAllocations")]
+    pub pinned_blocks: usize,
     /// Arrays allocated since the workspace was opened.
     pub arrays: usize,
     /// How often the workspace was opened.
@@ -129,13 +139,26 @@ impl Workspace {
 
     /// A workspace with a configuration of its own. No memory is taken before it is opened.
     pub fn with_config(name: impl Into<WorkspaceName>, config: WorkspaceConfig) -> Workspace {
-        Workspace {
-            shared: Arc::new(Shared {
-                arena: Arc::new(Arena::new(name.into())),
-                config,
-                ground: Slot::new(Box::default()),
-            }),
-        }
+        Workspace::over(name.into(), config, None)
+    }
+
+    /// A workspace whose memory comes from the cache, or from a mapped file.
+    pub(crate) fn over(
+        name: WorkspaceName,
+        config: WorkspaceConfig,
+        file: Option<Box<dyn Remap>>,
+    ) -> Workspace {
+        let shared = Arc::new(Shared {
+            arena: Arc::new(Arena::new(name)),
+            config,
+            ground: Slot::new(Box::new(Ground::new(&config, file))),
+        });
+        registry::add(&shared);
+        Workspace { shared }
+    }
+
+    pub(crate) fn of_shared(shared: Arc<Shared>) -> Workspace {
+        Workspace { shared }
     }
 
     /// The name.
@@ -200,6 +223,7 @@ impl Workspace {
     pub fn stats(&self) -> WorkspaceStats {
         let figures = self.shared.arena.figures();
         let stamp = self.shared.arena.epoch().get();
+        let (pinned, pinned_blocks) = self.shared.arena.pinned();
         WorkspaceStats {
             size: figures.size.load(Ordering::Relaxed),
             offset: figures.offset.load(Ordering::Relaxed),
@@ -207,30 +231,13 @@ impl Workspace {
             last_cycle: figures.last_cycle.load(Ordering::Relaxed),
             max_cycle: figures.max_cycle.load(Ordering::Relaxed),
             spilled: figures.spilled.load(Ordering::Relaxed),
-            pinned: self.shared.arena.pinned_bytes(),
+            spilled_arrays: figures.spilled_arrays.load(Ordering::Relaxed),
+            pinned,
+            pinned_blocks,
             arrays: figures.arrays.load(Ordering::Relaxed),
             generation: stamp.generation(),
             cycles: figures.cycles.load(Ordering::Relaxed),
             open: stamp.is_open(),
-        }
-    }
-
-    /// What the workspace has, has needed and will have; sizes come from one formula,
-    /// [`WorkspaceConfig::size_for`].
-    pub fn plan(&self) -> WorkspacePlan {
-        let stats = self.stats();
-        let config = self.config();
-        let max_cycle = stats.max_cycle.max(stats.this_cycle);
-        let next_size = if stats.open {
-            config.size_after_close(stats.size, max_cycle, stats.cycles + 1)
-        } else {
-            stats.size.max(config.first_size())
-        };
-        WorkspacePlan {
-            size: stats.size,
-            max_cycle,
-            next_size,
-            suggested_size: config.size_for(max_cycle),
         }
     }
 
@@ -257,7 +264,7 @@ impl Workspace {
     /// [`WorkspaceError::StillOpen`] unless the workspace is closed.
     pub fn destroy(&self) -> Result<(), WorkspaceError> {
         self.with_closed_ground(|ground, arena, _| {
-            *ground = Ground::default();
+            ground.clear();
             arena.figures().forget();
             Ok(())
         })

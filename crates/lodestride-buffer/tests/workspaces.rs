@@ -1,5 +1,5 @@
-//! Workspaces: sizes, nesting, borrowing, scoping out, spilling, pins. The cases named W are those of ND4J's own tests,
-//! with each array rounded up to 64 bytes.
+//! Workspaces: nesting, borrowing, scoping out, spilling, pins. The cases named W are those of ND4J's own tests that need more
+//! than the scripts of `w_cases.rs`, with each array rounded up to 64 bytes.
 
 #![expect(clippy::unwrap_used, reason = "test code outside of test functions")]
 
@@ -26,50 +26,6 @@ fn cycle(workspace: &Workspace, counts: &[usize]) {
     workspace
         .scope(|_| counts.iter().map(|count| array(*count)).for_each(drop))
         .unwrap();
-}
-
-#[test]
-fn w1_an_initial_size_is_overallocated() {
-    let config = WorkspaceConfig::new()
-        .initial_size(1024)
-        .overallocation(1.0)
-        .learning(LearningPolicy::None);
-    let workspace = Workspace::with_config("W1", config);
-    assert_eq!(workspace.plan().next_size, 2048);
-    cycle(&workspace, &[]);
-    assert_eq!(workspace.stats().size, 2048);
-}
-
-#[test]
-fn w2_the_first_loop_is_learned_with_overallocation() {
-    let workspace = Workspace::with_config("W2", WorkspaceConfig::new().overallocation(1.0));
-    assert_eq!(workspace.stats().size, 0);
-    cycle(&workspace, &[100]);
-    assert_eq!(workspace.stats().size, 2 * room(100));
-}
-
-#[test]
-fn w3_learning_over_time_waits_for_initialize() {
-    let config = WorkspaceConfig::new()
-        .overallocation(1.0)
-        .learning(LearningPolicy::OverTime);
-    let workspace = Workspace::with_config("W3", config);
-    for count in (10..=100).step_by(10) {
-        cycle(&workspace, &[count]);
-    }
-    assert_eq!(workspace.stats().size, 0);
-    workspace.initialize().unwrap();
-    assert_eq!(workspace.stats().size, 2 * room(100));
-}
-
-#[test]
-fn w4_the_minimum_is_the_size() {
-    let config = WorkspaceConfig::new()
-        .overallocation(1.0)
-        .min_size(10 << 20);
-    let workspace = Workspace::with_config("W4", config);
-    cycle(&workspace, &[10]);
-    assert_eq!(workspace.stats().size, 10 << 20);
 }
 
 #[test]
@@ -125,19 +81,6 @@ fn w8_w11_offsets_are_used_while_open_and_zero_when_closed() {
 }
 
 #[test]
-fn w12_scoped_out_arrays_are_not_learned() {
-    let workspace = Workspace::with_config("W12", strict());
-    workspace
-        .scope(|_| {
-            array(100);
-            assert!(!scope_out(|| array(100)).is_attached());
-            array(100);
-        })
-        .unwrap();
-    assert_eq!(workspace.stats().size, 2 * room(100));
-}
-
-#[test]
 fn w13_w17_arrays_know_their_workspace() {
     let workspace = basic("W15");
     let inside = workspace
@@ -168,21 +111,6 @@ fn w14_a_panic_unwinds_the_stack() {
     assert!(current_workspace().is_none() && open_workspaces().is_empty());
     assert!(!outer.is_open() && !inner.is_open());
     cycle(&outer, &[10]);
-}
-
-#[test]
-fn w16_a_spilled_array_ends_with_its_cycle_too() {
-    let workspace = Workspace::with_config("W16", strict());
-    let kept = workspace
-        .scope(|ws| {
-            let buffer = array(100);
-            assert_eq!((ws.stats().size, ws.stats().spilled), (0, room(100)));
-            assert!(buffer.is_attached() && buffer.is_in_scope());
-            buffer
-        })
-        .unwrap();
-    assert!(matches!(kept.read(), Err(AccessError::Leaked(_))));
-    assert_eq!(workspace.stats().spilled, 0);
 }
 
 #[test]
@@ -263,51 +191,6 @@ fn w31_w35_nesting_counts_and_resets_nothing() {
         })
         .unwrap();
     assert_eq!(outer.stats().cycles, 1);
-}
-
-#[test]
-fn w38_w39_w43_w45_learning_and_growth() {
-    let over_time = strict().learning(LearningPolicy::OverTime);
-    let external = Workspace::with_config("W38", over_time);
-    cycle(&external, &[100]);
-    external.initialize().unwrap();
-    cycle(&external, &[1000]);
-    external.initialize().unwrap();
-    assert_eq!(external.stats().size, room(100));
-
-    let third = Workspace::with_config("W39", over_time.cycles_before_init(3));
-    for turn in 1..10 {
-        cycle(&third, &[100 * turn]);
-    }
-    assert_eq!(third.stats().size, room(300));
-
-    let growing = over_time
-        .cycles_before_init(3)
-        .spill(SpillPolicy::Reallocate);
-    let growing = Workspace::with_config("W44", growing);
-    let mut sizes = Vec::new();
-    for turn in (1..=10).chain([1]) {
-        cycle(&growing, &[100 * turn]);
-        sizes.push(growing.stats().size);
-    }
-    let expected: Vec<usize> = [0, 0, 3, 4, 5, 6, 7, 8, 9, 10, 10]
-        .map(|turn| room(100 * turn))
-        .to_vec();
-    assert_eq!(sizes, expected);
-}
-
-#[test]
-fn w58_w60_leaked_and_outdated_and_outer() {
-    let (outer, inner) = (basic("OUTER"), basic("INNER"));
-    let leaked = outer.scope(|_| array(5)).unwrap();
-    assert!(matches!(leaked.read(), Err(AccessError::Leaked(_))));
-    outer
-        .scope(|_| {
-            assert!(matches!(leaked.read(), Err(AccessError::Outdated(_))));
-            let fresh = array(5);
-            inner.scope(|_| assert!(fresh.read().is_ok())).unwrap();
-        })
-        .unwrap();
 }
 
 #[test]

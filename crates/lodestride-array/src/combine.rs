@@ -1,6 +1,6 @@
-//! Joining, stacking, repeating, padding and gathering: new arrays made from parts of others.
+//! Joining, stacking and repeating: new arrays made from whole others. Padding is in `pad`, rolling and growing in `arrange`.
 
-use lodestride_buffer::{DType, Scalar};
+use lodestride_buffer::DType;
 use lodestride_kernels as kernels;
 use lodestride_shape::{Order, Shape, normalize_axis, normalize_new_axis};
 use smallvec::SmallVec;
@@ -21,38 +21,6 @@ pub(crate) fn common_dtype(op: &'static str, arrays: &[&NdArray]) -> Result<DTyp
             op,
             expected: "at least one array",
         })),
-    }
-}
-
-/// How many elements [`NdArray::pad`] adds before and after each axis.
-///
-/// From `[[before, after], ..]` per axis, or `[width, ..]` for the same on both sides.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PadWidths {
-    widths: SmallVec<[[usize; 2]; 6]>,
-}
-
-impl<const N: usize> From<[usize; N]> for PadWidths {
-    fn from(both: [usize; N]) -> Self {
-        Self {
-            widths: both.iter().map(|&width| [width, width]).collect(),
-        }
-    }
-}
-
-impl<const N: usize> From<[[usize; 2]; N]> for PadWidths {
-    fn from(widths: [[usize; 2]; N]) -> Self {
-        Self {
-            widths: widths.into_iter().collect(),
-        }
-    }
-}
-
-impl From<&[[usize; 2]]> for PadWidths {
-    fn from(widths: &[[usize; 2]]) -> Self {
-        Self {
-            widths: widths.iter().copied().collect(),
-        }
     }
 }
 
@@ -146,45 +114,6 @@ impl NdArray {
             parts.push(self.slice(position, axis)?);
         }
         Ok(parts)
-    }
-
-    /// The array with a constant around it; widths per axis, `[1, 1]` for both sides or `[[1, 0], [0, 2]]` for each.
-    ///
-    /// # Errors
-    /// [`ArrayErrorKind::Form`] when there is not one width per axis.
-    ///
-    /// ```
-    /// use lodestride_array::NdArray;
-    ///
-    /// let padded = NdArray::ones([2, 2])?.pad([[1, 0], [0, 1]], 0.0)?;
-    /// assert_eq!(format!("{padded:.0}"), "[[0, 0, 0],\n [1, 1, 0],\n [1, 1, 0]]");
-    /// # Ok::<(), lodestride_array::ArrayError>(())
-    /// ```
-    #[track_caller]
-    pub fn pad(&self, widths: impl Into<PadWidths>, value: impl Into<Scalar>) -> Result<NdArray> {
-        let widths = widths.into().widths;
-        if widths.len() != self.rank() {
-            let (expected, array) = ("one width per axis of the array", ArraySummary::of(self));
-            return Err(ArrayError::new(ArrayErrorKind::Form {
-                op: "pad",
-                expected,
-                array,
-            }));
-        }
-        let padded = self
-            .shape()
-            .iter()
-            .zip(&widths)
-            .map(|(&size, [before, after])| size + before + after);
-        let out = NdArray::full_of(self.dtype(), padded.collect::<Shape>(), value)?;
-        let mut layout = out.layout().clone();
-        for (axis, (&[before, _], &size)) in widths.iter().zip(self.shape().iter()).enumerate() {
-            layout = layout
-                .narrow(axis as isize, before..before + size)
-                .in_op("pad", &out)?;
-        }
-        kernels::copy(self.operand().into(), out.operand_as(&layout)).or_fail("pad")?;
-        Ok(out)
     }
 
     /// The whole array repeated `counts[i]` times along axis `i`; more counts than axes add leading axes.

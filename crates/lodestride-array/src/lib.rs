@@ -82,6 +82,7 @@
 
 mod arg;
 mod arithmetic;
+mod arrange;
 mod array;
 mod bitwise;
 mod choose;
@@ -95,6 +96,8 @@ mod error;
 mod fused;
 mod gather;
 mod get_put;
+mod grid;
+mod grow;
 mod lazy;
 mod lazy_reduce;
 mod linalg;
@@ -102,6 +105,7 @@ mod masks;
 mod math;
 mod nested;
 mod operators;
+mod pad;
 pub mod promotion;
 mod random;
 mod reduce;
@@ -133,11 +137,13 @@ pub use lodestride_shape::{
 
 pub use crate::arg::{Arg, IndexList};
 pub use crate::array::NdArray;
-pub use crate::combine::PadWidths;
 pub use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, Result};
+pub use crate::grid::GridAxes;
+pub use crate::grow::GrowArray;
 pub use crate::lazy::{Lazy, LazyOperand};
 pub use crate::nested::{Fixed, Nested, Rectangular};
 pub use crate::operators::Rhs;
+pub use crate::pad::{PadMode, PadWidths};
 pub use crate::random::{Rng, set_seed};
 pub use crate::sort::{Bins, HistogramOptions, Unique};
 pub use crate::typed::{ArrayView, ArrayViewMut, Window, WindowMut};

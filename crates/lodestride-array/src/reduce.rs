@@ -16,7 +16,7 @@ use crate::error::{ArrayError, ArrayErrorKind, InOp, OrFail, Result};
 
 impl NdArray {
     #[track_caller]
-    fn resolve_axes(&self, op: &'static str, axes: &Axes) -> Result<ResolvedAxes> {
+    pub(crate) fn resolve_axes(&self, op: &'static str, axes: &Axes) -> Result<ResolvedAxes> {
         axes.resolve(self.rank()).in_op(op, self)
     }
 

@@ -1,0 +1,482 @@
+//! Arrays made of others: padding beside NumPy's figures, grids, triangles, rolling, cutting, growing.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use lodestride_array::{
+    ArrayErrorKind, DType, GridAxes, GrowArray, NdArray, Order, PadMode, Scalar, Workspace, s,
+};
+use support::{SHAPES, counted, layouts};
+
+fn numbers(text: &str) -> Vec<f64> {
+    text.split_whitespace()
+        .map(|word| word.parse().unwrap())
+        .collect()
+}
+
+fn sizes(text: &str) -> Vec<usize> {
+    numbers(text)
+        .into_iter()
+        .map(|size| size as usize)
+        .collect()
+}
+
+fn dtype(name: &str) -> DType {
+    match name {
+        "float16" => DType::F16,
+        "float32" => DType::F32,
+        "float64" => DType::F64,
+        "int16" => DType::I16,
+        "int32" => DType::I32,
+        "int64" => DType::I64,
+        "uint8" => DType::U8,
+        _ => panic!("no dtype {name}"),
+    }
+}
+
+fn mode(name: &str, pairs: &[f64]) -> PadMode {
+    let values = || -> Vec<[Scalar; 2]> {
+        let number = |x: f64| Scalar::from(x as i64);
+        pairs
+            .chunks(2)
+            .map(|pair| [number(pair[0]), number(pair[1])])
+            .collect()
+    };
+    let lengths = || -> Vec<[usize; 2]> {
+        pairs
+            .chunks(2)
+            .map(|pair| [pair[0] as usize, pair[1] as usize])
+            .collect()
+    };
+    match name {
+        "constant" => PadMode::Constant(values()),
+        "edge" => PadMode::Edge,
+        "linear_ramp" => PadMode::LinearRamp(values()),
+        "maximum" => PadMode::Maximum(lengths()),
+        "mean" => PadMode::Mean(lengths()),
+        "median" => PadMode::Median(lengths()),
+        "minimum" => PadMode::Minimum(lengths()),
+        "reflect" => PadMode::Reflect,
+        "reflect_odd" => PadMode::ReflectOdd,
+        "symmetric" => PadMode::Symmetric,
+        "symmetric_odd" => PadMode::SymmetricOdd,
+        "wrap" => PadMode::Wrap,
+        _ => panic!("no mode {name}"),
+    }
+}
+
+/// The lines of `testdata/padding.txt`, in every memory layout of the array.
+#[test]
+fn padding_is_numpys() {
+    let mut failures = Vec::new();
+    for line in include_str!("../testdata/padding.txt").lines() {
+        let (given, found) = line.split_once("=>").unwrap();
+        let given: Vec<&str> = given.split('|').map(str::trim).collect();
+        let (shape, expected) = found.split_once('|').unwrap();
+        let a = NdArray::from_vec(numbers(given[2]), sizes(given[1])).unwrap();
+        let a = a.cast(dtype(given[0])).unwrap();
+        let widths: Vec<[usize; 2]> = (sizes(given[3]).chunks(2))
+            .map(|pair| [pair[0], pair[1]])
+            .collect();
+        let mode = mode(given[4], &numbers(given[5]));
+        for (layout, a) in layouts(&a).unwrap() {
+            let padded = a.pad_with(&widths[..], &mode).unwrap();
+            assert_eq!(padded.dtype(), a.dtype());
+            let values = padded.to_f64_vec().unwrap();
+            let expected = numbers(expected);
+            let epsilon = match given[0] {
+                "float16" => 1.0 / 1024.0,
+                "float32" => f64::from(f32::EPSILON),
+                "float64" => f64::EPSILON,
+                _ => 0.0,
+            };
+            // Means are rounded in another order, and NumPy computes ramps in the array's own precision, we in f64.
+            let allowed = match given[4] {
+                "mean" | "linear_ramp" => 2.0 * epsilon * 16.0,
+                _ => 0.0,
+            };
+            let close = |(a, b): (&f64, &f64)| (a - b).abs() <= allowed;
+            let same = values.len() == expected.len() && values.iter().zip(&expected).all(close);
+            if padded.shape()[..] != sizes(shape) || !same {
+                failures.push(format!(
+                    "{line}\n  {layout}: {:?} {values:?}",
+                    padded.shape()
+                ));
+            }
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{} failures:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
+}
+
+#[test]
+fn padding_that_makes_no_sense_is_an_error() {
+    let a = counted(&[2, 3]);
+    let empty = NdArray::zeros([0, 3]).unwrap();
+    let one = [1usize, 1];
+    let zero = Scalar::from(0);
+    let cases: Vec<(&NdArray, PadMode)> = vec![
+        (&empty, PadMode::Edge),
+        (&empty, PadMode::Wrap),
+        (&a, PadMode::Constant(vec![])),
+        (&a, PadMode::Constant(vec![[zero, zero]; 3])),
+        (&a, PadMode::LinearRamp(vec![])),
+        (&a, PadMode::Mean(vec![[1, 1]; 3])),
+        (&a, PadMode::Maximum(vec![[0, 1]])),
+    ];
+    for (array, mode) in cases {
+        let error = array.pad_with(one, &mode).unwrap_err();
+        assert!(
+            matches!(error.kind(), ArrayErrorKind::Form { .. }),
+            "{mode:?}: {error}"
+        );
+    }
+    assert!(a.pad_with([1], &PadMode::Edge).is_err());
+    assert!(a.pad([usize::MAX, 1], 0).is_err());
+    let room = a.pad_with([[1, 0], [0, 0]], &PadMode::Empty).unwrap();
+    assert_eq!(room.get(&s![1..]).unwrap(), a);
+}
+
+/// A shape operation and where the element at an index of its result comes from.
+type Moved = (
+    &'static str,
+    fn(&NdArray) -> NdArray,
+    fn(&[usize], &[usize]) -> Vec<usize>,
+);
+
+/// Operations along the first or last axis beside the index they read from.
+const MOVED: &[Moved] = &[
+    (
+        "roll 2",
+        |a| a.roll(2, 0).unwrap(),
+        |shape, index| {
+            let mut from = index.to_vec();
+            from[0] = (index[0] + 2 * shape[0] - 2) % shape[0];
+            from
+        },
+    ),
+    (
+        "roll -9",
+        |a| a.roll(-9, -1).unwrap(),
+        |shape, index| {
+            let (mut from, last) = (index.to_vec(), shape.len() - 1);
+            from[last] = (index[last] + 9) % shape[last];
+            from
+        },
+    ),
+    (
+        "flip all",
+        |a| a.flip_axes(..).unwrap(),
+        |shape, index| {
+            shape
+                .iter()
+                .zip(index)
+                .map(|(size, i)| size - 1 - i)
+                .collect()
+        },
+    ),
+    (
+        "flip first and last",
+        |a| a.flip_axes([-1, 0]).unwrap(),
+        |shape, index| {
+            let (mut from, last) = (index.to_vec(), shape.len() - 1);
+            from[0] = shape[0] - 1 - index[0];
+            from[last] = shape[last] - 1 - index[last];
+            from
+        },
+    ),
+];
+
+#[test]
+fn elements_move_where_they_should() {
+    let mut checked = 0;
+    for shape in SHAPES.iter().filter(|shape| !shape.is_empty()) {
+        for (layout, a) in layouts(&counted(shape)).unwrap() {
+            for (name, moved, from) in MOVED {
+                let b = moved(&a);
+                assert_eq!(b.shape(), a.shape(), "{name} {layout}");
+                for index in lodestride_array::NdIndexIterator::new(b.shape(), Order::C) {
+                    let index = index.to_vec();
+                    let expected = a.get_f64(from(shape, &index)).unwrap();
+                    assert_eq!(
+                        b.get_f64(&index).unwrap(),
+                        expected,
+                        "{name} {layout} {index:?}"
+                    );
+                    checked += 1;
+                }
+            }
+        }
+    }
+    assert!(checked > 8000, "{checked}");
+    let a = counted(&[2, 3]);
+    let flat = a.roll_flat(-2).unwrap();
+    assert_eq!(flat.to_f64_vec().unwrap(), [2.0, 3.0, 4.0, 5.0, 0.0, 1.0]);
+    assert!(a.roll(1, 2).is_err() && a.flip_axes([2]).is_err());
+}
+
+#[test]
+fn quarter_turns_agree_with_each_other() {
+    for shape in [&[2usize, 3][..], &[3, 1, 4], &[2, 0]] {
+        for (layout, a) in layouts(&counted(shape)).unwrap() {
+            let mut turned = a.clone();
+            for quarters in 1..=4 {
+                turned = turned.rot90(1, [0, 1]).unwrap();
+                assert_eq!(
+                    turned,
+                    a.rot90(quarters, [0, 1]).unwrap(),
+                    "{layout} {quarters}"
+                );
+                assert_eq!(turned, a.rot90(quarters - 8, [0, 1]).unwrap(), "{layout}");
+                assert_eq!(turned, a.rot90(-quarters, [1, 0]).unwrap(), "{layout}");
+            }
+            assert!(turned == a && (a.is_empty() || turned.shares_memory(&a)));
+        }
+    }
+    let a = NdArray::from([[1i32, 2, 3], [4, 5, 6]]);
+    assert_eq!(
+        a.rot90(1, [0, 1]).unwrap(),
+        NdArray::from([[3i32, 6], [2, 5], [1, 4]])
+    );
+    assert!(a.rot90(1, [0, 0]).is_err() && a.rot90(1, [0, 2]).is_err());
+}
+
+#[test]
+fn triangles_follow_the_diagonal() {
+    for shape in [
+        &[3usize, 5][..],
+        &[5, 3],
+        &[2, 4, 4],
+        &[0, 3],
+        &[3, 0],
+        &[1, 1],
+    ] {
+        for dtype in [DType::F32, DType::I16, DType::Bool, DType::BF16, DType::U64] {
+            let a = counted(shape).add(1).unwrap().cast(dtype).unwrap();
+            for (layout, a) in layouts(&a).unwrap() {
+                for k in [-7isize, -2, -1, 0, 1, 3, 9, isize::MAX, isize::MIN] {
+                    let (low, high) = (a.tril(k).unwrap(), a.triu(k).unwrap());
+                    assert_eq!((low.dtype(), high.dtype()), (dtype, dtype));
+                    for index in lodestride_array::NdIndexIterator::new(a.shape(), Order::C) {
+                        let [.., row, column] = index[..] else {
+                            unreachable!()
+                        };
+                        let value = a.get_f64(&index).unwrap();
+                        let below = (column as i128 - row as i128) <= k as i128;
+                        let above = (column as i128 - row as i128) >= k as i128;
+                        let expected = (
+                            if below { value } else { 0.0 },
+                            if above { value } else { 0.0 },
+                        );
+                        let found = (low.get_f64(&index).unwrap(), high.get_f64(&index).unwrap());
+                        assert_eq!(found, expected, "{shape:?} {layout} {k} {index:?}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(counted(&[3]).tril(0).is_err());
+    assert_eq!(
+        NdArray::tri(3, 5, 2).unwrap(),
+        NdArray::ones([3, 5]).unwrap().tril(2).unwrap()
+    );
+}
+
+#[test]
+fn grids_are_products_of_their_vectors() {
+    let vectors = [counted(&[4]), counted(&[3]).add(5).unwrap(), counted(&[2])];
+    let strided = counted(&[3, 7]).get(&s![.., 4]).unwrap();
+    let ij = NdArray::meshgrid(&[&vectors[0], &vectors[1], &vectors[2]], GridAxes::Ij).unwrap();
+    let xy = NdArray::meshgrid(&[&vectors[0], &vectors[1], &vectors[2]], GridAxes::Xy).unwrap();
+    for i in 0..4usize {
+        for j in 0..3usize {
+            for k in 0..2usize {
+                for (vector, at) in [i, j, k].into_iter().enumerate() {
+                    let expected = vectors[vector].get_f64([at]).unwrap();
+                    assert_eq!(ij[vector].get_f64([i, j, k]).unwrap(), expected);
+                    assert_eq!(xy[vector].get_f64([j, i, k]).unwrap(), expected);
+                }
+            }
+        }
+    }
+    let one = NdArray::meshgrid(&[&strided], GridAxes::Xy).unwrap();
+    assert_eq!(one[0], strided.dup().unwrap());
+    let row = strided.expand_dims(0).unwrap();
+    let grid = NdArray::meshgrid(&[&row, &NdArray::scalar(7i32).unwrap()], GridAxes::Xy).unwrap();
+    assert_eq!(
+        (&grid[0].shape()[..], grid[1].dtype()),
+        (&[1, 3][..], DType::I32)
+    );
+    assert!(NdArray::meshgrid(&[], GridAxes::Ij).unwrap().is_empty());
+}
+
+#[test]
+fn one_hot_and_is_max() {
+    for (_, classes) in layouts(&NdArray::from([[0i64, 3, -1], [2, 5, 1]])).unwrap() {
+        for axis in [0isize, 1, 2, -1] {
+            let hot = classes.one_hot(4, axis).unwrap();
+            let moved = hot.move_axis(axis, -1).unwrap();
+            for row in 0..2usize {
+                for column in 0..3usize {
+                    let class = classes.get_f64([row, column]).unwrap();
+                    for place in 0..4usize {
+                        let expected = f64::from(u8::from(class == place as f64));
+                        assert_eq!(moved.get_f64([row, column, place]).unwrap(), expected);
+                    }
+                }
+            }
+        }
+    }
+    assert!(NdArray::from([1.0f32]).one_hot(3, 0).is_err());
+    assert!(NdArray::from([1i32]).one_hot(3, 2).is_err());
+    for shape in [&[3usize, 4][..], &[2, 3, 4], &[7], &[]] {
+        // Values repeat, so that ties are decided.
+        let a = counted(shape).mul(7).unwrap().modulo(5).unwrap();
+        for (layout, a) in layouts(&a).unwrap() {
+            for axes in [vec![], vec![0isize], vec![-1], vec![0, 1], vec![2, 0]] {
+                let fits = axes
+                    .iter()
+                    .all(|&axis| axis < a.rank() as isize && !shape.is_empty());
+                if !fits {
+                    assert!(a.is_max(&axes).is_err());
+                    continue;
+                }
+                let found = a.is_max(&axes).unwrap();
+                let rows = a
+                    .tear(&axes)
+                    .unwrap()
+                    .into_iter()
+                    .zip(found.tear(&axes).unwrap());
+                for (row, mask) in rows {
+                    let (row, mask) = (row.to_f64_vec().unwrap(), mask.to_f64_vec().unwrap());
+                    let largest = row.iter().copied().fold(f64::MIN, f64::max);
+                    let first = row.iter().position(|&x| x == largest);
+                    let expected = (0..row.len()).map(|i| f64::from(u8::from(Some(i) == first)));
+                    assert!(
+                        mask.iter().copied().eq(expected),
+                        "{shape:?} {layout} {axes:?}"
+                    );
+                }
+            }
+        }
+    }
+    assert_eq!(
+        NdArray::zeros([0, 2]).unwrap().is_max(0).unwrap().shape()[..],
+        [0, 2]
+    );
+}
+
+#[test]
+fn parts_repeats_and_ends() {
+    let a = counted(&[2, 3]);
+    for (layout, a) in layouts(&a).unwrap() {
+        let longer = a.append(2, -1, 1).unwrap();
+        assert_eq!(longer, a.pad([[0, 0], [0, 2]], -1).unwrap(), "{layout}");
+        assert_eq!(
+            a.prepend(1, 8, 0)
+                .unwrap()
+                .row(0)
+                .unwrap()
+                .to_f64_vec()
+                .unwrap(),
+            [8.0; 3]
+        );
+        let biased = a.append_bias().unwrap();
+        assert_eq!(biased.column(3).unwrap().to_f64_vec().unwrap(), [1.0, 1.0]);
+        let each = a.repeat_each(&[0, 2, 1], 1).unwrap();
+        assert_eq!(each.to_f64_vec().unwrap(), [1.0, 1.0, 2.0, 4.0, 4.0, 5.0]);
+        let parts = a.split(2, -1).unwrap();
+        assert!(parts[0].shares_memory(&a) && parts[1].shape()[..] == [2, 1]);
+        let again: Vec<&NdArray> = parts.iter().collect();
+        assert_eq!(NdArray::concat(&again, 1).unwrap(), a);
+        let cut = a.split_at([-1, 9], 1).unwrap();
+        let lengths: Vec<usize> = cut.iter().map(|part| part.shape()[1]).collect();
+        assert_eq!(lengths, [2, 1, 0]);
+        assert_eq!(a.split_at([2, 1], 1).unwrap()[1].shape()[1], 0);
+        let columns = a.tear(0).unwrap();
+        let columns: Vec<&NdArray> = columns.iter().collect();
+        assert_eq!(NdArray::stack(&columns, 1).unwrap(), a);
+        let reversed = a.reverse_sequence(&[2, 0, 1], 0, 1).unwrap();
+        assert_eq!(
+            reversed.to_f64_vec().unwrap(),
+            [3.0, 1.0, 2.0, 0.0, 4.0, 5.0]
+        );
+    }
+    assert!(a.repeat_each(&[1], 0).is_err() && a.split(0, 0).is_err() && a.split(2, 5).is_err());
+    assert!(counted(&[3]).append_bias().is_err());
+    let wrong = [
+        a.reverse_sequence(&[1, 1], 0, 0),
+        a.reverse_sequence(&[1], 1, 0),
+        a.reverse_sequence(&[4, 1], 1, 0),
+    ];
+    assert!(wrong.iter().all(Result::is_err));
+}
+
+#[test]
+fn growing_arrays_agree_with_concat() {
+    for axis in [0isize, 1, -1] {
+        let item = counted(&[2, 3]);
+        let mut grown = GrowArray::new(DType::F32, [2, 3], axis).unwrap();
+        let mut whole = grown.view();
+        assert!(grown.is_empty() && whole.is_empty());
+        let mut earlier = Vec::new();
+        let mut moves = 0;
+        for step in 0..50 {
+            let before = grown.capacity();
+            let next = item.add(step).unwrap();
+            grown.push(&next).unwrap();
+            moves += usize::from(grown.capacity() != before);
+            let next = next.expand_dims(axis).unwrap();
+            whole = NdArray::concat(&[&whole, &next], axis).unwrap();
+            assert_eq!(grown.view(), whole);
+            earlier.push((grown.view(), whole.dup().unwrap()));
+        }
+        assert!(moves < 8, "{moves}");
+        assert!(
+            earlier.iter().all(|(view, copy)| view == copy),
+            "old views keep their elements"
+        );
+        let own = grown.view();
+        grown.extend(&own).unwrap();
+        assert_eq!(
+            (grown.len(), grown.view()),
+            (100, NdArray::concat(&[&own, &own], axis).unwrap())
+        );
+        grown.truncate(50);
+        grown.shrink_to_fit().unwrap();
+        assert_eq!((grown.capacity(), grown.view()), (50, whole));
+    }
+}
+
+#[test]
+fn growing_arrays_refuse_what_does_not_fit_and_outlive_workspaces() {
+    let mut rows = GrowArray::from_array(&NdArray::from([[1i32, 2]]), 0).unwrap();
+    assert!(rows.push(&counted(&[3])).is_err());
+    assert!(rows.extend(&NdArray::zeros([2, 3]).unwrap()).is_err());
+    assert!(rows.extend(&NdArray::scalar(1i32).unwrap()).is_err());
+    assert_eq!(rows.len(), 1);
+    rows.push(7).unwrap();
+    let workspace = Workspace::new("LOOP");
+    for _ in 0..3 {
+        workspace
+            .scope(|_| {
+                for _ in 0..9 {
+                    rows.push(&NdArray::from([3i32, 4])).unwrap();
+                }
+            })
+            .unwrap();
+    }
+    assert_eq!(
+        rows.view().get(&s![..2]).unwrap(),
+        NdArray::from([[1i32, 2], [7, 7]])
+    );
+    assert_eq!(rows.view().sum_number().unwrap(), 17.0 + 27.0 * 7.0);
+    assert!(GrowArray::new(DType::F32, [2], 2).is_err());
+    let mut numbers = GrowArray::new(DType::F64, (), 0).unwrap();
+    numbers.push(1.5).unwrap();
+    assert_eq!(numbers.view().to_f64_vec().unwrap(), [1.5]);
+}

@@ -2,6 +2,7 @@
 //! The words for people are in `explain`.
 
 mod explain;
+mod text;
 
 use std::error::Error;
 use std::fmt;
@@ -12,6 +13,8 @@ use std::path::{Path, PathBuf};
 use lodestride_array::{ArrayError, DType};
 use lodestride_lod::LodError;
 use zip::result::ZipError;
+
+pub use text::TextProblem;
 
 /// The result of every function that reads or writes a file.
 pub type Result<T> = std::result::Result<T, SerdeError>;
@@ -147,6 +150,8 @@ pub enum Format {
     Npz,
     /// The project's own binary format.
     Native,
+    /// The binary stream of ND4J.
+    Nd4j,
 }
 
 /// Why a NumPy element type has no counterpart here.
@@ -239,6 +244,29 @@ pub enum SerdeErrorKind {
         expected: &'static str,
         /// What came instead (the beginning of it).
         found: String,
+    },
+    /// A text cannot be read.
+    Text {
+        /// Line, counted from 1.
+        line: usize,
+        /// Character in that line, counted from 1.
+        column: usize,
+        /// What is wrong there.
+        problem: TextProblem,
+    },
+    /// Fields of a table cannot be told apart by this.
+    BadDelimiter {
+        /// What should separate fields.
+        delimiter: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// There are not as many names as columns.
+    Names {
+        /// Columns of the array.
+        columns: usize,
+        /// Names given.
+        found: usize,
     },
     /// A number in a native header has no meaning.
     HeaderField {

@@ -1,9 +1,13 @@
-//! File formats for the arrays and LoD tensors of lodestride: NumPy's npy and npz, and a native binary format.
+//! File formats for the arrays and LoD tensors of lodestride: NumPy's npy and npz, text, tables, ND4J's stream, and a native
+//! binary format.
 //!
 //! | Format | Holds | Read by | Module |
 //! |---|---|---|---|
 //! | npy | one array | NumPy and everything that knows its files | [`npy`] |
 //! | npz | named arrays and LoD tensors, stored or deflated | the same | [`npz`] |
+//! | text | one array, to look at | ND4J's `readTxt`, JSON readers | [`txt`] |
+//! | csv and other tables | a matrix of numbers | everything | [`csv`] |
+//! | ND4J's stream | one array | reading only: what `Nd4j.write` and `saveBinary` made | [`nd4j`] |
 //! | native (`.lds`) | one array or LoD tensor of any dtype, with checksums | this crate | [`native`] |
 //!
 //! ```
@@ -66,20 +70,26 @@
 //! [`npy`] and [`native`]: arrays whose elements stay in the file, so that opening costs the same whatever their number.
 #![forbid(unsafe_code)]
 
+pub mod csv;
 mod error;
+mod header;
 #[cfg(feature = "mmap")]
 mod mapped;
 pub mod native;
+pub mod nd4j;
 pub mod npy;
 pub mod npz;
 mod sink;
 mod source;
 mod staged;
 mod stored;
+mod text;
+pub mod txt;
 
 pub use lodestride_array::{DType, NdArray, Order};
 pub use lodestride_lod::{Lod, LodTensor};
 
-pub use error::{Format, Result, SerdeError, SerdeErrorKind, TypeReason};
+pub use error::{Format, Result, SerdeError, SerdeErrorKind, TextProblem, TypeReason};
+pub use header::Header;
 pub use staged::StagedFile;
 pub use stored::{Stored, StoredRef};

@@ -36,6 +36,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod bytes;
 mod header;
 
 use std::io::{Read, Write};
@@ -54,10 +55,14 @@ use crate::sink::{bytes_of, gapless, write_elements};
 use crate::source::{Elements, Source};
 use crate::staged::StagedFile;
 use crate::stored::{Stored, StoredRef};
+pub use bytes::{from_bytes, to_bytes};
 use header::{ALIGNMENT, Header};
 
 /// The last bytes of every file.
 const END_MARK: &[u8; 4] = b"LDSE";
+
+/// Bytes of checksum and end mark.
+const AFTER: u64 = 8;
 
 /// What errors call the four bytes after the elements.
 const CHECKSUM: &str = "the checksum";
@@ -119,8 +124,6 @@ pub fn read(path: impl AsRef<Path>) -> Result<Stored> {
 #[track_caller]
 pub fn open_mapped(path: impl AsRef<Path>) -> Result<Stored> {
     fn map(path: &Path) -> Result<Stored> {
-        /// Checksum and end mark.
-        const AFTER: u64 = 8;
         let (mut file, length) = open(path)?;
         let mut source = Source::new(&mut file, length);
         let head = Head::read(&mut source)?;
@@ -130,13 +133,42 @@ pub fn open_mapped(path: impl AsRef<Path>) -> Result<Stored> {
         };
         let end = start + head.elements.bytes() as u64;
         file.seek(SeekFrom::Start(end)).while_doing("read")?;
-        let mut source = Source::new(&mut file, Some(AFTER)).starting_at(end);
-        source.bytes::<4>(CHECKSUM)?;
-        read_end_mark(&mut source)?;
+        read_ending(&mut Source::new(&mut file, Some(AFTER)).starting_at(end))?;
         head.stored(data)
     }
     let (path, here) = (path.as_ref(), Location::caller());
     map(path).in_file(path).called_at(here)
+}
+
+/// Reads what a native file says about its array, and nothing of elements and offsets.
+///
+/// # Errors
+/// As [`read`], for all that can be wrong with a header.
+///
+/// ```
+/// use lodestride_serde::{NdArray, native};
+///
+/// # let folder = std::env::temp_dir().join("lodestride-serde-native-header");
+/// # std::fs::create_dir_all(&folder)?;
+/// # let path = folder.join("a.lds");
+/// native::write(&path, &NdArray::zeros([3, 4])?)?;
+/// assert_eq!(native::read_header(&path)?.shape()[..], [3, 4]);
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[doc(alias = "readShapeFromDisk")]
+#[track_caller]
+pub fn read_header(path: impl AsRef<Path>) -> Result<crate::Header> {
+    fn read(path: &Path) -> Result<crate::Header> {
+        let (mut file, length) = open(path)?;
+        let header = header::read(&mut Source::new(&mut file, length))?;
+        Ok(crate::Header::new(
+            &header.elements()?,
+            header.offsets.len(),
+        ))
+    }
+    let (path, here) = (path.as_ref(), Location::caller());
+    read(path).in_file(path).called_at(here)
 }
 
 /// Reads one value from a reader and leaves the reader just after it, so that several can follow each other.
@@ -236,6 +268,12 @@ fn read_one(source: &mut Source<'_>) -> Result<Stored> {
     }
     read_end_mark(source)?;
     head.stored(data)
+}
+
+/// What follows elements that were not read.
+fn read_ending(source: &mut Source<'_>) -> Result<()> {
+    source.bytes::<4>(CHECKSUM)?;
+    read_end_mark(source)
 }
 
 fn read_end_mark(source: &mut Source<'_>) -> Result<()> {

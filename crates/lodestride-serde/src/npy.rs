@@ -28,8 +28,9 @@ use std::path::Path;
 use lodestride_array::NdArray;
 
 use crate::error::{IoAction, Place, Result, SerdeErrorKind};
+use crate::header::Header;
 use crate::sink::{bytes_of, gapless, write_elements};
-use crate::source::{MAX_RANK, Source};
+use crate::source::{Source, check_rank};
 use crate::staged::StagedFile;
 
 /// Reads the array of an npy file.
@@ -110,6 +111,36 @@ pub fn open_mapped(path: impl AsRef<Path>) -> Result<NdArray> {
     map(path).in_file(path).called_at(here)
 }
 
+/// Reads what an npy file says about its array, and nothing else of it.
+///
+/// # Errors
+/// As [`read`], for all that can be wrong with a header, and [`SerdeErrorKind::Truncated`] for a file that is too short for its
+/// elements.
+///
+/// ```
+/// use lodestride_serde::{NdArray, npy};
+///
+/// # let folder = std::env::temp_dir().join("lodestride-serde-npy-header");
+/// # std::fs::create_dir_all(&folder)?;
+/// # let path = folder.join("a.npy");
+/// npy::write(&path, &NdArray::from([[1i16, 2], [3, 4]]).transpose())?;
+/// assert_eq!(npy::read_header(&path)?.to_string(), "i16 [2, 2] F");
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[track_caller]
+pub fn read_header(path: impl AsRef<Path>) -> Result<Header> {
+    fn read(path: &Path) -> Result<Header> {
+        let (mut file, length) = open(path)?;
+        let mut source = Source::new(&mut file, length);
+        let elements = header::read(&mut source)?;
+        source.locate(&elements, 0)?;
+        Ok(Header::new(&elements, 0))
+    }
+    let (path, here) = (path.as_ref(), Location::caller());
+    read(path).in_file(path).called_at(here)
+}
+
 /// Reads one array from a reader and leaves the reader just after it, so that several can follow each other.
 ///
 /// How much a reader holds cannot be known. Beyond 1 MiB, memory for the whole is asked for only when one part in 64 has come.
@@ -181,13 +212,7 @@ fn write_prepared(sink: &mut dyn Write, header: &[u8], array: &NdArray) -> Resul
 /// The header of an array and the array as its elements will be written. All that can be refused is refused here, before the
 /// first byte is written.
 pub(crate) fn prepare(array: &NdArray) -> Result<(Vec<u8>, NdArray)> {
-    if array.rank() > MAX_RANK {
-        return Err(SerdeErrorKind::Rank {
-            found: array.rank(),
-            limit: MAX_RANK,
-        }
-        .into());
-    }
+    check_rank(array.rank())?;
     let descr = descr::of(array.dtype()).ok_or(SerdeErrorKind::NoNpyType {
         dtype: array.dtype(),
     })?;

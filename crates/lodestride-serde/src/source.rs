@@ -54,13 +54,7 @@ pub(crate) struct Elements {
 impl Elements {
     /// Checks that the numbers of a file can be a shape, and that memory could hold it.
     pub(crate) fn new(dtype: DType, shape: &[u64], order: Order, endian: Endian) -> Result<Self> {
-        if shape.len() > MAX_RANK {
-            return Err(SerdeErrorKind::Rank {
-                found: shape.len(),
-                limit: MAX_RANK,
-            }
-            .into());
-        }
+        check_rank(shape.len())?;
         let too_large = || SerdeErrorKind::TooLarge {
             shape: shape.to_vec(),
             dtype,
@@ -97,6 +91,12 @@ impl Elements {
         )?)
     }
 
+    /// Whether these bytes of a file are elements of this machine as they are.
+    pub(crate) fn lie_as_in_memory(&self, bytes: &[u8]) -> bool {
+        (self.endian == Endian::NATIVE || self.dtype.size() == 1)
+            && (self.dtype != DType::Bool || bytes.iter().all(|&byte| byte <= 1))
+    }
+
     /// Makes the bytes of whole elements as the file has them into elements of this machine.
     fn settle(&self, bytes: &mut [u8]) {
         if self.endian != Endian::NATIVE {
@@ -106,6 +106,15 @@ impl Elements {
             normalise_bools(bytes);
         }
     }
+}
+
+/// Refuses more axes than a file may have.
+pub(crate) fn check_rank(found: usize) -> Result<()> {
+    if found > MAX_RANK {
+        let limit = MAX_RANK;
+        return Err(SerdeErrorKind::Rank { found, limit }.into());
+    }
+    Ok(())
 }
 
 /// Reverses the bytes of every element.
@@ -157,14 +166,12 @@ impl<'r> Source<'r> {
     }
 
     /// The same source, which begins at this byte of its file.
-    #[cfg(feature = "mmap")]
     pub(crate) fn starting_at(mut self, position: u64) -> Self {
         self.position = position;
         self
     }
 
-    /// Where the elements begin that come next, for whom nothing may follow but `after` bytes.
-    #[cfg(feature = "mmap")]
+    /// Where the elements begin that come next, after which nothing may follow but `after` bytes.
     pub(crate) fn locate(&self, elements: &Elements, after: u64) -> Result<u64> {
         let bytes = (elements.bytes() as u64).saturating_add(after);
         self.claim(bytes, ELEMENTS)?;

@@ -12,6 +12,7 @@ impl fmt::Display for Format {
             Self::Npy => "npy",
             Self::Npz => "npz",
             Self::Native => "lodestride",
+            Self::Nd4j => "ND4J",
         })
     }
 }
@@ -194,6 +195,17 @@ impl SerdeErrorKind {
                 f,
                 "the data is damaged: the checksum of {what} is {found:08x}, but {expected:08x} is stored"
             ),
+            Self::Text {
+                line,
+                column,
+                problem,
+            } => write!(f, "line {line}, column {column}: {problem}"),
+            Self::BadDelimiter { delimiter, reason } => {
+                write!(f, "{delimiter:?} cannot separate fields: {reason}")
+            }
+            Self::Names { columns, found } => {
+                write!(f, "{found} name(s) for {columns} column(s)")
+            }
             Self::Memory { bytes } => write!(f, "out of memory: {bytes} bytes could not be had"),
             Self::Lod { source } => write!(f, "the LoD does not fit: {}", source.kind()),
             Self::Array { source } => write!(f, "{}", source.kind()),
@@ -214,6 +226,9 @@ impl SerdeErrorKind {
             Self::Damaged { .. } | Self::Checksum { .. } => {
                 Some("copy, download or write the file again; nothing of it was used")
             }
+            Self::BadDelimiter { .. } => Some("use another string, such as `,`, `;` or `\\t`"),
+            Self::Names { .. } => Some("name every column, or none"),
+            Self::Text { problem, .. } => Some(problem.help()),
             Self::Magic { format, found } => magic_help(*format, found),
             Self::Version { .. } => Some("update lodestride, or save the file in an older version"),
             Self::HeaderTooLong { .. } | Self::HeaderSyntax { .. } | Self::HeaderField { .. } => {

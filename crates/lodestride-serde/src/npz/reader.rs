@@ -13,6 +13,7 @@ use zip::{CompressionMethod, ZipArchive};
 
 use super::{MAX_LEVELS, SUFFIX, offsets_name, offsets_owner};
 use crate::error::{Format, IoAction, Place, Result, SerdeErrorKind};
+use crate::header::Header;
 use crate::npy;
 use crate::source::Source;
 use crate::stored::Stored;
@@ -143,6 +144,31 @@ impl<R: Read + Seek> Reader<R> {
         self.placed(array).called_at(here)
     }
 
+    /// Reads what is said about the array stored under a name, and nothing of its elements.
+    ///
+    /// # Errors
+    /// As [`array`](Self::array), for all that can be wrong with a header.
+    ///
+    /// ```
+    /// use lodestride_serde::{NdArray, npz};
+    ///
+    /// let mut file = std::io::Cursor::new(Vec::new());
+    /// let mut writer = npz::Writer::new(&mut file);
+    /// writer.array("a", &NdArray::zeros([20, 3])?)?;
+    /// writer.finish_writer()?;
+    /// assert_eq!(npz::Reader::new(file)?.header("a")?.to_string(), "f32 [20, 3] C");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    pub fn header(&mut self, name: &str) -> Result<Header> {
+        let here = Location::caller();
+        let depth = self.depth(name);
+        let header = self.within(name, |source| {
+            Ok(Header::new(&npy::header::read(source)?, depth))
+        });
+        self.placed(header).called_at(here)
+    }
+
     /// Reads a LoD tensor: the rows of that name and the offsets beside them. A plain array becomes one with no level.
     ///
     /// # Errors
@@ -194,6 +220,19 @@ impl<R: Read + Seek> Reader<R> {
     }
 
     fn load(&mut self, name: &str) -> Result<NdArray> {
+        self.within(name, |source| {
+            let array = npy::read_one(source)?;
+            source.end()?;
+            Ok(array)
+        })
+    }
+
+    /// Hands the bytes of an entry to a reader of npy.
+    fn within<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(&mut Source<'_>) -> Result<T>,
+    ) -> Result<T> {
         let Some(&index) = self.entries.get(name) else {
             return Err(SerdeErrorKind::NoEntry {
                 name: name.to_owned(),
@@ -201,21 +240,18 @@ impl<R: Read + Seek> Reader<R> {
             }
             .into());
         };
-        self.load_entry(index).in_entry(&format!("{name}{SUFFIX}"))
-    }
-
-    fn load_entry(&mut self, index: usize) -> Result<NdArray> {
-        let mut entry = self.archive.by_index(index).map_err(SerdeErrorKind::from)?;
-        let stored = entry.compressed_size().min(self.length);
-        let most = match entry.compression() {
-            CompressionMethod::Stored => stored,
-            _ => stored.saturating_mul(MAX_GROWTH),
-        };
-        let most = most.min(entry.size());
-        let mut source = Source::new(&mut entry, Some(most));
-        let array = npy::read_one(&mut source)?;
-        source.end()?;
-        Ok(array)
+        let entry = self.archive.by_index(index);
+        let value = entry.map_err(|error| SerdeErrorKind::from(error).into());
+        let value = value.and_then(|mut entry| {
+            let stored = entry.compressed_size().min(self.length);
+            let most = match entry.compression() {
+                CompressionMethod::Stored => stored,
+                _ => stored.saturating_mul(MAX_GROWTH),
+            };
+            let most = most.min(entry.size());
+            read(&mut Source::new(&mut entry, Some(most)))
+        });
+        value.in_entry(&format!("{name}{SUFFIX}"))
     }
 
     fn load_lod(&mut self, name: &str) -> Result<LodTensor> {

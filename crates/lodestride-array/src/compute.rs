@@ -36,7 +36,7 @@ fn may_store(from: DType, to: DType) -> bool {
 
 #[inline]
 #[track_caller]
-fn result_dtype(op: &'static str, input: DType, result: Option<DType>) -> Result<DType> {
+pub(crate) fn result_dtype(op: &'static str, input: DType, result: Option<DType>) -> Result<DType> {
     match result {
         Some(result) => Ok(result),
         None => Err(ArrayError::new(ArrayErrorKind::UnsupportedDType {

@@ -349,6 +349,48 @@ pub enum ArrayErrorKind {
         /// The array.
         array: ArraySummary,
     },
+    /// A position in an array or list of indices that is beyond the size of its axis.
+    PositionRange {
+        /// The method.
+        op: &'static str,
+        /// The axis.
+        axis: usize,
+        /// The index as given; negative ones count from the end.
+        index: i64,
+        /// Its place among the indices, in C order.
+        position: usize,
+        /// The array.
+        array: ArraySummary,
+    },
+    /// An array of indices that are not integers.
+    IndexDType {
+        /// The method.
+        op: &'static str,
+        /// The indices.
+        indices: ArraySummary,
+    },
+    /// A mask among indices that is longer or shorter than the axis it stands for.
+    MaskSize {
+        /// The method.
+        op: &'static str,
+        /// The axis.
+        axis: usize,
+        /// The size of the mask.
+        found: usize,
+        /// The array.
+        array: ArraySummary,
+    },
+    /// A number that stands for none of the parts there are.
+    PartNumber {
+        /// The method.
+        op: &'static str,
+        /// The number.
+        part: i64,
+        /// Its place among the numbers, in C order.
+        position: usize,
+        /// How many parts there are.
+        count: usize,
+    },
     /// A range or count that makes no sense, such as `arange` with step 0.
     Range {
         /// The method.

@@ -1,4 +1,5 @@
-//! Gathering and scattering: positions along an axis picked by a list of indices.
+//! Gathering: positions along an axis, or elements by their coordinates, picked by integer arrays. Writing to them is in
+//! `scatter`, lists of several kinds of indices in `fancy`.
 
 use lodestride_kernels as kernels;
 use lodestride_shape::{Order, Shape, normalize_axis};
@@ -7,6 +8,7 @@ use smallvec::SmallVec;
 use crate::NdArray;
 use crate::arg::IndexList;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, OrFail, Result};
+use crate::fancy::picked::Picked;
 
 impl NdArray {
     /// A copy of the given positions along an axis, in the given order; negative ones count from the end.
@@ -40,42 +42,55 @@ impl NdArray {
         Ok(out)
     }
 
-    /// Adds slices of an array to the positions that the indices name along an axis, in place; repeated ones add up.
+    /// A copy of the elements, or of the sub-arrays, at index vectors: the last axis of `indices` has a position for each of the
+    /// first axes of this array; the other axes of `indices`, then the rest of the array's, are those of the result.
+    ///
+    /// ND4J's `get(INDArray)` takes the transposed form, a row of positions per axis: pass `&indices.transpose()`.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Shape`] for a wrong axis, [`ArrayErrorKind::Kernel`] for a position out of range or values of
-    /// another shape than [`take`](Self::take) would return.
+    /// [`ArrayErrorKind::Form`] when the last axis of the indices is longer than this array has axes,
+    /// [`ArrayErrorKind::PositionRange`] for a position out of range, [`ArrayErrorKind::IndexDType`] for indices that are
+    /// not integers.
     ///
     /// ```
     /// use lodestride_array::NdArray;
     ///
-    /// let a = NdArray::zeros([3])?;
-    /// a.scatter_addi(&NdArray::from([0i64, 2, 2]), &NdArray::ones([3])?, 0)?;
-    /// assert_eq!(a.to_vec::<f32>()?, [1.0, 0.0, 2.0]);
+    /// let a = NdArray::arange(1, 7, 1)?.reshape([3, 2])?;
+    /// let at = NdArray::from([[0i64, 0], [1, 1], [2, 0]]);
+    /// assert_eq!(a.gather_nd(&at)?.to_vec::<f32>()?, [1.0, 4.0, 5.0]);
+    /// assert_eq!(a.gather_nd(&NdArray::from([[2i64]]))?.to_vec::<f32>()?, [5.0, 6.0]);
     /// # Ok::<(), lodestride_array::ArrayError>(())
     /// ```
-    #[doc(alias = "scatterAdd")]
+    #[doc(alias = "gatherNd")]
     #[track_caller]
-    pub fn scatter_addi(&self, indices: &NdArray, values: &NdArray, axis: isize) -> Result<&Self> {
-        let axis = normalize_axis(axis, self.rank()).in_op("scatter_addi", self)?;
-        self.expect_storable("scatter_addi", self.dtype().promote(values.dtype()))?;
-        kernels::gather::scatter_add(self.operand(), axis, indices.operand(), values.operand())
-            .or_fail("scatter_addi")?;
-        Ok(self)
+    pub fn gather_nd(&self, indices: &NdArray) -> Result<NdArray> {
+        self.gathered(
+            "gather_nd",
+            &Picked::coordinates("gather_nd", self, indices)?,
+        )
     }
 
-    /// Writes slices of an array to the positions that the indices name along an axis; of repeated ones the last stays.
+    /// The elements at given positions along one axis, at each position of the other axes its own: what undoes
+    /// [`argsort`](Self::argsort). The indices have as many axes as the array and broadcast with it along the others.
     ///
     /// # Errors
-    /// As [`scatter_addi`](Self::scatter_addi).
-    #[doc(alias = "scatterUpdate")]
+    /// [`ArrayErrorKind::Shape`] for a wrong axis and sizes that do not broadcast, [`ArrayErrorKind::Form`] for indices of
+    /// another rank, [`ArrayErrorKind::PositionRange`] for a position out of range, [`ArrayErrorKind::IndexDType`] for
+    /// indices that are not integers.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::from([[30.0f32, 10.0, 20.0], [1.0, 3.0, 2.0]]);
+    /// assert_eq!(a.take_along_axis(&a.argsort(1)?, 1)?, a.sort(1)?);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "gather_elements")]
     #[track_caller]
-    pub fn scatter_put(&self, indices: &NdArray, values: &NdArray, axis: isize) -> Result<&Self> {
-        let axis = normalize_axis(axis, self.rank()).in_op("scatter_put", self)?;
-        self.expect_writable("scatter_put")?;
-        kernels::gather::scatter_set(self.operand(), axis, indices.operand(), values.operand())
-            .or_fail("scatter_put")?;
-        Ok(self)
+    pub fn take_along_axis(&self, indices: &NdArray, axis: isize) -> Result<NdArray> {
+        let op = "take_along_axis";
+        let axis = normalize_axis(axis, self.rank()).in_op(op, self)?;
+        self.gathered(op, &Picked::at_each(op, self, indices, axis)?)
     }
 
     /// A copy of the given rows (positions along axis 0) in the given order; negative ones count from the end.

@@ -20,6 +20,7 @@
 //! | Making | [`zeros`](NdArray::zeros), [`from`](NdArray#impl-From%3CV%3E-for-NdArray), [`from_vec`](NdArray::from_vec), [`arange`](NdArray::arange), [`linspace`](NdArray::linspace), [`eye`](NdArray::eye) |
 //! | Parts, as views | [`get`](NdArray::get), [`row`](NdArray::row), [`slice`](NdArray::slice), [`tensor_along_dimension`](NdArray::tensor_along_dimension) |
 //! | Other shapes | [`reshape`](NdArray::reshape), [`transpose`](NdArray::transpose), [`permute`](NdArray::permute), [`broadcast_to`](NdArray::broadcast_to) |
+//! | Parts, by lists and masks | [`get_fancy`](NdArray::get_fancy), [`get_outer`](NdArray::get_outer), [`take`](NdArray::take), [`gather_nd`](NdArray::gather_nd), [`select_where`](NdArray::select_where) |
 //! | Elements | [`get_f64`](NdArray::get_f64), [`set`](NdArray::set), [`put`](NdArray::put), [`assign`](NdArray::assign), [`to_vec`](NdArray::to_vec) |
 //! | Arithmetic | [`add`](NdArray::add) and the others: `add` returns, `addi` changes in place, `add_into` fills; operators |
 //! | Order | [`sort`](NdArray::sort), [`argsort`](NdArray::argsort), [`topk`](NdArray::topk), [`unique`](NdArray::unique), [`median`](NdArray::median), [`histogram`](NdArray::histogram) |
@@ -65,6 +66,8 @@
 //! | `a.getRow(i)`, `a.getRows(i, j)`, `a.putRow(i, row)` | `a.row(i)?`, `a.get_rows([i, j])?`, `a.put_row(i, &row)?` |
 //! | `a.get(point(i), all())`, `interval(a, b)`, `interval(a, s, b)` | the same words in `a.get(&[point(i), all()])?`, or `s![i, ..]`, `s![a..b]`, `s![a..b;s]` |
 //! | `a.put(indices, b)` | `a.put(&s![..], &b)?` |
+//! | `a.get(indices(0, 2), indices(1, 3))`, `put` of the same | `a.get_outer(&fancy![[0, 2], [1, 3]])?`, `put_outer`; NumPy's pairs are `get_fancy`, `put_fancy` |
+//! | `a.get(indexArray)`, `gatherNd`, `scatterUpdate`, `scatterAdd` | `a.gather_nd(&indices.transpose())?`, `gather_nd`, `scatter_put`, `scatter_addi` |
 //! | `a.tensorAlongDimension(i, 0)` (a `[1, n]` row) | `a.tensor_along_dimension(i, 0)?` (`[n]`) or with `keep(0)` (`[1, n]`) |
 //! | `a.add(b)`, `a.addi(b)`, `a.rsub(2)`, `a.rdivi(2)` | `a.add(&b)?`, `a.addi(&b)?`, `a.rsub(2)?`, `a.rdivi(2)?` |
 //! | `a.addRowVector(v)`, `a.muliColumnVector(v)` | `a.add_row_vector(&v)?`, `a.muli_column_vector(&v)?` |
@@ -93,6 +96,7 @@ mod convert;
 mod create;
 mod display;
 mod error;
+mod fancy;
 mod fused;
 mod gather;
 mod get_put;
@@ -106,9 +110,12 @@ mod math;
 mod nested;
 mod operators;
 mod pad;
+mod partition;
 pub mod promotion;
 mod random;
 mod reduce;
+mod scatter;
+mod scatter_nd;
 mod sort;
 mod transfer;
 mod typed;
@@ -138,6 +145,7 @@ pub use lodestride_shape::{
 pub use crate::arg::{Arg, IndexList};
 pub use crate::array::NdArray;
 pub use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, Result};
+pub use crate::fancy::FancyIndex;
 pub use crate::grid::GridAxes;
 pub use crate::grow::GrowArray;
 pub use crate::lazy::{Lazy, LazyOperand};
@@ -145,6 +153,7 @@ pub use crate::nested::{Fixed, Nested, Rectangular};
 pub use crate::operators::Rhs;
 pub use crate::pad::{PadMode, PadWidths};
 pub use crate::random::{Rng, set_seed};
+pub use crate::scatter::Scatter;
 pub use crate::sort::{Bins, HistogramOptions, Unique};
 pub use crate::typed::{ArrayView, ArrayViewMut, Window, WindowMut};
 pub use crate::walk::Elements;

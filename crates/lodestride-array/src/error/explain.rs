@@ -41,6 +41,9 @@ impl ArrayErrorKind {
             | Self::IndexCount { .. }
             | Self::IndexRange { .. }
             | Self::Form { .. } => self.write_array_reason(f),
+            Self::PositionRange { .. } | Self::IndexDType { .. } | Self::MaskSize { .. } => {
+                self.write_indices_reason(f)
+            }
             _ => self.write_value_reason(f),
         }
     }
@@ -170,6 +173,42 @@ impl ArrayErrorKind {
         }
     }
 
+    /// Lists of indices that do not fit an array.
+    fn write_indices_reason(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PositionRange {
+                op,
+                axis,
+                index,
+                position,
+                array,
+            } => {
+                let size = array.shape[*axis];
+                write!(
+                    f,
+                    "{op}: index {index} at position {position} of the indices "
+                )?;
+                write!(f, "is out of range for axis {axis} with size {size}")
+            }
+            Self::IndexDType { op, indices } => {
+                write!(f, "{op}: indices must be integers, got {}", indices.dtype)
+            }
+            Self::MaskSize {
+                op,
+                axis,
+                found,
+                array,
+            } => {
+                let size = array.shape[*axis];
+                write!(
+                    f,
+                    "{op}: a mask of size {found} stands for axis {axis} with size {size}"
+                )
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Values that make no array.
     fn write_value_reason(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -205,6 +244,18 @@ impl ArrayErrorKind {
                     "{op}: the mask must be a bool array of shape {a}, got {} {b}",
                     mask.dtype
                 )
+            }
+            Self::PartNumber {
+                op,
+                part,
+                position,
+                count,
+            } => {
+                write!(
+                    f,
+                    "{op}: number {part} at position {position} stands for none of "
+                )?;
+                write!(f, "{count} parts")
             }
             Self::Empty { op, expected } => write!(f, "{op}: needs {expected}, got none"),
             _ => self.write_range_reason(f),
@@ -258,6 +309,7 @@ impl ArrayErrorKind {
                 line("rhs", rhs)
             }
             Self::OutputShape { out, .. } => line("out", out),
+            Self::IndexDType { indices, .. } => line("indices", indices),
             Self::OverlappingTarget { target, .. } | Self::Cast { target, .. } => {
                 line("target", target)
             }
@@ -282,6 +334,8 @@ impl ArrayErrorKind {
             | Self::NeedsCopy { array }
             | Self::IndexCount { array, .. }
             | Self::IndexRange { array, .. }
+            | Self::PositionRange { array, .. }
+            | Self::MaskSize { array, .. }
             | Self::Form { array, .. }
             | Self::Shape {
                 array: Some(array), ..
@@ -331,7 +385,12 @@ impl ArrayErrorKind {
                 write!(f, "\n  help: ask for {}, ", array.dtype)?;
                 return write!(f, "or `cast(DType::{requested:?})` first");
             }
-            Self::IndexRange { axis, array, .. } if array.shape[*axis] > 0 => {
+            Self::PartNumber { .. } => "parts are numbered from 0 on",
+            Self::IndexDType { .. } => "`cast(DType::I64)` them; masks are bool arrays",
+            Self::MaskSize { .. } => "a mask has the size of each axis it stands for",
+            Self::IndexRange { axis, array, .. } | Self::PositionRange { axis, array, .. }
+                if array.shape[*axis] > 0 =>
+            {
                 let size = array.shape[*axis];
                 let last = size - 1;
                 return write!(

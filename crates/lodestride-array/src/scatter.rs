@@ -1,0 +1,346 @@
+//! Scattering: values written to, or combined with, the places that indices name. Repeated places are combined one after the
+//! other, in the order of the indices, so results never depend on threads.
+
+use lodestride_buffer::{Scalar, scope_out, with_dtype};
+use lodestride_kernels::{self as kernels, BinaryOp};
+use lodestride_shape::{Layout, Shape, normalize_axis};
+
+use crate::NdArray;
+use crate::arg::Arg;
+use crate::compute::{promoted, result_dtype};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, OrFail, Result};
+use crate::fancy::picked::{Picked, position_array};
+use crate::walk::Elements;
+
+/// How a scattered value meets the element that is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Scatter {
+    /// The value replaces it; of several values the last stays.
+    Update,
+    /// The value is added.
+    Add,
+    /// The value is subtracted.
+    Sub,
+    /// It is multiplied by the value.
+    Mul,
+    /// It is divided by the value.
+    Div,
+    /// The larger of both stays; NaN wins.
+    Max,
+    /// The smaller of both stays; NaN wins.
+    Min,
+}
+
+impl Scatter {
+    /// The operation on two arrays whose dtype rules hold.
+    fn op(self) -> Option<BinaryOp> {
+        match self {
+            Scatter::Update => None,
+            Scatter::Add => Some(BinaryOp::Add),
+            Scatter::Sub => Some(BinaryOp::Sub),
+            Scatter::Mul => Some(BinaryOp::Mul),
+            Scatter::Div => Some(BinaryOp::Div),
+            Scatter::Max => Some(BinaryOp::Max),
+            Scatter::Min => Some(BinaryOp::Min),
+        }
+    }
+
+    /// What becomes of an element; both scalars are of its dtype's kind.
+    ///
+    /// f64 holds the product and quotient of two shorter floats closely enough that rounding once more changes nothing, and
+    /// the low bits of a product of integers do not depend on the width.
+    fn combine(self, old: Scalar, new: Scalar) -> Scalar {
+        use Scalar::{Bool, Float, Int, UInt};
+        match (self, old, new) {
+            (Scatter::Mul, Bool(old), Bool(new)) => Bool(old && new),
+            (Scatter::Mul, Int(old), Int(new)) => Int(old.wrapping_mul(new)),
+            (Scatter::Mul, UInt(old), UInt(new)) => UInt(old.wrapping_mul(new)),
+            (Scatter::Mul, old, new) => Float(old.as_f64() * new.as_f64()),
+            (Scatter::Div, old, new) => Float(old.as_f64() / new.as_f64()),
+            (Scatter::Max | Scatter::Min, old, new) => {
+                let is_larger = match (old, new) {
+                    (Bool(old), Bool(new)) => new & !old,
+                    (Int(old), Int(new)) => new > old,
+                    (UInt(old), UInt(new)) => new > old,
+                    (old, new) if old.as_f64().is_nan() || new.as_f64().is_nan() => {
+                        return if old.as_f64().is_nan() { old } else { new };
+                    }
+                    (old, new) => new.as_f64() > old.as_f64(),
+                };
+                if is_larger == (self == Scatter::Max) {
+                    new
+                } else {
+                    old
+                }
+            }
+            (Scatter::Update | Scatter::Add | Scatter::Sub, _, new) => new,
+        }
+    }
+}
+
+impl NdArray {
+    /// Adds slices of an array to the positions that the indices name along an axis, in place; repeated ones add up.
+    ///
+    /// The values broadcast to the shape that [`take`](Self::take) would return.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Shape`] for a wrong axis, [`ArrayErrorKind::Kernel`] for a position out of range,
+    /// [`ArrayErrorKind::InPlaceShape`] for values that do not broadcast.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::zeros([3])?;
+    /// a.scatter_addi(&NdArray::from([0i64, 2, 2]), &NdArray::ones([3])?, 0)?;
+    /// assert_eq!(a.to_vec::<f32>()?, [1.0, 0.0, 2.0]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "scatterAdd")]
+    #[track_caller]
+    pub fn scatter_addi<'a>(
+        &self,
+        indices: &NdArray,
+        values: impl Into<Arg<'a>>,
+        axis: isize,
+    ) -> Result<&Self> {
+        self.scatter_slices(Scatter::Add, "scatter_addi", indices, values.into(), axis)
+    }
+
+    /// Writes slices of an array to the positions that the indices name along an axis; of repeated ones the last stays.
+    ///
+    /// # Errors
+    /// As [`scatter_addi`](Self::scatter_addi).
+    #[doc(alias = "scatterUpdate")]
+    #[track_caller]
+    pub fn scatter_put<'a>(
+        &self,
+        indices: &NdArray,
+        values: impl Into<Arg<'a>>,
+        axis: isize,
+    ) -> Result<&Self> {
+        self.scatter_slices(Scatter::Update, "scatter_put", indices, values.into(), axis)
+    }
+
+    /// Subtracts slices of an array from the positions that the indices name along an axis, in place; repeated ones add up.
+    ///
+    /// # Errors
+    /// As [`scatter_addi`](Self::scatter_addi); [`ArrayErrorKind::UnsupportedDType`] for truth values.
+    #[doc(alias = "scatterSub")]
+    #[track_caller]
+    pub fn scatter_subi<'a>(
+        &self,
+        indices: &NdArray,
+        values: impl Into<Arg<'a>>,
+        axis: isize,
+    ) -> Result<&Self> {
+        self.scatter_slices(Scatter::Sub, "scatter_subi", indices, values.into(), axis)
+    }
+
+    /// Multiplies the positions that the indices name along an axis by slices of an array, in place, repeated ones repeatedly.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Shape`] for a wrong axis, [`ArrayErrorKind::PositionRange`] for a position out of range,
+    /// [`ArrayErrorKind::InPlaceShape`] for values that do not broadcast to the shape that [`take`](Self::take) would
+    /// return, [`ArrayErrorKind::Cast`] when the result is of a higher kind.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::ones([2, 2])?;
+    /// a.scatter_muli(&NdArray::from([1i64, 1]), &NdArray::from([[2.0f32, 3.0], [5.0, 7.0]]), 0)?;
+    /// assert_eq!(a.to_vec::<f32>()?, [1.0, 1.0, 10.0, 21.0]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "scatterMul")]
+    #[track_caller]
+    pub fn scatter_muli<'a>(
+        &self,
+        indices: &NdArray,
+        values: impl Into<Arg<'a>>,
+        axis: isize,
+    ) -> Result<&Self> {
+        self.scatter_slices(Scatter::Mul, "scatter_muli", indices, values.into(), axis)
+    }
+
+    /// Divides the positions that the indices name along an axis by slices of an array, in place, repeated ones repeatedly.
+    ///
+    /// # Errors
+    /// As [`scatter_muli`](Self::scatter_muli); a quotient of integers is a float, so integer arrays give
+    /// [`ArrayErrorKind::Cast`].
+    #[doc(alias = "scatterDiv")]
+    #[track_caller]
+    pub fn scatter_divi<'a>(
+        &self,
+        indices: &NdArray,
+        values: impl Into<Arg<'a>>,
+        axis: isize,
+    ) -> Result<&Self> {
+        self.scatter_slices(Scatter::Div, "scatter_divi", indices, values.into(), axis)
+    }
+
+    /// Raises the positions that the indices name along an axis to at least the slices of an array, in place; NaN wins.
+    ///
+    /// # Errors
+    /// As [`scatter_muli`](Self::scatter_muli).
+    #[doc(alias = "scatterMax")]
+    #[track_caller]
+    pub fn scatter_maxi<'a>(
+        &self,
+        indices: &NdArray,
+        values: impl Into<Arg<'a>>,
+        axis: isize,
+    ) -> Result<&Self> {
+        self.scatter_slices(Scatter::Max, "scatter_maxi", indices, values.into(), axis)
+    }
+
+    /// Lowers the positions that the indices name along an axis to at most the slices of an array, in place; NaN wins.
+    ///
+    /// # Errors
+    /// As [`scatter_muli`](Self::scatter_muli).
+    #[doc(alias = "scatterMin")]
+    #[track_caller]
+    pub fn scatter_mini<'a>(
+        &self,
+        indices: &NdArray,
+        values: impl Into<Arg<'a>>,
+        axis: isize,
+    ) -> Result<&Self> {
+        self.scatter_slices(Scatter::Min, "scatter_mini", indices, values.into(), axis)
+    }
+
+    #[track_caller]
+    fn scatter_slices(
+        &self,
+        how: Scatter,
+        op: &'static str,
+        indices: &NdArray,
+        values: Arg<'_>,
+        axis: isize,
+    ) -> Result<&Self> {
+        let axis = normalize_axis(axis, self.rank()).in_op(op, self)?;
+        if !matches!(how, Scatter::Update | Scatter::Add | Scatter::Sub) {
+            let picked = Picked::along(op, self, axis, indices)?;
+            self.scatter_picked(how, op, &picked, values)?;
+            return Ok(self);
+        }
+        // The kernels read the indices themselves.
+        let (before, after) = (&self.shape()[..axis], &self.shape()[axis + 1..]);
+        let shape = before.iter().chain(indices.shape().iter()).chain(after);
+        let values = self.scattered_values(how, op, &shape.copied().collect(), values)?;
+        let (out, source) = (self.operand(), values.operand());
+        match how {
+            Scatter::Update => kernels::gather::scatter_set(out, axis, indices.operand(), source),
+            _ => kernels::gather::scatter_add(out, axis, indices.operand(), source),
+        }
+        .or_fail(op)?;
+        Ok(self)
+    }
+
+    /// Combines picked elements with values.
+    #[track_caller]
+    pub(crate) fn scatter_picked(
+        &self,
+        how: Scatter,
+        op: &'static str,
+        picked: &Picked,
+        values: Arg<'_>,
+    ) -> Result<()> {
+        let values = self.scattered_values(how, op, &picked.shape(), values)?;
+        let by_kernel = matches!(how, Scatter::Update | Scatter::Add | Scatter::Sub);
+        if !by_kernel || !picked.plan.is_exact() {
+            let lowest = self.layout().bounds().map_or(0, |(lowest, _)| lowest);
+            return self.scatter_places(how, op, picked.places(lowest), &values);
+        }
+        let (out, at) = (self.operand_as(picked.plan.layout()), picked.plan.at());
+        let positions = picked.positions(op)?;
+        if how == Scatter::Update {
+            kernels::gather::scatter_set(out, at, positions.operand(), values.operand())
+        } else {
+            kernels::gather::scatter_add(out, at, positions.operand(), values.operand())
+        }
+        .or_fail(op)
+    }
+
+    /// Combines elements, named by their distance from the lowest this array reaches, with the values of the same number.
+    #[track_caller]
+    pub(crate) fn scatter_places(
+        &self,
+        how: Scatter,
+        op: &'static str,
+        places: Vec<i64>,
+        values: &NdArray,
+    ) -> Result<()> {
+        let Some((lowest, highest)) = self.layout().bounds().filter(|_| !places.is_empty()) else {
+            return Ok(());
+        };
+        if matches!(how, Scatter::Update | Scatter::Add | Scatter::Sub) {
+            let reach = Layout::new([highest - lowest + 1], [1], lowest).or_fail(op)?;
+            let (out, source) = (self.operand_as(&reach), values.operand());
+            let places = position_array(op, &places, values.shape().clone())?;
+            return match how {
+                Scatter::Update => kernels::gather::scatter_set(out, 0, places.operand(), source),
+                _ => kernels::gather::scatter_add(out, 0, places.operand(), source),
+            }
+            .or_fail(op);
+        }
+        let apart = if values.buffer().same_block(self.buffer()) {
+            scope_out(|| values.dup())?
+        } else {
+            values.clone()
+        };
+        let source = apart.buffer().read().in_op(op, &apart)?;
+        let mut guard = self.buffer().write().in_op(op, self)?;
+        with_dtype!(self.dtype(), T => {
+            let all = guard.slice_mut::<T>();
+            for (place, &new) in places.iter().zip(Elements::new(source.slice::<T>(), apart.layout())) {
+                let old = &mut all[lowest + *place as usize];
+                *old = how.combine(Scalar::from(*old), Scalar::from(new)).cast();
+            }
+        });
+        Ok(())
+    }
+
+    /// Values in this array's dtype, stretched to the shape of the places they go to; for subtraction, negated.
+    #[track_caller]
+    pub(crate) fn scattered_values(
+        &self,
+        how: Scatter,
+        op: &'static str,
+        shape: &Shape,
+        values: Arg<'_>,
+    ) -> Result<NdArray> {
+        self.expect_writable(op)?;
+        if let Some(rule) = how.op() {
+            let input = promoted(self.dtype(), &values);
+            self.expect_storable(op, result_dtype(op, input, rule.result_dtype(input))?)?;
+        }
+        let own = match values {
+            Arg::Array(values) => scope_out(|| values.cast(self.dtype()))?,
+            Arg::Scalar(value) => scope_out(|| NdArray::full_of(self.dtype(), (), value))?,
+        };
+        let own = match how {
+            Scatter::Sub => scope_out(|| own.rsub(0))?,
+            _ => own,
+        };
+        match own.layout().broadcast_to(shape) {
+            Ok(layout) => Ok(own.with_layout(layout)),
+            Err(_) => {
+                let (shape, view) = (shape.clone(), true);
+                let (dtype, order) = (self.dtype(), None);
+                let target = ArraySummary {
+                    dtype,
+                    shape,
+                    order,
+                    view,
+                };
+                let rhs = ArraySummary::of(&own);
+                Err(ArrayError::new(ArrayErrorKind::InPlaceShape {
+                    op,
+                    target,
+                    rhs,
+                }))
+            }
+        }
+    }
+}

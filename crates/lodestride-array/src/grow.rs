@@ -24,7 +24,7 @@ use crate::error::{InOp, Result};
 /// assert_eq!(log.view().get_f64([99, 0])?, 99.0);
 /// # Ok::<(), lodestride_array::ArrayError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct GrowArray {
     /// The memory with its room; the axis that grows comes first, so that what is appended lies behind everything else.
     store: NdArray,

@@ -1,5 +1,6 @@
 //! docs/parity.csv: five columns, no empty cell, no row twice, and every test that a row names exists in the crate it names.
-//! What a guide shows may be `open` only when a later capability is named.
+//! What a guide shows may be `open` only when a later capability is named. What will not be built is `decided`, and `ours` says
+//! `not ...: ` and the reason.
 //! A test is `crate::function`; the example in a function's documentation, which runs as a doc test, is `doc:crate::function`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,22 +56,38 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
         {
             report(format!("the same behaviour stands in line {first}"));
         }
-        let is_explained = ["later", "not "]
-            .iter()
-            .any(|start| ours.starts_with(start));
-        if area.starts_with("guide") && test == "open" && !is_explained {
-            report("what the guides show needs a test, unless `ours` starts with `later: ` or says why not".to_owned());
-        }
-        for name in test
-            .split(' ')
-            .filter(|name| *name != "open" && !name.is_empty() && !tests.contains(*name))
-        {
-            report(format!(
-                "no test `{name}`; write `open`, `crate::test` or `doc:crate::function`, several separated by spaces"
-            ));
+        for complaint in proof_complaints(area, ours, test, &tests) {
+            report(complaint);
         }
     }
     findings
+}
+
+/// What is wrong with what a row says about its proof.
+fn proof_complaints(area: &str, ours: &str, test: &str, tests: &BTreeSet<String>) -> Vec<String> {
+    let mut complaints = Vec::new();
+    let is_explained = ["later", "not "]
+        .iter()
+        .any(|start| ours.starts_with(start));
+    if area.starts_with("guide") && test == "open" && !is_explained {
+        complaints.push("what the guides show needs a test, unless `ours` starts with `later: ` or says why not".to_owned());
+    }
+    if test == "decided" && !(ours.starts_with("not ") && ours.contains(": ")) {
+        complaints.push(
+            "what is `decided` says in `ours` what is not there, and why: `not ...: reason`"
+                .to_owned(),
+        );
+    }
+    let names = test.split(' ').filter(|name| {
+        let is_word = *name == "open" || *name == "decided" || name.is_empty();
+        !is_word && !tests.contains(*name)
+    });
+    complaints.extend(names.map(|name| {
+        format!(
+            "no test `{name}`; write `open`, `crate::test` or `doc:crate::function`, several separated by spaces"
+        )
+    }));
+    complaints
 }
 
 /// Every test function as `crate::function`, every documented example as `doc:crate::function`; the crate's name is that of its
@@ -168,12 +185,14 @@ mod tests {
                      nd4j,a,b3,c,doc:lodestride-array::add\n\
                      nd4j,a,b4,c,doc:lodestride-array::gone\n\
                      nd4j,guide: a,b,later: c,open\n\
-                     nd4j,guide: a,b2,c,open\n";
+                     nd4j,guide: a,b2,c,open\n\
+                     nd4j,a,b5,not here: for this reason,decided\n\
+                     nd4j,a,b6,later: c,decided\n";
         let source = "fn gone() {}\n\
                       /// Adds.\n/// ```\n/// ```\n#[inline]\npub fn add() {}\n\
                       #[test]\nfn t() {}\n";
         let tree = Tree::of(&[(TABLE, table), ("crates/lodestride-array/src/a.rs", source)]);
         let lines: Vec<_> = check(&tree).into_iter().map(|f| f.line).collect();
-        assert_eq!(lines, [3, 4, 5, 6, 7, 9, 11]);
+        assert_eq!(lines, [3, 4, 5, 6, 7, 9, 11, 13]);
     }
 }

@@ -128,7 +128,7 @@ macro_rules! numbers {
     )*};
 }
 
-numbers!(bool, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+numbers!(bool, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64, Scalar);
 
 impl<'a> Lazy<'a> {
     fn push(&mut self, node: Node<'a>) -> usize {
@@ -194,9 +194,13 @@ impl<'a> Lazy<'a> {
     }
 
     /// Writes the program; equal nodes are computed once.
-    pub(crate) fn program(&self, arrays: &[&NdArray]) -> kernels::Result<Program> {
+    pub(crate) fn program(
+        &self,
+        op: &'static str,
+        arrays: &[&NdArray],
+    ) -> kernels::Result<Program> {
         let mut writer = Writer {
-            builder: ProgramBuilder::new(NAME),
+            builder: ProgramBuilder::new(op),
             known: SmallVec::new(),
         };
         let loads: SmallVec<[Register; 4]> = arrays
@@ -234,12 +238,18 @@ impl<'a> Lazy<'a> {
     /// defined for its dtype, a number does not fit an integer dtype, or memory is stale or in use.
     #[track_caller]
     pub fn eval(&self) -> Result<NdArray> {
+        self.eval_as(NAME)
+    }
+
+    /// [`eval`](Self::eval) by another name, for errors.
+    #[track_caller]
+    pub(crate) fn eval_as(&self, op: &'static str) -> Result<NdArray> {
         let arrays = self.arrays();
-        let program = self.program(&arrays).or_fail(NAME)?;
-        let shape = common_shape(NAME, &arrays)?;
+        let program = self.program(op, &arrays).or_fail(op)?;
+        let shape = common_shape(op, &arrays)?;
         let order = common_order(&arrays, &shape);
-        let out = NdArray::recycled_ordered(NAME, result_dtype(&program), shape, order)?;
-        run(&program, &arrays, &out)?;
+        let out = NdArray::recycled_ordered(op, result_dtype(&program), shape, order)?;
+        run(op, &program, &arrays, &out)?;
         Ok(out)
     }
 
@@ -260,10 +270,16 @@ impl<'a> Lazy<'a> {
     /// when it is a broadcast view.
     #[track_caller]
     pub fn eval_into(&self, out: &NdArray) -> Result<()> {
+        self.eval_into_as(NAME, out)
+    }
+
+    /// [`eval_into`](Self::eval_into) by another name, for errors.
+    #[track_caller]
+    pub(crate) fn eval_into_as(&self, op: &'static str, out: &NdArray) -> Result<()> {
         let arrays = self.arrays();
-        let program = self.program(&arrays).or_fail(NAME)?;
-        out.expect_output(NAME, &common_shape(NAME, &arrays)?, result_dtype(&program))?;
-        run(&program, &arrays, out)
+        let program = self.program(op, &arrays).or_fail(op)?;
+        out.expect_output(op, &common_shape(op, &arrays)?, result_dtype(&program))?;
+        run(op, &program, &arrays, out)
     }
 }
 
@@ -273,8 +289,8 @@ fn result_dtype(program: &Program) -> DType {
 
 /// Runs the program; shapes and dtypes have been checked.
 #[track_caller]
-fn run(program: &Program, arrays: &[&NdArray], out: &NdArray) -> Result<()> {
-    with_inputs(NAME, arrays, out.shape(), |inputs| {
+fn run(op: &'static str, program: &Program, arrays: &[&NdArray], out: &NdArray) -> Result<()> {
+    with_inputs(op, arrays, out.shape(), |inputs| {
         program.run(inputs, &[out.operand()])
     })
 }

@@ -77,7 +77,7 @@
 //! | `Nd4j.sort(a, 1, true)`, `Nd4j.sortWithIndices(a, 1, false)`, `Nd4j.sortRows(a, 0, true)` | `a.sorti(1)?`, `a.sorti_with_indices(1, Sorting::descending())?`, `a.sort_rows(0, Sorting::ascending())?` |
 //! | `a.medianNumber()`, `a.percentileNumber(q)` | `a.median_number()?`, `a.percentile_with(q, .., QuantileMethod::Weibull)?` |
 //! | `IMax`, `IMin`, `IAMax` | `argmax(axis)?`, `argmin(axis)?`, `arg_abs_max(axis)?` |
-//! | `BooleanIndexing.replaceWhere(a, v, cond)`, `chooseFrom`, `firstIndex` | `a.replace_where(&a.less(0)?, v)?`, `a.select_where(&mask)?`, `mask.first_index()?` |
+//! | `BooleanIndexing.replaceWhere(a, v, Conditions.lessThan(0))`, `chooseFrom`, `firstIndex` and others | `a.replace_where(Condition::less(0), v)?`, `a.select_where(..)?`, `a.matches(&c)?.first_index()?`: see [`Condition`] |
 //! | `a.mmul(b)`, `a.transpose()`, `a.dup()`, `a.assign(b)` | `a.mmul(&b)?`, `a.transpose()`, `a.dup()?`, `a.assign(&b)?` |
 //! | `a.detach()`, `a.leverageTo("W")`, `a.migrate()` | `a.detach()?`, `a.leverage_to(&workspace)?`, `a.migrate()?` |
 //! | `Nd4j.setDataType(DOUBLE)` | `LODESTRIDE_DTYPE=f64`, or [`with_default_dtype`]`(DType::F64, ..)` |
@@ -92,6 +92,8 @@ mod choose;
 mod combine;
 mod compare;
 mod compute;
+mod condition;
+mod conditional;
 mod convert;
 mod create;
 mod display;
@@ -144,6 +146,8 @@ pub use lodestride_shape::{
 
 pub use crate::arg::{Arg, IndexList};
 pub use crate::array::NdArray;
+pub use crate::condition::{Condition, EPS_THRESHOLD};
+pub use crate::conditional::Where;
 pub use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, Result};
 pub use crate::fancy::FancyIndex;
 pub use crate::grid::GridAxes;

@@ -1,37 +1,47 @@
-//! Boolean indexing: picking, counting and replacing the elements where a mask is true.
+//! Boolean indexing: picking and replacing the elements where a mask is true or a condition holds, and finding the first and
+//! the last of them.
 //!
-//! Masks are bool arrays, as the comparisons return them.
+//! Masks are bool arrays, as the comparisons return them; conditions are in `condition`.
 
 use lodestride_buffer::DType;
 use lodestride_kernels as kernels;
-use lodestride_shape::{Order, Shape};
+use lodestride_shape::{Axes, Order, Shape};
 
 use crate::NdArray;
 use crate::arg::Arg;
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, OrFail, Result};
+use crate::conditional::Where;
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, OrFail, Result};
 
 impl NdArray {
-    /// Replaces the elements where the mask is true by a number or by the matching elements of an array.
+    /// Replaces the elements where a mask is true, or a condition holds, by a number or by the matching elements of an array.
+    ///
+    /// Values are converted to this array's dtype.
     ///
     /// # Errors
     /// [`ArrayErrorKind::Mask`] when the mask is not a bool array that broadcasts to this shape,
     /// [`ArrayErrorKind::InPlaceShape`] when the values do not.
     ///
     /// ```
-    /// use lodestride_array::NdArray;
+    /// use lodestride_array::{Condition, NdArray};
     ///
     /// let a = NdArray::from([1.0f32, -2.0, 3.0]);
     /// a.replace_where(&a.less(0.0)?, 0.0)?;
     /// assert_eq!(a.to_vec::<f32>()?, [1.0, 0.0, 3.0]);
+    /// a.replace_where(Condition::greater(2), 9)?;
+    /// assert_eq!(a.to_vec::<f32>()?, [1.0, 0.0, 9.0]);
     /// # Ok::<(), lodestride_array::ArrayError>(())
     /// ```
     #[doc(alias = "replaceWhere")]
-    #[doc(alias = "applyWhere")]
-    #[doc(alias = "putWhereWithMask")]
+    #[doc(alias = "CompareAndReplace")]
+    #[doc(alias = "putmask")]
     #[track_caller]
-    pub fn replace_where<'a>(&self, mask: &NdArray, values: impl Into<Arg<'a>>) -> Result<&Self> {
+    pub fn replace_where<'a, 'b>(
+        &self,
+        which: impl Into<Where<'a>>,
+        values: impl Into<Arg<'b>>,
+    ) -> Result<&Self> {
         self.expect_writable("replace_where")?;
-        let mask = self.stretched_mask("replace_where", mask)?;
+        let mask = self.mask_of("replace_where", &which.into())?;
         let values = values.into().broadcast_into("replace_where", self)?;
         kernels::select(
             mask.operand().into(),
@@ -43,7 +53,7 @@ impl NdArray {
         Ok(self)
     }
 
-    /// A vector of the elements where the mask is true, in C order; empty when there are none.
+    /// A vector of the elements where a mask is true, or a condition holds, in C order; empty when there are none.
     ///
     /// # Errors
     /// [`ArrayErrorKind::Mask`] when the mask is not a bool array that broadcasts to this shape.
@@ -58,8 +68,8 @@ impl NdArray {
     #[doc(alias = "chooseFrom")]
     #[doc(alias = "masked_select")]
     #[track_caller]
-    pub fn select_where(&self, mask: &NdArray) -> Result<NdArray> {
-        let mask = self.stretched_mask("select_where", mask)?.ravel()?;
+    pub fn select_where<'a>(&self, which: impl Into<Where<'a>>) -> Result<NdArray> {
+        let mask = self.mask_of("select_where", &which.into())?.ravel()?;
         let count = kernels::count_nonzero(mask.operand()).or_fail("select_where")?;
         let shape = Shape::from(count);
         let out = NdArray::recycled_ordered("select_where", self.dtype(), shape, Order::C)?;
@@ -106,11 +116,12 @@ impl NdArray {
     #[doc(alias = "firstIndex")]
     #[track_caller]
     pub fn first_index(&self) -> Result<Option<usize>> {
-        Ok(self
-            .cast(DType::Bool)?
-            .to_vec::<bool>()?
-            .iter()
-            .position(|&value| value))
+        let flags = self.cast(DType::Bool)?;
+        // The first of the largest is the first that is true, if any is.
+        if flags.any_true()? {
+            return flags.argmax_number().map(Some);
+        }
+        Ok(None)
     }
 
     /// The last place along a vector, or in C order in any array, that is not zero; `None` when all are.
@@ -120,11 +131,71 @@ impl NdArray {
     #[doc(alias = "lastIndex")]
     #[track_caller]
     pub fn last_index(&self) -> Result<Option<usize>> {
-        Ok(self
-            .cast(DType::Bool)?
-            .to_vec::<bool>()?
+        let first = self.turned(..)?.first_index()?;
+        Ok(first.map(|from_behind| self.len() - 1 - from_behind))
+    }
+
+    /// The first place that is not zero over the given axes, as i64, -1 where all are; over several axes, counted in C order
+    /// of these.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Shape`] for a wrong axis.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::from([[1.0f32, 2.0, 3.0], [0.0, 1.0, 3.0], [0.0, 0.0, 1.0]]);
+    /// assert_eq!(a.greater_equal(2)?.first_index_along(1)?.to_vec::<i64>()?, [1, 2, -1]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn first_index_along(&self, axes: impl Into<Axes>) -> Result<NdArray> {
+        let axes = axes.into();
+        let flags = self.cast(DType::Bool)?;
+        let found = flags.any(axes.clone())?;
+        let count = axes.resolve(self.rank()).in_op("first_index_along", self)?;
+        if count.axes().iter().any(|&axis| self.shape()[axis] == 0) {
+            return NdArray::full_of(DType::I64, found.shape().clone(), -1);
+        }
+        let places = flags.argmax(axes)?;
+        places.replace_where(&found.logical_not()?, -1)?;
+        Ok(places)
+    }
+
+    /// The last place that is not zero over the given axes, as [`first_index_along`](Self::first_index_along) counts.
+    ///
+    /// # Errors
+    /// As [`first_index_along`](Self::first_index_along).
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::from([[1.0f32, 1.0, 1.0, 0.0], [1.0, 1.0, 0.0, 0.0]]);
+    /// assert_eq!(a.equal(1)?.last_index_along(0)?.to_vec::<i64>()?, [1, 1, 0, -1]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn last_index_along(&self, axes: impl Into<Axes>) -> Result<NdArray> {
+        let axes = axes.into();
+        let resolved = axes.resolve(self.rank()).in_op("last_index_along", self)?;
+        let count: usize = resolved
+            .axes()
             .iter()
-            .rposition(|&value| value))
+            .map(|&axis| self.shape()[axis])
+            .product();
+        let places = self.turned(axes.clone())?.first_index_along(axes)?;
+        let found = places.greater_equal(0)?;
+        let from_front = places.rsub(count as i64 - 1)?;
+        places.replace_where(&found, &from_front)?;
+        Ok(places)
+    }
+
+    /// A view with the given axes backwards.
+    #[track_caller]
+    fn turned(&self, axes: impl Into<Axes>) -> Result<NdArray> {
+        let axes = axes.into().resolve(self.rank()).in_op("last_index", self)?;
+        let turn = |array: NdArray, &axis: &usize| array.flip(axis as isize);
+        axes.axes().iter().try_fold(self.clone(), turn)
     }
 
     /// Whether all elements agree within `absolute + relative * |other|`, after broadcasting; NaN agrees with nothing.
@@ -151,7 +222,7 @@ impl NdArray {
     }
 
     #[track_caller]
-    fn stretched_mask(&self, op: &'static str, mask: &NdArray) -> Result<NdArray> {
+    pub(crate) fn stretched_mask(&self, op: &'static str, mask: &NdArray) -> Result<NdArray> {
         match mask.layout().broadcast_to(self.shape()) {
             Ok(layout) if mask.dtype() == DType::Bool => Ok(mask.with_layout(layout)),
             _ => {

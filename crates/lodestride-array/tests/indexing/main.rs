@@ -1,8 +1,8 @@
 //! Indexing of every kind against a naive model, against NumPy's stored answers, and ND4J's own cases.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-//mod cases;
-//mod conditions;
+mod cases;
+mod conditions;
 mod errors;
 mod model;
 mod numpy;

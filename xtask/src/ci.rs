@@ -205,18 +205,16 @@ fn no_default_features(counts: &mut TestCounts) -> Outcome {
     .run_counting(counts)
 }
 
+/// What depends on the backend of products: the kernels, and BLAS by name on top of them.
 fn openblas(counts: &mut TestCounts) -> Outcome {
-    cargo(&[
-        "test",
-        "--quiet",
-        "--package",
-        "lodestride-kernels",
-        "--features",
-        "openblas",
-        "--lib",
-        "--tests",
-    ])
-    .run_counting(counts)
+    let kernels = ["--package", "lodestride-kernels", "--lib", "--tests"];
+    let array = ["--package", "lodestride-array", "--test", "blas"];
+    for tests in [kernels, array] {
+        cargo(&["test", "--quiet", "--features", "openblas"])
+            .args(tests)
+            .run_counting(counts)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

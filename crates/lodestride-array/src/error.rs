@@ -3,6 +3,7 @@
 //! Errors of the crates below are wrapped here together with the op's name; their own types live there.
 
 mod access;
+mod attach;
 mod explain;
 
 use std::error::Error;
@@ -13,7 +14,9 @@ use lodestride_buffer::{AccessError, AllocError, Argument, DType, note_stale_use
 use lodestride_kernels::KernelError;
 use lodestride_shape::{Order, Shape, ShapeError};
 
+pub(crate) use self::attach::{InOp, OrFail};
 use crate::NdArray;
+use crate::einsum::SubscriptsProblem;
 
 /// The result of every fallible array method.
 pub type Result<T> = std::result::Result<T, ArrayError>;
@@ -275,6 +278,31 @@ pub enum ArrayErrorKind {
         /// What it got.
         array: ArraySummary,
     },
+    /// Operands that do not fit each other, or may not share memory.
+    Operands {
+        /// The method.
+        op: &'static str,
+        /// What it needs, as in "arrays of one shape".
+        expected: &'static str,
+        /// Left operand.
+        lhs: ArraySummary,
+        /// Right operand.
+        rhs: ArraySummary,
+    },
+    /// Operands of different dtypes, where nothing is promoted.
+    MixedDTypes {
+        /// The method.
+        op: &'static str,
+        /// One operand.
+        lhs: ArraySummary,
+        /// One of another dtype.
+        rhs: ArraySummary,
+    },
+    /// Subscripts that cannot be read or do not fit the operands.
+    Subscripts {
+        /// What is wrong with them.
+        problem: SubscriptsProblem,
+    },
     /// Matrices whose inner sizes differ.
     MatrixProduct {
         /// The method.
@@ -418,78 +446,4 @@ pub enum ArrayErrorKind {
         /// Shape of the view.
         shape: Shape,
     },
-}
-
-/// Attaches the op and the array to an error of a lower crate, keeping the caller's line.
-pub(crate) trait InOp<T> {
-    /// Names the op and the array at fault.
-    #[track_caller]
-    fn in_op(self, op: &'static str, array: &NdArray) -> Result<T>;
-}
-
-impl<T> InOp<T> for std::result::Result<T, ShapeError> {
-    #[inline]
-    #[track_caller]
-    fn in_op(self, op: &'static str, array: &NdArray) -> Result<T> {
-        match self {
-            Ok(value) => Ok(value),
-            Err(source) => Err(ArrayError::new(ArrayErrorKind::Shape {
-                op,
-                source,
-                array: Some(ArraySummary::of(array)),
-            })),
-        }
-    }
-}
-
-impl<T> InOp<T> for std::result::Result<T, AccessError> {
-    #[inline]
-    #[track_caller]
-    fn in_op(self, op: &'static str, array: &NdArray) -> Result<T> {
-        match self {
-            Ok(value) => Ok(value),
-            Err(source) => {
-                let (argument, array) = (Argument::X, ArraySummary::of(array));
-                Err(ArrayError::new(ArrayErrorKind::Access {
-                    op,
-                    argument,
-                    source,
-                    array,
-                }))
-            }
-        }
-    }
-}
-
-/// Turns the errors of lower crates that need no array into ours, keeping the caller's line.
-pub(crate) trait OrFail<T> {
-    /// Names the op.
-    #[track_caller]
-    fn or_fail(self, op: &'static str) -> Result<T>;
-}
-
-impl<T> OrFail<T> for std::result::Result<T, ShapeError> {
-    #[inline]
-    #[track_caller]
-    fn or_fail(self, op: &'static str) -> Result<T> {
-        match self {
-            Ok(value) => Ok(value),
-            Err(source) => Err(ArrayError::new(ArrayErrorKind::Shape {
-                op,
-                source,
-                array: None,
-            })),
-        }
-    }
-}
-
-impl<T> OrFail<T> for std::result::Result<T, KernelError> {
-    #[inline]
-    #[track_caller]
-    fn or_fail(self, _op: &'static str) -> Result<T> {
-        match self {
-            Ok(value) => Ok(value),
-            Err(source) => Err(ArrayError::new(ArrayErrorKind::Kernel { source })),
-        }
-    }
 }

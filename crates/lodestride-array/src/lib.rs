@@ -24,6 +24,8 @@
 //! | Elements | [`get_f64`](NdArray::get_f64), [`set`](NdArray::set), [`put`](NdArray::put), [`assign`](NdArray::assign), [`to_vec`](NdArray::to_vec) |
 //! | Arithmetic | [`add`](NdArray::add) and the others: `add` returns, `addi` changes in place, `add_into` fills; operators |
 //! | Order | [`sort`](NdArray::sort), [`argsort`](NdArray::argsort), [`topk`](NdArray::topk), [`unique`](NdArray::unique), [`median`](NdArray::median), [`histogram`](NdArray::histogram) |
+//! | Products | [`matmul`](NdArray::matmul), [`einsum`](NdArray::einsum), [`tensordot`](NdArray::tensordot), [`multi_dot`](NdArray::multi_dot), [`kron`](NdArray::kron), [`cross`](NdArray::cross) |
+//! | BLAS by name | [`blas::gemm`] and the others of levels 1 to 3 |
 //! | Own loops | [`map`](NdArray::map), [`zip_map`](NdArray::zip_map), [`view`](NdArray::view), [`view_mut`](NdArray::view_mut) |
 //! | Several operations in one pass | [`lazy`](NdArray::lazy) |
 //! | Workspaces | [`detach`](NdArray::detach), [`leverage_to`](NdArray::leverage_to) |
@@ -79,6 +81,7 @@
 //! | `IMax`, `IMin`, `IAMax` | `argmax(axis)?`, `argmin(axis)?`, `arg_abs_max(axis)?` |
 //! | `BooleanIndexing.replaceWhere(a, v, Conditions.lessThan(0))`, `chooseFrom`, `firstIndex` and others | `a.replace_where(Condition::less(0), v)?`, `a.select_where(..)?`, `a.matches(&c)?.first_index()?`: see [`Condition`] |
 //! | `a.mmul(b)`, `a.transpose()`, `a.dup()`, `a.assign(b)` | `a.mmul(&b)?`, `a.transpose()`, `a.dup()?`, `a.assign(&b)?` |
+//! | `Nd4j.getBlasWrapper().level1().dot(x, y)`, `Nd4j.gemm(a, b, c, tA, tB, alpha, beta)` | [`blas::dot`]`(&x, &y)?`, [`blas::gemm`]`(tA, tB, alpha, &a, &b, beta, &c)?` |
 //! | `a.detach()`, `a.leverageTo("W")`, `a.migrate()` | `a.detach()?`, `a.leverage_to(&workspace)?`, `a.migrate()?` |
 //! | `Nd4j.setDataType(DOUBLE)` | `LODESTRIDE_DTYPE=f64`, or [`with_default_dtype`]`(DType::F64, ..)` |
 #![forbid(unsafe_code)]
@@ -88,6 +91,7 @@ mod arithmetic;
 mod arrange;
 mod array;
 mod bitwise;
+pub mod blas;
 mod choose;
 mod combine;
 mod compare;
@@ -97,6 +101,7 @@ mod conditional;
 mod convert;
 mod create;
 mod display;
+mod einsum;
 mod error;
 mod fancy;
 mod fused;
@@ -113,6 +118,7 @@ mod nested;
 mod operators;
 mod pad;
 mod partition;
+mod products;
 pub mod promotion;
 mod random;
 mod reduce;
@@ -148,6 +154,7 @@ pub use crate::arg::{Arg, IndexList};
 pub use crate::array::NdArray;
 pub use crate::condition::{Condition, EPS_THRESHOLD};
 pub use crate::conditional::Where;
+pub use crate::einsum::{AxisPairs, EinsumPath, SubscriptsProblem};
 pub use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, Result};
 pub use crate::fancy::FancyIndex;
 pub use crate::grid::GridAxes;

@@ -156,7 +156,7 @@ impl NdArray {
     }
 
     #[track_caller]
-    fn product(&self, op: &'static str, rhs: &NdArray) -> Result<NdArray> {
+    pub(crate) fn product(&self, op: &'static str, rhs: &NdArray) -> Result<NdArray> {
         self.product_of(op, self, rhs, rhs)
     }
 

@@ -31,8 +31,10 @@ impl ArrayErrorKind {
             | Self::InPlaceShape { .. }
             | Self::OutputShape { .. }
             | Self::VectorLength { .. }
-            | Self::MatrixProduct { .. }
             | Self::Join { .. } => self.write_shape_reason(f),
+            Self::MatrixProduct { .. } | Self::Operands { .. } | Self::MixedDTypes { .. } => {
+                self.write_product_reason(f)
+            }
             Self::OverlappingTarget { .. }
             | Self::Cast { .. }
             | Self::DTypeMismatch { .. }
@@ -77,6 +79,42 @@ impl ArrayErrorKind {
                     "{op}: a matrix of shape {a} needs a vector of {expected} elements, got shape {b}"
                 )
             }
+            Self::Join {
+                op,
+                axis,
+                first,
+                position,
+                found,
+            } => {
+                let (a, b) = (Dims(&first.shape), Dims(&found.shape));
+                write!(
+                    f,
+                    "{op}: array {position} of shape {b} does not fit {a} along axis {axis}"
+                )
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Operands of a product that do not go together.
+    fn write_product_reason(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Operands {
+                op,
+                expected,
+                lhs,
+                rhs,
+            } => {
+                let (a, b) = (Dims(&lhs.shape), Dims(&rhs.shape));
+                write!(f, "{op}: needs {expected}, got shapes {a} and {b}")
+            }
+            Self::MixedDTypes { op, lhs, rhs } => {
+                let (a, b) = (lhs.dtype, rhs.dtype);
+                write!(
+                    f,
+                    "{op}: operands of dtypes {a} and {b}: nothing is promoted here"
+                )
+            }
             Self::MatrixProduct { op, lhs, rhs } => {
                 write!(
                     f,
@@ -91,19 +129,6 @@ impl ArrayErrorKind {
                     }
                     _ => Ok(()),
                 }
-            }
-            Self::Join {
-                op,
-                axis,
-                first,
-                position,
-                found,
-            } => {
-                let (a, b) = (Dims(&first.shape), Dims(&found.shape));
-                write!(
-                    f,
-                    "{op}: array {position} of shape {b} does not fit {a} along axis {axis}"
-                )
             }
             _ => Ok(()),
         }
@@ -257,6 +282,7 @@ impl ArrayErrorKind {
                 )?;
                 write!(f, "{count} parts")
             }
+            Self::Subscripts { problem } => write!(f, "einsum: {problem}"),
             Self::Empty { op, expected } => write!(f, "{op}: needs {expected}, got none"),
             _ => self.write_range_reason(f),
         }
@@ -300,7 +326,10 @@ impl ArrayErrorKind {
     fn write_arrays(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut line = |label: &str, array: &ArraySummary| write!(f, "\n  {label}: {array}");
         match self {
-            Self::Broadcast { lhs, rhs, .. } | Self::MatrixProduct { lhs, rhs, .. } => {
+            Self::Broadcast { lhs, rhs, .. }
+            | Self::MatrixProduct { lhs, rhs, .. }
+            | Self::Operands { lhs, rhs, .. }
+            | Self::MixedDTypes { lhs, rhs, .. } => {
                 line("lhs", lhs)?;
                 line("rhs", rhs)
             }
@@ -351,6 +380,10 @@ impl ArrayErrorKind {
                 "sizes must be equal or 1, counted from the last axis; `expand_dims` or `reshape` one side"
             }
             Self::OverlappingTarget { .. } => "`dup()` it first",
+            Self::MixedDTypes { .. } => "`cast` one of them to the dtype of the other",
+            Self::Subscripts { .. } => {
+                "a letter per axis, commas between operands, as in \"ij,jk->ik\"; `...` for the other axes"
+            }
             Self::UnsupportedDType { .. } => "`cast` to a dtype it is defined for, such as f32",
             Self::Mask { .. } => "comparisons such as `a.less(0.5)?` make masks",
             Self::MatrixProduct { .. } => {

@@ -1,0 +1,82 @@
+//! The way errors of lower crates become ours: with the op, the array and the caller's line.
+
+use lodestride_buffer::{AccessError, Argument};
+use lodestride_kernels::KernelError;
+use lodestride_shape::ShapeError;
+
+use super::{ArrayError, ArrayErrorKind, ArraySummary, Result};
+use crate::NdArray;
+
+/// Attaches the op and the array to an error of a lower crate, keeping the caller's line.
+pub(crate) trait InOp<T> {
+    /// Names the op and the array at fault.
+    #[track_caller]
+    fn in_op(self, op: &'static str, array: &NdArray) -> Result<T>;
+}
+
+impl<T> InOp<T> for std::result::Result<T, ShapeError> {
+    #[inline]
+    #[track_caller]
+    fn in_op(self, op: &'static str, array: &NdArray) -> Result<T> {
+        match self {
+            Ok(value) => Ok(value),
+            Err(source) => Err(ArrayError::new(ArrayErrorKind::Shape {
+                op,
+                source,
+                array: Some(ArraySummary::of(array)),
+            })),
+        }
+    }
+}
+
+impl<T> InOp<T> for std::result::Result<T, AccessError> {
+    #[inline]
+    #[track_caller]
+    fn in_op(self, op: &'static str, array: &NdArray) -> Result<T> {
+        match self {
+            Ok(value) => Ok(value),
+            Err(source) => {
+                let (argument, array) = (Argument::X, ArraySummary::of(array));
+                Err(ArrayError::new(ArrayErrorKind::Access {
+                    op,
+                    argument,
+                    source,
+                    array,
+                }))
+            }
+        }
+    }
+}
+
+/// Turns the errors of lower crates that need no array into ours, keeping the caller's line.
+pub(crate) trait OrFail<T> {
+    /// Names the op.
+    #[track_caller]
+    fn or_fail(self, op: &'static str) -> Result<T>;
+}
+
+impl<T> OrFail<T> for std::result::Result<T, ShapeError> {
+    #[inline]
+    #[track_caller]
+    fn or_fail(self, op: &'static str) -> Result<T> {
+        match self {
+            Ok(value) => Ok(value),
+            Err(source) => Err(ArrayError::new(ArrayErrorKind::Shape {
+                op,
+                source,
+                array: None,
+            })),
+        }
+    }
+}
+
+impl<T> OrFail<T> for std::result::Result<T, KernelError> {
+    #[inline]
+    #[track_caller]
+    fn or_fail(self, _op: &'static str) -> Result<T> {
+        match self {
+            Ok(value) => Ok(value),
+            Err(source) => Err(ArrayError::new(ArrayErrorKind::Kernel { source })),
+        }
+    }
+}

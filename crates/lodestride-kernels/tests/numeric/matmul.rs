@@ -108,18 +108,19 @@ fn every_walk_gives_the_same_on_every_instruction_set() {
     ];
     let mut settings: Vec<(Isa, usize)> = Isa::available().map(|isa| (isa, 1)).collect();
     settings.extend([(best, 2), (best, 4)]);
-    for (isa, threads) in settings {
-        assert!(isa.select());
-        set_threads(threads);
-        for dtype in [DType::F32, DType::F64] {
-            for (m, k, n) in sizes {
-                for left in [Arrangement::C, Arrangement::F] {
-                    for right in [Arrangement::C, Arrangement::F, Arrangement::Reversed] {
-                        let a = Array::new(&[m, k], left, dtype, whole);
-                        let b = Array::new(&[k, n], right, dtype, |i| whole(i + 3));
-                        for (target, beta) in [(Arrangement::C, 0.0), (Arrangement::F, 3.0)] {
-                            let out = Array::new(&[m, n], target, dtype, whole);
-                            let wanted = reference(&a, &b, &out, 2.0, beta);
+    for dtype in [DType::F32, DType::F64] {
+        for (m, k, n) in sizes {
+            for left in [Arrangement::C, Arrangement::F] {
+                for right in [Arrangement::C, Arrangement::F, Arrangement::Reversed] {
+                    let a = Array::new(&[m, k], left, dtype, whole);
+                    let b = Array::new(&[k, n], right, dtype, |i| whole(i + 3));
+                    for (target, beta) in [(Arrangement::C, 0.0), (Arrangement::F, 3.0)] {
+                        let out = || Array::new(&[m, n], target, dtype, whole);
+                        let wanted = reference(&a, &b, &out(), 2.0, beta);
+                        for &(isa, threads) in &settings {
+                            assert!(isa.select());
+                            set_threads(threads);
+                            let out = out();
                             matmul(a.operand(), b.operand(), out.operand(), 2.0, beta).unwrap();
                             let case = format!(
                                 "{isa} {threads} {dtype} {m}x{k}x{n} {left:?} {right:?} {target:?}"

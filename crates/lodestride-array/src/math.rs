@@ -1,7 +1,9 @@
 //! Functions of every element, one file per family.
 
 mod activation;
+mod derivative;
 mod exponential;
 mod pairs;
 mod rounding;
+mod scaled;
 mod trigonometric;

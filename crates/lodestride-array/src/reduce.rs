@@ -2,6 +2,8 @@
 //!
 //! The reductions themselves are one line each in `totals` and `statistics`; normalising along an axis is in `normalise`.
 
+mod information;
+mod nan;
 mod normalise;
 mod statistics;
 mod totals;
@@ -10,6 +12,8 @@ use lodestride_buffer::DType;
 use lodestride_kernels::{self as kernels, ArgOp, Output, ReduceOp, ScanOp};
 use lodestride_shape::{Axes, Layout, Order, ResolvedAxes, Shape, normalize_axis};
 use smallvec::SmallVec;
+
+pub(crate) use information::{float_of, widened};
 
 use crate::NdArray;
 use crate::error::{ArrayError, ArrayErrorKind, InOp, OrFail, Result};

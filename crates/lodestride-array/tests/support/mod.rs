@@ -4,6 +4,8 @@
 
 pub(crate) mod matrix;
 
+pub(crate) mod figures;
+
 use lodestride_array::{Index, NdArray, Order, Result, interval_step};
 
 /// The same elements in the same shape, in different places in memory.

@@ -1,4 +1,10 @@
 //! Random arrays: reproducible from a seed, at any number of threads.
+//!
+//! The common distributions are here, others in `distributions`, chance applied to arrays in `choose`.
+
+mod choose;
+mod distributions;
+mod sampler;
 
 use std::cell::RefCell;
 use std::collections::hash_map::RandomState;

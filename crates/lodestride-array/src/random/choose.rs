@@ -1,0 +1,278 @@
+//! Chance applied to arrays: shuffling, choosing, dropping out, random rotations.
+
+use lodestride_buffer::DType;
+use lodestride_kernels::KernelError;
+use lodestride_kernels::sort_search::Side;
+use lodestride_shape::{Order, Shape, normalize_axis};
+
+use super::distributions::valid;
+use super::sampler::Law;
+use super::{Rng, float_default};
+use crate::NdArray;
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, Result};
+
+impl Rng {
+    /// Puts the positions along an axis into a random order, in place.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Shape`] for a wrong axis, [`ArrayErrorKind::OverlappingTarget`] for a broadcast view.
+    ///
+    /// ```
+    /// use lodestride_array::{NdArray, Rng};
+    ///
+    /// let a = NdArray::from([[1i32, 2], [3, 4], [5, 6]]);
+    /// Rng::seeded(3).shuffle(&a, 0)?;
+    /// assert_eq!(a.sort(0)?, NdArray::from([[1i32, 2], [3, 4], [5, 6]])); // rows stay together
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn shuffle(&mut self, array: &NdArray, axis: isize) -> Result<()> {
+        self.shuffle_together(&[array], axis)
+    }
+
+    /// [`shuffle`](Self::shuffle) of several arrays in step: what was at one position stays at one position.
+    ///
+    /// # Errors
+    /// As [`shuffle`](Self::shuffle); [`ArrayErrorKind::Join`] when the sizes along the axis differ. Nothing is written then.
+    ///
+    /// ```
+    /// use lodestride_array::{NdArray, Rng};
+    ///
+    /// let (x, y) = (NdArray::from([1i32, 2, 3, 4]), NdArray::from([10i32, 20, 30, 40]));
+    /// Rng::seeded(3).shuffle_together(&[&x, &y], 0)?;
+    /// assert_eq!(x.mul(10)?, y);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn shuffle_together(&mut self, arrays: &[&NdArray], axis: isize) -> Result<()> {
+        const OP: &str = "shuffle";
+        let Some(first) = arrays.first() else {
+            return Ok(());
+        };
+        let size = first.size(axis)?;
+        for (position, array) in arrays.iter().enumerate() {
+            let own = normalize_axis(axis, array.rank()).in_op(OP, array)?;
+            array.expect_writable(OP)?;
+            if array.shape()[own] != size {
+                return Err(ArrayError::new(ArrayErrorKind::Join {
+                    op: OP,
+                    axis: own,
+                    first: ArraySummary::of(first),
+                    position,
+                    found: ArraySummary::of(array),
+                }));
+            }
+        }
+        let order = self.order_of(OP, size)?;
+        let shuffled: Result<Vec<NdArray>> = (arrays.iter())
+            .map(|array| array.take(&order, axis))
+            .collect();
+        for (array, shuffled) in arrays.iter().zip(shuffled?) {
+            array.assign(&shuffled)?;
+        }
+        Ok(())
+    }
+
+    /// `count` positions of axis 0 chosen at random, with or without putting them back.
+    ///
+    /// With probabilities, one number per position that need not add up to 1, positions are chosen in that proportion; without
+    /// putting back, in that proportion among those that are left.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::VectorLength`] when there is not one probability per position, [`ArrayErrorKind::Kernel`] for a
+    /// negative or infinite probability, probabilities that are all 0, or more positions than there are.
+    ///
+    /// ```
+    /// use lodestride_array::{NdArray, Rng};
+    ///
+    /// let source = NdArray::from([1i32, 2, 3, 4, 5]);
+    /// let weights = NdArray::from([0.0f64, 0.0, 1.0, 0.0, 0.0]);
+    /// let threes = Rng::seeded(1).choice(&source, 4, true, Some(&weights))?;
+    /// assert_eq!(threes.to_vec::<i32>()?, [3, 3, 3, 3]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn choice(
+        &mut self,
+        source: &NdArray,
+        count: usize,
+        replace: bool,
+        probabilities: Option<&NdArray>,
+    ) -> Result<NdArray> {
+        const OP: &str = "choice";
+        let size = source.size(0)?;
+        let weights = match probabilities {
+            Some(probabilities) => Some(weights(source, size, probabilities)?),
+            None => None,
+        };
+        let possible = match &weights {
+            Some(weights) => weights.count_nonzero_number()? as usize,
+            None => size,
+        };
+        if count > possible && (!replace || possible == 0) {
+            let (min, max) = (0.0, possible as f64);
+            return Err(out_of_range("count", count as f64, min, max));
+        }
+        let positions = match (weights, replace) {
+            (None, true) if count == 0 => NdArray::zeros_of(DType::I64, [0])?,
+            (None, true) => self.integers([count], 0, size as i64)?,
+            (None, false) => self.order_of(OP, size)?.narrowed(OP, 0, 0..count)?,
+            (Some(weights), true) => {
+                let sums = weights.cumsum(0)?;
+                let places = NdArray::recycled_ordered(OP, DType::F64, count.into(), Order::C)?;
+                if count > 0 {
+                    self.fill_uniform(&places, 0.0, sums.get_f64([-1])?)?;
+                }
+                sums.searchsorted(&places, Side::Right)?
+            }
+            (Some(weights), false) => {
+                // Waiting times at these rates: the shortest ones come in the order of drawing without putting back.
+                let law = Law::Exponential { mean: 1.0 };
+                let times = self.lawful(OP, DType::F64, size.into(), law)?;
+                times
+                    .divi(&weights)?
+                    .argsort(0)?
+                    .narrowed(OP, 0, 0..count)?
+            }
+        };
+        source.take(&positions, 0)
+    }
+
+    /// A copy in which every element is kept with the given probability and else is 0; what is kept is scaled by `1 / keep`, so
+    /// that means stay (inverted dropout).
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Kernel`] when `keep` is not above 0 and at most 1.
+    ///
+    /// ```
+    /// use lodestride_array::{NdArray, Rng};
+    ///
+    /// let dropped = Rng::seeded(1).dropout(&NdArray::ones([10_000])?, 0.8)?;
+    /// assert!((dropped.mean_number()? - 1.0).abs() < 0.02);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "DropOutInverted")]
+    #[track_caller]
+    pub fn dropout(&mut self, array: &NdArray, keep: f64) -> Result<NdArray> {
+        valid("dropout", "keep", keep, keep > 0.0 && keep <= 1.0)?;
+        let kept = self.bernoulli(array.shape().clone(), keep)?;
+        kept.select(&array.mul(1.0 / keep)?, 0.0)
+    }
+
+    /// Dropout for networks of `selu`: dropped elements take its negative saturation, and an affine map keeps mean 0 and
+    /// variance 1 (Klambauer and others 2017).
+    ///
+    /// # Errors
+    /// As [`dropout`](Self::dropout).
+    #[doc(alias = "AlphaDropOut")]
+    #[track_caller]
+    pub fn alpha_dropout(&mut self, array: &NdArray, keep: f64) -> Result<NdArray> {
+        // Minus the product of the two constants of selu: its limit far below zero.
+        const SATURATION: f64 = -1.758_099_340_847_376_6;
+        valid("alpha_dropout", "keep", keep, keep > 0.0 && keep <= 1.0)?;
+        let spread = keep + SATURATION * SATURATION * keep * (1.0 - keep);
+        let scale = spread.sqrt().recip();
+        let shift = -scale * (1.0 - keep) * SATURATION;
+        let kept = self.bernoulli(array.shape().clone(), keep)?;
+        kept.select(&array.mul(scale)?.add(shift)?, scale * SATURATION + shift)
+    }
+
+    /// A matrix of the default dtype with orthonormal rows or columns, whichever are fewer, times a factor; evenly distributed
+    /// over all of them. For more axes, axis 0 counts rows and the others together columns.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Form`] for less than two axes.
+    ///
+    /// ```
+    /// use lodestride_array::{NdArray, Rng};
+    ///
+    /// let q = Rng::seeded(1).orthogonal([3, 5], 1.0)?;
+    /// assert!(q.mmul(&q.transpose())?.all_close(&NdArray::eye(3)?, 0.0, 1e-6)?);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "OrthogonalDistribution")]
+    #[track_caller]
+    pub fn orthogonal(&mut self, shape: impl Into<Shape>, factor: f64) -> Result<NdArray> {
+        const OP: &str = "orthogonal";
+        let out = NdArray::recycled_ordered(OP, float_default(), shape.into(), Order::C)?;
+        if out.rank() < 2 {
+            return Err(out.unfit(OP, "at least two axes"));
+        }
+        let rows = out.shape()[0];
+        let columns = out.shape()[1..].iter().product::<usize>();
+        let vectors = NdArray::recycled_ordered(
+            OP,
+            DType::F64,
+            [rows.min(columns), rows.max(columns)].into(),
+            Order::C,
+        )?;
+        self.fill_normal(&vectors, 0.0, 1.0)?;
+        orthonormalize(&vectors)?;
+        let oriented = if rows <= columns {
+            vectors
+        } else {
+            vectors.transpose()
+        };
+        out.assign(&oriented.mul(factor)?.reshape(out.shape())?)?;
+        Ok(out)
+    }
+
+    /// A random order of the positions below `size`, as an array.
+    #[track_caller]
+    fn order_of(&mut self, op: &'static str, size: usize) -> Result<NdArray> {
+        let order: Vec<i64> = (self.permutation(size).into_iter())
+            .map(|position| position as i64)
+            .collect();
+        NdArray::from_elements(op, &order, Shape::from(size))
+    }
+}
+
+/// Makes the rows orthonormal from the first on (Gram and Schmidt, each row twice, which is as exact as reflections).
+#[track_caller]
+fn orthonormalize(rows: &NdArray) -> Result<()> {
+    for i in 0..rows.shape()[0] {
+        let row = rows.slice(i as isize, 0)?;
+        let done = rows.narrowed("orthogonal", 0, 0..i)?;
+        for _ in 0..2 {
+            if i > 0 {
+                let shares = done.matmul(&row)?;
+                row.subi(&shares.matmul(&done)?)?;
+            }
+            row.divi(row.norm2_number()?)?;
+        }
+    }
+    Ok(())
+}
+
+/// The probabilities as checked f64 numbers.
+#[track_caller]
+fn weights(source: &NdArray, size: usize, probabilities: &NdArray) -> Result<NdArray> {
+    if probabilities.shape()[..] != [size] {
+        return Err(ArrayError::new(ArrayErrorKind::VectorLength {
+            op: "choice",
+            expected: size,
+            matrix: ArraySummary::of(source),
+            vector: ArraySummary::of(probabilities),
+        }));
+    }
+    let weights = probabilities.cast(DType::F64)?;
+    for weight in weights.to_vec::<f64>()? {
+        let fits = weight >= 0.0 && weight.is_finite();
+        valid("choice", "probability", weight, fits)?;
+    }
+    Ok(weights)
+}
+
+#[cold]
+#[track_caller]
+fn out_of_range(name: &'static str, value: f64, min: f64, max: f64) -> ArrayError {
+    ArrayError::new(ArrayErrorKind::Kernel {
+        source: KernelError::OutOfRange {
+            op: "choice",
+            name,
+            value,
+            min,
+            max,
+        },
+    })
+}

@@ -1,0 +1,476 @@
+//! Random arrays against their distributions: Kolmogorov-Smirnov for real ones, chi-square for counts, at the significance
+//! 0.001 with fixed seeds; reproducibility at any number of threads; shuffling, choosing, dropping out.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use lodestride_array::kernels::{set_threads, threads};
+use lodestride_array::{DType, NdArray, Order, Result, Rng, Scalar, with_default_dtype};
+
+const DRAWS: usize = 20_000;
+
+/// The normal distribution function, by Abramowitz and Stegun 7.1.26 (absolute error 1.5e-7, far below what is tested).
+fn normal_cdf(x: f64) -> f64 {
+    let (z, sign) = (x.abs() / 2f64.sqrt(), x.signum());
+    let t = 1.0 / (1.0 + 0.327_591_1 * z);
+    let terms = [
+        0.254_829_592,
+        -0.284_496_736,
+        1.421_413_741,
+        -1.453_152_027,
+        1.061_405_429,
+    ];
+    let tail = terms.iter().rev().fold(0.0, |sum, term| (sum + term) * t) * (-z * z).exp();
+    0.5 * (1.0 + sign * (1.0 - tail))
+}
+
+/// The largest distance between the empirical distribution function and the true one, times the root of the number of draws.
+fn kolmogorov_smirnov(drawn: &NdArray, cdf: &dyn Fn(f64) -> f64) -> f64 {
+    let sorted = drawn
+        .ravel()
+        .unwrap()
+        .sort(0)
+        .unwrap()
+        .to_f64_vec()
+        .unwrap();
+    let count = sorted.len() as f64;
+    let apart = sorted.iter().enumerate().map(|(i, &x)| {
+        let p = cdf(x);
+        (p - i as f64 / count).max((i as f64 + 1.0) / count - p)
+    });
+    apart.fold(0.0, f64::max) * count.sqrt()
+}
+
+type Draw = fn(&mut Rng, [usize; 1]) -> Result<NdArray>;
+type Real = (&'static str, Draw, fn(f64) -> f64, f64, f64);
+
+/// Draws beside their distribution function, mean and variance.
+const REALS: &[Real] = &[
+    (
+        "uniform",
+        |rng, n| rng.uniform(n, -1.0, 3.0),
+        |x| (x + 1.0) / 4.0,
+        1.0,
+        16.0 / 12.0,
+    ),
+    (
+        "normal",
+        |rng, n| rng.normal(n, 2.0, 0.5),
+        |x| normal_cdf((x - 2.0) / 0.5),
+        2.0,
+        0.25,
+    ),
+    (
+        "log-normal",
+        |rng, n| rng.log_normal(n, 0.5, 0.4),
+        |x| normal_cdf((x.ln() - 0.5) / 0.4),
+        1.786_038_4,
+        0.553_506_2,
+    ),
+    (
+        "truncated normal",
+        |rng, n| rng.truncated_normal(n, 1.0, 2.0),
+        |x| (normal_cdf((x - 1.0) / 2.0) - normal_cdf(-2.0)) / (normal_cdf(2.0) - normal_cdf(-2.0)),
+        1.0,
+        4.0 * 0.773_741_3,
+    ),
+    (
+        "exponential",
+        |rng, n| rng.exponential(n, 3.0),
+        |x| 1.0 - (-x / 3.0).exp(),
+        3.0,
+        9.0,
+    ),
+    (
+        "gamma 3",
+        |rng, n| rng.gamma(n, 3.0, 2.0),
+        |x| 1.0 - (-x / 2.0).exp() * (1.0 + x / 2.0 + x * x / 8.0),
+        6.0,
+        12.0,
+    ),
+    (
+        "gamma 1/2",
+        |rng, n| rng.gamma(n, 0.5, 1.0),
+        |x| 2.0 * normal_cdf((2.0 * x).sqrt()) - 1.0,
+        0.5,
+        0.5,
+    ),
+    (
+        "beta 2 3",
+        |rng, n| rng.beta(n, 2.0, 3.0),
+        |x| x * x * (6.0 - 8.0 * x + 3.0 * x * x),
+        0.4,
+        0.04,
+    ),
+    (
+        "beta 1/2 1/2",
+        |rng, n| rng.beta(n, 0.5, 0.5),
+        |x| 2.0 / std::f64::consts::PI * x.sqrt().asin(),
+        0.5,
+        0.125,
+    ),
+];
+
+#[test]
+fn real_draws_have_their_distribution() {
+    // P(sup > 1.9495) is 0.001; 27 tests at fixed seeds.
+    let mut faults = Vec::new();
+    for &(name, draw, cdf, mean, variance) in REALS {
+        for seed in 1..=3 {
+            let drawn = draw(&mut Rng::seeded(seed), [DRAWS]).unwrap();
+            let statistic = kolmogorov_smirnov(&drawn, &cdf);
+            let sample = drawn.mean_number().unwrap();
+            let error = (sample - mean) / (variance / DRAWS as f64).sqrt();
+            let ratio = drawn.var_number().unwrap() / variance;
+            if statistic > 1.9495 || error.abs() > 3.29 || (ratio - 1.0).abs() > 0.12 {
+                faults.push(format!("{name} {seed}: {statistic} {error} {ratio}"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// The chi-square statistic of counts against probabilities from 0 on, tails joined until every class expects 5 or more; and
+/// what it exceeds with probability 0.001 (Wilson and Hilferty).
+fn chi_square(drawn: &[i64], probabilities: &[f64]) -> (f64, f64) {
+    let total = drawn.len() as f64;
+    let mut tally = vec![0.0; probabilities.len()];
+    for &value in drawn {
+        if let Some(count) = tally.get_mut(value as usize) {
+            *count += 1.0;
+        }
+    }
+    let (mut statistic, mut classes) = (0.0, 0.0);
+    let (mut expected, mut found) = (0.0, 0.0);
+    let (mut left, mut counted) = (total, 0.0);
+    for (value, probability) in probabilities.iter().enumerate() {
+        expected += probability * total;
+        found += tally[value];
+        if expected >= 5.0 && left - expected >= 5.0 {
+            statistic += (found - expected) * (found - expected) / expected;
+            left -= expected;
+            counted += found;
+            classes += 1.0;
+            (expected, found) = (0.0, 0.0);
+        }
+    }
+    // What is left, beyond the listed values too, is one class.
+    let last = total - counted;
+    statistic += (last - left) * (last - left) / left;
+    let free: f64 = classes;
+    let width = 2.0 / (9.0 * free);
+    (
+        statistic,
+        free * (1.0 - width + 3.0902 * width.sqrt()).powi(3),
+    )
+}
+
+/// The probabilities of 0, 1, .. by the recurrence from one to the next, from the mode outwards and then normalised.
+fn by_ratios(count: usize, mode: usize, ratio: impl Fn(f64) -> f64) -> Vec<f64> {
+    let mut shares = vec![0.0; count];
+    shares[mode] = 1.0;
+    for k in mode + 1..count {
+        shares[k] = shares[k - 1] * ratio(k as f64);
+    }
+    for k in (0..mode).rev() {
+        shares[k] = shares[k + 1] / ratio(k as f64 + 1.0);
+    }
+    let total: f64 = shares.iter().sum();
+    shares.iter().map(|share| share / total).collect()
+}
+
+#[test]
+fn counts_have_their_distribution() {
+    let mut faults = Vec::new();
+    let mut check = |name: String, drawn: NdArray, probabilities: &[f64]| {
+        assert_eq!(drawn.dtype(), DType::I64);
+        let drawn = drawn.to_vec::<i64>().unwrap();
+        let (statistic, limit) = chi_square(&drawn, probabilities);
+        if statistic > limit {
+            faults.push(format!("{name}: {statistic} > {limit}"));
+        }
+    };
+    for (seed, rate) in [0.3f64, 2.0, 9.9, 10.0, 35.5, 400.0]
+        .into_iter()
+        .enumerate()
+    {
+        let count = (rate + 12.0 * rate.sqrt() + 20.0) as usize;
+        let probabilities = by_ratios(count, rate as usize, |k| rate / k);
+        let drawn = Rng::seeded(seed as u64).poisson([DRAWS], rate).unwrap();
+        check(format!("poisson {rate}"), drawn, &probabilities);
+    }
+    let cases = [
+        (1u64, 0.25f64),
+        (7, 0.5),
+        (20, 0.9),
+        (40, 0.3),
+        (100, 0.5),
+        (1000, 0.985),
+        (10_000, 0.0004),
+    ];
+    for (seed, (trials, p)) in cases.into_iter().enumerate() {
+        let mode = ((trials as f64 + 1.0) * p) as usize;
+        let ratio = |k: f64| (trials as f64 + 1.0 - k) / k * p / (1.0 - p);
+        let probabilities = by_ratios(trials as usize + 1, mode.min(trials as usize), ratio);
+        let drawn = Rng::seeded(seed as u64)
+            .binomial([DRAWS], trials, p)
+            .unwrap();
+        check(format!("binomial {trials} {p}"), drawn, &probabilities);
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn draws_do_not_depend_on_threads() {
+    let drawn = || {
+        let mut rng = Rng::seeded(9);
+        let mut all: Vec<NdArray> = REALS
+            .iter()
+            .map(|real| real.1(&mut rng, [50_000]).unwrap())
+            .collect();
+        all.push(rng.poisson([50_000], 50.0).unwrap());
+        all.push(rng.binomial([50_000], 90, 0.4).unwrap());
+        all.push(rng.dropout(&all[0].clone(), 0.5).unwrap());
+        all.push(rng.alpha_dropout(&all[0].clone(), 0.5).unwrap());
+        let shuffled = NdArray::arange(0, 100_000, 1).unwrap();
+        rng.shuffle(&shuffled, 0).unwrap();
+        all.push(rng.choice(&shuffled, 1000, false, Some(&shuffled)).unwrap());
+        all.push(shuffled);
+        all.push(rng.orthogonal([40, 50], 1.0).unwrap());
+        all.iter()
+            .map(|array| array.to_bytes().unwrap())
+            .collect::<Vec<_>>()
+    };
+    let many = drawn();
+    let before = threads();
+    set_threads(1);
+    let one = drawn();
+    set_threads(0);
+    assert!(many == one, "with {before} threads and with one");
+}
+
+#[test]
+fn parameters_out_of_range_are_errors() {
+    let mut rng = Rng::seeded(0);
+    let shape = [3usize];
+    let x = NdArray::ones([4]).unwrap();
+    let wrong = [
+        rng.truncated_normal(shape, f64::NAN, 1.0),
+        rng.truncated_normal(shape, 0.0, -1.0),
+        rng.log_normal(shape, 0.0, -1.0),
+        rng.exponential(shape, -1.0),
+        rng.gamma(shape, 0.0, 1.0),
+        rng.gamma(shape, 1.0, f64::INFINITY),
+        rng.beta(shape, 1.0, 0.0),
+        rng.poisson(shape, -0.1),
+        rng.poisson(shape, 1e16),
+        rng.binomial(shape, 3, 1.1),
+        rng.binomial(shape, u64::MAX, 0.5),
+        rng.dropout(&x, 0.0),
+        rng.alpha_dropout(&x, 1.5),
+        rng.orthogonal(shape, 1.0),
+        rng.choice(&x, 5, false, None),
+        rng.choice(&x, 1, true, Some(&NdArray::zeros([4]).unwrap())),
+        rng.choice(&x, 2, false, Some(&NdArray::from([0.0f32, 0.0, 1.0, 0.0]))),
+        rng.choice(&x, 1, true, Some(&NdArray::from([1.0f32, -1.0, 1.0, 1.0]))),
+        rng.choice(&x, 1, true, Some(&NdArray::ones([3]).unwrap())),
+        rng.choice(&NdArray::zeros([0, 2]).unwrap(), 1, true, None),
+        rng.choice(&NdArray::scalar(1.0f32).unwrap(), 1, true, None),
+    ];
+    for (at, wrong) in wrong.into_iter().enumerate() {
+        assert!(wrong.is_err(), "{at}");
+    }
+    assert!(
+        rng.shuffle_together(&[&x, &NdArray::ones([3]).unwrap()], 0)
+            .is_err()
+    );
+    assert!(rng.shuffle(&x.broadcast_to([2, 4]).unwrap(), 0).is_err());
+    assert!(rng.shuffle(&x, 1).is_err() && rng.shuffle_together(&[], 0).is_ok());
+    let certain = [
+        rng.binomial(shape, 5, 0.0).unwrap(),
+        rng.binomial(shape, 5, 1.0).unwrap(),
+    ];
+    assert_eq!(
+        (
+            certain[0].sum_number().unwrap(),
+            certain[1].sum_number().unwrap()
+        ),
+        (0.0, 15.0)
+    );
+    assert_eq!(rng.poisson([0, 2], 0.0).unwrap().shape()[..], [0, 2]);
+    assert_eq!(
+        rng.exponential([2], 0.0).unwrap().sum_number().unwrap(),
+        0.0
+    );
+}
+
+#[test]
+fn draws_take_the_default_dtype() {
+    for dtype in [DType::F16, DType::BF16, DType::F64] {
+        with_default_dtype(dtype, || {
+            let mut rng = Rng::seeded(2);
+            let drawn = rng.gamma([50], 2.0, 1.0).unwrap();
+            assert_eq!(drawn.dtype(), dtype);
+            assert!(drawn.is_finite().unwrap().all_true().unwrap());
+            assert_eq!(rng.orthogonal([2, 3], 1.0).unwrap().dtype(), dtype);
+        });
+    }
+}
+
+#[test]
+fn shuffling_moves_whole_positions_in_any_layout() {
+    for axis in [0isize, 1, -1] {
+        for order in [Order::C, Order::F] {
+            let x = NdArray::arange(0, 60, 1)
+                .unwrap()
+                .reshape([3, 4, 5])
+                .unwrap();
+            let x = x.dup_order(order).unwrap().flip(0).unwrap();
+            let before = x.dup().unwrap();
+            let labels = NdArray::arange(0, x.size(axis).unwrap(), 1).unwrap();
+            let mut rng = Rng::seeded(5);
+            if axis == 0 {
+                rng.shuffle_together(&[&x, &labels], 0).unwrap();
+                assert_eq!(
+                    before.take(&labels.cast(DType::I64).unwrap(), 0).unwrap(),
+                    x
+                );
+            } else {
+                rng.shuffle(&x, axis).unwrap();
+            }
+            assert_ne!(x, before);
+            let sums = |array: &NdArray| array.sum(axis).unwrap();
+            assert_eq!(sums(&x), sums(&before));
+        }
+    }
+    // All orders of three are equally likely: 6 classes, 5 degrees of freedom, 20.515 at 0.001.
+    let mut counts = [0.0f64; 27];
+    let mut rng = Rng::seeded(8);
+    for _ in 0..6000 {
+        let x = NdArray::from([0i64, 1, 2]);
+        rng.shuffle(&x, 0).unwrap();
+        let x = x.to_vec::<i64>().unwrap();
+        counts[(x[0] * 9 + x[1] * 3 + x[2]) as usize] += 1.0;
+    }
+    let statistic: f64 = counts
+        .iter()
+        .filter(|&&n| n > 0.0)
+        .map(|n| (n - 1000.0) * (n - 1000.0) / 1000.0)
+        .sum();
+    assert!(statistic < 20.515, "{statistic} {counts:?}");
+}
+
+#[test]
+fn choices_follow_their_probabilities() {
+    let mut rng = Rng::seeded(4);
+    let source = NdArray::arange(0, 4, 1).unwrap();
+    let weights = NdArray::from([1.0f64, 0.0, 2.0, 5.0]);
+    let shares = [0.125, 0.0, 0.25, 0.625];
+    let drawn = rng.choice(&source, DRAWS, true, Some(&weights)).unwrap();
+    let drawn = drawn.cast(DType::I64).unwrap().to_vec::<i64>().unwrap();
+    let (statistic, limit) = chi_square(&drawn, &shares);
+    assert!(
+        statistic < limit && !drawn.contains(&1),
+        "{statistic} {limit}"
+    );
+    // Without putting back the second is drawn in proportion among the rest: P(3 then 2) = 5/8 * 2/3.
+    let mut both = 0.0;
+    for _ in 0..6000 {
+        let pair = rng
+            .choice(&source, 2, false, Some(&weights))
+            .unwrap()
+            .to_f64_vec()
+            .unwrap();
+        assert!(pair[0] != pair[1] && !pair.contains(&1.0));
+        both += f64::from(u8::from(pair == [3.0, 2.0]));
+    }
+    let expected = 6000.0 * 5.0 / 8.0 * 2.0 / 3.0;
+    assert!(
+        (both - expected).abs() < 3.29 * (expected * (1.0 - expected / 6000.0)).sqrt(),
+        "{both}"
+    );
+    let rows = NdArray::arange(0, 6, 1).unwrap().reshape([3, 2]).unwrap();
+    let all = rng.choice(&rows, 3, false, None).unwrap();
+    assert_eq!(all.sort(0).unwrap(), rows);
+    assert_eq!(
+        rng.choice(&rows, 7, true, None).unwrap().shape()[..],
+        [7, 2]
+    );
+    assert_eq!(
+        rng.choice(&rows, 0, true, None).unwrap().shape()[..],
+        [0, 2]
+    );
+    let only = NdArray::from([0.0f64, 0.0, 1.0, 0.0]);
+    assert_eq!(
+        rng.choice(&source, 3, true, Some(&only))
+            .unwrap()
+            .to_f64_vec()
+            .unwrap(),
+        [2.0; 3]
+    );
+}
+
+#[test]
+fn dropout_keeps_means_and_alpha_dropout_variances() {
+    let mut rng = Rng::seeded(6);
+    let x = rng.normal([100_000], 0.0, 1.0).unwrap();
+    for keep in [0.5, 0.9, 1.0] {
+        let dropped = rng.dropout(&x.add(3.0).unwrap(), keep).unwrap();
+        let zeros = dropped.zero_fraction().unwrap();
+        assert!((zeros - (1.0 - keep)).abs() < 0.01, "{keep} {zeros}");
+        assert!((dropped.mean_number().unwrap() - 3.0).abs() < 0.05);
+        let alpha = rng.alpha_dropout(&x, keep).unwrap();
+        let (mean, variance) = (alpha.mean_number().unwrap(), alpha.var_number().unwrap());
+        assert!(
+            mean.abs() < 0.02 && (variance - 1.0).abs() < 0.02,
+            "{keep} {mean} {variance}"
+        );
+    }
+    let integers = rng.dropout(&NdArray::from([2i32, 2]), 1.0).unwrap();
+    assert_eq!(
+        (integers.dtype(), integers.sum_number().unwrap()),
+        (DType::F64, 4.0)
+    );
+    let view = x.reshape([100, 1000]).unwrap().transpose();
+    assert_eq!(rng.dropout(&view, 1.0).unwrap(), view);
+}
+
+#[test]
+fn orthogonal_matrices_are() {
+    with_default_dtype(DType::F64, || {
+        let mut rng = Rng::seeded(3);
+        for shape in [
+            vec![1usize, 1],
+            vec![5, 5],
+            vec![3, 8],
+            vec![8, 3],
+            vec![4, 2, 3],
+            vec![0, 3],
+        ] {
+            let q = rng.orthogonal(shape.clone(), 2.0).unwrap();
+            assert_eq!(q.shape()[..], shape[..]);
+            let columns = shape[1..].iter().product::<usize>();
+            let q = q.reshape([shape[0], columns]).unwrap();
+            let q = if shape[0] > columns { q.transpose() } else { q };
+            let product = q.mmul(&q.transpose()).unwrap();
+            let expected = NdArray::eye(shape[0].min(columns))
+                .unwrap()
+                .mul(Scalar::from(4.0))
+                .unwrap();
+            assert!(
+                product.all_close(&expected, 0.0, 1e-14).unwrap(),
+                "{shape:?}"
+            );
+        }
+        // Evenly distributed rotations: an element of a 3x3 one is uniform on [-1, 1] (Archimedes).
+        let corners: Vec<f64> = (0..2000)
+            .map(|_| {
+                rng.orthogonal([3, 3], 1.0)
+                    .unwrap()
+                    .get_f64([1, 2])
+                    .unwrap()
+            })
+            .collect();
+        let corners = NdArray::from(corners);
+        let statistic = kolmogorov_smirnov(&corners, &|x| (x + 1.0) / 2.0);
+        assert!(statistic < 1.9495, "{statistic}");
+    });
+}

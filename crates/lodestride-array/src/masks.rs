@@ -213,12 +213,7 @@ impl NdArray {
     #[doc(alias = "equalsWithEps")]
     #[track_caller]
     pub fn all_close(&self, other: &NdArray, relative: f64, absolute: f64) -> Result<bool> {
-        let (a, b) = (self.cast(DType::F64)?, other.cast(DType::F64)?);
-        let allowed = b.abs()?;
-        allowed.muli(relative)?.addi(absolute)?;
-        // Equal infinities differ by NaN, so equality counts as well.
-        let near = a.sub(&b)?.abs()?.less_equal(&allowed)?;
-        near.bit_or(&a.equal(&b)?)?.all_true()
+        self.is_close(other, relative, absolute)?.all_true()
     }
 
     #[track_caller]

@@ -331,6 +331,12 @@ fn closeness_of_every_element() {
         finite.to_vec::<bool>().unwrap(),
         [false, false, true, true, false]
     );
+    let far = NdArray::from([1.0f64]);
+    let infinite = NdArray::from([f64::INFINITY]);
+    assert!(
+        !far.all_close(&infinite, 1e-5, 0.0).unwrap()
+            && infinite.all_close(&infinite, 0.0, 0.0).unwrap()
+    );
     let near_zero = NdArray::from([-1.0f32, -1.0, -1e-8, 1e-8, 1.0, 1.0]);
     assert_eq!(
         near_zero

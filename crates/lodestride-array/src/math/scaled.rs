@@ -169,7 +169,7 @@ impl NdArray {
 
     /// Where the elements of two arrays differ by at most `absolute + relative * |other|`: a mask; NaN is close to nothing.
     ///
-    /// [`all_close`](Self::all_close) asks for all of them.
+    /// [`all_close`](Self::all_close) asks for all of them, [`eps_equal`](Self::eps_equal) has one tolerance.
     ///
     /// # Errors
     /// [`ArrayErrorKind::Broadcast`](crate::ArrayErrorKind::Broadcast) when the shapes do not broadcast.

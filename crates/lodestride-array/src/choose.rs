@@ -6,6 +6,7 @@ use lodestride_shape::{Order, Shape};
 
 use crate::NdArray;
 use crate::arg::Arg;
+use crate::checks::watched;
 use crate::compute::promoted;
 use crate::error::{OrFail, Result};
 
@@ -81,7 +82,8 @@ impl NdArray {
             .promote_scalar(low.kind())
             .promote_scalar(high.kind());
         let out = self.recycled_like("clip", dtype, self.order().unwrap_or(Order::C))?;
-        kernels::clip(self.operand().into(), low, high, out.operand()).or_fail("clip")?;
+        let run = || kernels::clip(self.operand().into(), low, high, out.operand());
+        watched("clip", &[self], &out, run)?;
         Ok(out)
     }
 
@@ -98,7 +100,8 @@ impl NdArray {
                 .promote_scalar(low.kind())
                 .promote_scalar(high.kind()),
         )?;
-        kernels::clip(self.operand().into(), low, high, self.operand()).or_fail("clipi")?;
+        let run = || kernels::clip(self.operand().into(), low, high, self.operand());
+        watched("clipi", &[], self, run)?;
         Ok(self)
     }
 }

@@ -10,6 +10,7 @@ use lodestride_shape::{Layout, Order, Shape, broadcast_shapes};
 
 use crate::NdArray;
 use crate::arg::Arg;
+use crate::checks::{self, Watch, watched};
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, OrFail, Result};
 
 /// The dtype two operands are computed in: NumPy's promotion, in which plain numbers are weak.
@@ -53,16 +54,19 @@ impl NdArray {
         let mut place = None;
         let order = self.order().unwrap_or(Order::C);
         let layout = self.layout().packed_in(order, &mut place);
-        NdArray::filled_by(op.name(), layout, dtype, |out| {
+        let watch = Watch::start();
+        let made = NdArray::filled_by(op.name(), layout, dtype, |out| {
             kernels::unary(op, self.operand().into(), out)
-        })
+        });
+        watch.made(op.name(), &[self], made)
     }
 
     #[track_caller]
     pub(crate) fn unary_in_place(&self, op: UnaryOp, name: &'static str) -> Result<&Self> {
         let dtype = result_dtype(name, self.dtype(), op.result_dtype(self.dtype()))?;
         self.expect_storable(name, dtype)?;
-        kernels::unary(op, self.operand().into(), self.operand()).or_fail(name)?;
+        let run = || kernels::unary(op, self.operand().into(), self.operand());
+        watched(name, &[], self, run)?;
         Ok(self)
     }
 
@@ -70,7 +74,8 @@ impl NdArray {
     pub(crate) fn unary_into(&self, op: UnaryOp, name: &'static str, out: &NdArray) -> Result<()> {
         let dtype = result_dtype(name, self.dtype(), op.result_dtype(self.dtype()))?;
         out.expect_output(name, self.shape(), dtype)?;
-        kernels::unary(op, self.operand().into(), out.operand()).or_fail(name)
+        let run = || kernels::unary(op, self.operand().into(), out.operand());
+        watched(name, &[self], out, run)
     }
 
     #[track_caller]
@@ -92,7 +97,8 @@ impl NdArray {
     /// The shortest way of an operation with an array, where there is one.
     #[inline]
     fn packed_with(&self, op: BinaryOp, rhs: &NdArray) -> Option<Packed> {
-        if self.dtype() != rhs.dtype() || !self.layout().is_packed_like(rhs.layout()) {
+        let plain = self.dtype() == rhs.dtype() && self.layout().is_packed_like(rhs.layout());
+        if !plain || checks::are_on() {
             return None;
         }
         Packed::find(op, self.dtype()).filter(|packed| packed.suits(self.len()))
@@ -100,6 +106,16 @@ impl NdArray {
 
     #[track_caller]
     fn binary_of_any(&self, op: BinaryOp, rhs: Arg<'_>) -> Result<NdArray> {
+        let watch = Watch::start();
+        let made = self.unwatched_binary(op, rhs);
+        match rhs {
+            Arg::Array(rhs) => watch.made(op.name(), &[self, rhs], made),
+            Arg::Scalar(_) => watch.made(op.name(), &[self], made),
+        }
+    }
+
+    #[track_caller]
+    fn unwatched_binary(&self, op: BinaryOp, rhs: Arg<'_>) -> Result<NdArray> {
         let input = promoted(self.dtype(), &rhs);
         let dtype = result_dtype(op.name(), input, op.result_dtype(input))?;
         match rhs {
@@ -167,16 +183,19 @@ impl NdArray {
             Arg::Array(rhs) if rhs.shape() != self.shape() => {
                 let layout = rhs.stretched(name, self)?;
                 let y = rhs.operand_as(&layout);
-                kernels::binary(op, self.operand().into(), y.into(), self.operand())
-                    .or_fail(name)?;
+                let run = || kernels::binary(op, self.operand().into(), y.into(), self.operand());
+                watched(name, &[rhs], self, run)?;
             }
             Arg::Array(rhs) => {
                 let x = self.operand();
-                kernels::binary(op, x.into(), rhs.operand().into(), x).or_fail(name)?;
+                let run = || kernels::binary(op, x.into(), rhs.operand().into(), x);
+                watched(name, &[rhs], self, run)?;
             }
             Arg::Scalar(rhs) => {
                 let x = self.operand();
-                kernels::binary(op, x.into(), rhs.into(), x).or_fail(name)?;
+                watched(name, &[], self, || {
+                    kernels::binary(op, x.into(), rhs.into(), x)
+                })?;
             }
         }
         Ok(self)
@@ -196,22 +215,19 @@ impl NdArray {
             Arg::Array(rhs) if rhs.shape() != self.shape() => {
                 let shape = self.broadcast_with(name, rhs)?;
                 out.expect_output(name, &shape, dtype)?;
-                self.run_broadcast(op, rhs, &shape, out.operand())
-                    .or_fail(name)
+                let run = || self.run_broadcast(op, rhs, &shape, out.operand());
+                watched(name, &[self, rhs], out, run)
             }
             Arg::Array(rhs) => {
                 out.expect_output(name, self.shape(), dtype)?;
-                kernels::binary(
-                    op,
-                    self.operand().into(),
-                    rhs.operand().into(),
-                    out.operand(),
-                )
-                .or_fail(name)
+                let (x, y) = (self.operand(), rhs.operand());
+                let run = || kernels::binary(op, x.into(), y.into(), out.operand());
+                watched(name, &[self, rhs], out, run)
             }
             Arg::Scalar(rhs) => {
                 out.expect_output(name, self.shape(), dtype)?;
-                kernels::binary(op, self.operand().into(), rhs.into(), out.operand()).or_fail(name)
+                let run = || kernels::binary(op, self.operand().into(), rhs.into(), out.operand());
+                watched(name, &[self], out, run)
             }
         }
     }

@@ -3,6 +3,9 @@
 //! `{}` prints the elements, `{:?}` puts a line like `f32 [2, 3] C` above them. `{:.2}` fixes the digits after the
 //! point, `{:e}` asks for scientific notation, `{:#}` prints every element of a large array.
 
+mod explain;
+mod options;
+
 use std::fmt::{self, Write as _};
 
 use lodestride_buffer::{DType, Element, Scalar, with_dtype};
@@ -11,14 +14,10 @@ use smallvec::SmallVec;
 use crate::NdArray;
 use crate::error::{ArraySummary, InOp, Result};
 
-/// Arrays with more elements than this are summarised.
-const SUMMARY_THRESHOLD: usize = 1000;
-/// Elements shown at either end of an axis of a summarised array.
-const EDGE: usize = 3;
+pub use options::{Notation, PrintOptions, Printed};
+
 /// Digits after the point at most, unless the format says otherwise.
 const MAX_DIGITS: usize = 8;
-/// Columns after which a row of numbers is continued on the next line.
-const LINE_WIDTH: usize = 80;
 /// From this magnitude on, numbers are printed in scientific notation.
 const LARGE: f64 = 1e8;
 /// Below this magnitude, numbers are printed in scientific notation.
@@ -28,34 +27,44 @@ const SPREAD: f64 = 1e5;
 
 impl fmt::Display for NdArray {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_array(self, f, false)
+        write_array(self, f, &PrintOptions::of(f, false))
     }
 }
 
 impl fmt::LowerExp for NdArray {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_array(self, f, true)
+        write_array(self, f, &PrintOptions::of(f, true))
     }
 }
 
 impl fmt::Debug for NdArray {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", ArraySummary::of(self))?;
-        write_array(self, f, false)
+        write!(f, "{}", ArraySummary::of(self))?;
+        if self.is_view() {
+            let elements = self.buffer().len() / self.dtype().size();
+            write!(
+                f,
+                " of {elements} element{}",
+                if elements == 1 { "" } else { "s" }
+            )?;
+        }
+        f.write_char('\n')?;
+        write_array(self, f, &PrintOptions::of(f, false))
     }
 }
 
-fn write_array(array: &NdArray, f: &mut fmt::Formatter<'_>, scientific: bool) -> fmt::Result {
-    let summarise = array.len() > SUMMARY_THRESHOLD && !f.alternate();
-    match shown_elements(array, summarise) {
+fn write_array(array: &NdArray, f: &mut fmt::Formatter<'_>, options: &PrintOptions) -> fmt::Result {
+    let edge = (array.len() > options.threshold).then_some(options.edge);
+    match shown_elements(array, edge) {
         Ok(values) => {
-            let texts = texts(&values, array.dtype(), f.precision(), scientific);
+            let texts = texts(&values, array.dtype(), options);
             let width = texts.iter().map(String::len).max().unwrap_or(0);
             let mut page = Page {
                 shape: array.shape(),
                 texts: texts.iter(),
                 width,
-                summarise,
+                edge,
+                options,
                 line: String::new(),
             };
             page.write_axis(f, 0)?;
@@ -67,21 +76,20 @@ fn write_array(array: &NdArray, f: &mut fmt::Formatter<'_>, scientific: bool) ->
 }
 
 /// The positions along an axis that are printed.
-fn shown_positions(size: usize, summarise: bool) -> impl Iterator<Item = usize> + Clone {
-    let cut = if summarise && size > 2 * EDGE {
-        EDGE..size - EDGE
-    } else {
-        size..size
+fn shown_positions(size: usize, edge: Option<usize>) -> impl Iterator<Item = usize> + Clone {
+    let cut = match edge {
+        Some(edge) if size / 2 >= edge && size > 2 * edge => edge..size - edge,
+        _ => size..size,
     };
     (0..cut.start).chain(cut.end..size)
 }
 
 /// The elements that are printed, in C order.
-fn shown_elements(array: &NdArray, summarise: bool) -> Result<Vec<Scalar>> {
+fn shown_elements(array: &NdArray, edge: Option<usize>) -> Result<Vec<Scalar>> {
     let layout = array.layout();
     let mut offsets: Vec<isize> = vec![layout.offset() as isize];
     for (&size, &stride) in layout.shape().iter().zip(layout.strides().iter()) {
-        let positions = shown_positions(size, summarise);
+        let positions = shown_positions(size, edge);
         offsets = offsets
             .iter()
             .flat_map(|&o| positions.clone().map(move |i| o + i as isize * stride))
@@ -95,17 +103,24 @@ fn shown_elements(array: &NdArray, summarise: bool) -> Result<Vec<Scalar>> {
 }
 
 /// Every number as text, with the same digits after the point.
-fn texts(
-    values: &[Scalar],
-    dtype: DType,
-    precision: Option<usize>,
-    scientific: bool,
-) -> Vec<String> {
+fn texts(values: &[Scalar], dtype: DType, options: &PrintOptions) -> Vec<String> {
     if !dtype.is_float() {
         return values.iter().map(Scalar::to_string).collect();
     }
     let values: Vec<f64> = values.iter().map(|value| value.as_f64()).collect();
-    let scientific = scientific || (precision.is_none() && needs_exponent(&values));
+    let precision = options.precision;
+    let scientific = match options.notation {
+        Notation::Common => precision.is_none() && needs_exponent(&values),
+        Notation::Fixed => false,
+        Notation::Scientific => true,
+        Notation::Each { below, from } => {
+            let digits = precision.unwrap_or(4);
+            return values
+                .iter()
+                .map(|&v| number_alone(v, digits, below, from))
+                .collect();
+        }
+    };
     let finite = values.iter().copied().filter(|value| value.is_finite());
     let shortest =
         |value: f64| (1..MAX_DIGITS).find(|&digits| is_exact(value, dtype, digits, scientific));
@@ -160,12 +175,31 @@ fn number(value: f64, digits: usize, scientific: bool) -> String {
     }
 }
 
+/// A number in the notation that its own magnitude asks for.
+fn number_alone(value: f64, digits: usize, below: f64, from: f64) -> String {
+    let magnitude = value.abs();
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    if !value.is_finite() || (below..from).contains(&magnitude) {
+        return number(value, digits, false);
+    }
+    let text = format!("{value:.digits$e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let short = match mantissa.contains('.') {
+        true => mantissa.trim_end_matches('0').trim_end_matches('.'),
+        false => mantissa,
+    };
+    format!("{short}e{exponent}")
+}
+
 /// The state of a printout: texts still to be placed, and the line being filled.
 struct Page<'a> {
     shape: &'a [usize],
     texts: std::slice::Iter<'a, String>,
     width: usize,
-    summarise: bool,
+    edge: Option<usize>,
+    options: &'a PrintOptions,
     line: String,
 }
 
@@ -184,7 +218,7 @@ impl Page<'_> {
         self.line.push('[');
         let innermost = axis + 1 == self.shape.len();
         let mut previous = None;
-        for position in shown_positions(size, self.summarise) {
+        for position in shown_positions(size, self.edge) {
             if let Some(previous) = previous {
                 self.separate(f, axis, innermost)?;
                 if previous + 1 != position {
@@ -206,8 +240,13 @@ impl Page<'_> {
         axis: usize,
         innermost: bool,
     ) -> fmt::Result {
-        self.line.push(',');
-        let full = self.line.len() + 2 + self.width > LINE_WIDTH;
+        let comma = if innermost {
+            self.options.separator.as_str()
+        } else {
+            ","
+        };
+        self.line.push_str(comma);
+        let full = self.line.chars().count() + 2 + self.width > self.options.line_width;
         if innermost && !full {
             self.line.push(' ');
             return Ok(());
@@ -310,7 +349,7 @@ mod tests {
         assert_eq!(format!("{a:?}"), "f32 [1, 2] C\n[[1.0, 2.0]]");
         assert_eq!(
             format!("{:?}", a.transpose()),
-            "f32 [2, 1] C view\n[[1.0],\n [2.0]]"
+            "f32 [2, 1] C view of 2 elements\n[[1.0],\n [2.0]]"
         );
     }
 }

@@ -4,6 +4,7 @@
 
 mod access;
 mod attach;
+mod by_name;
 mod explain;
 
 use std::error::Error;
@@ -16,6 +17,7 @@ use lodestride_shape::{Order, Shape, ShapeError};
 
 pub(crate) use self::attach::{InOp, OrFail};
 use crate::NdArray;
+use crate::checks::NotFinite;
 use crate::einsum::SubscriptsProblem;
 
 /// The result of every fallible array method.
@@ -430,6 +432,24 @@ pub enum ArrayErrorKind {
         /// Step or count.
         step: f64,
     },
+    /// No operation of that name.
+    UnknownOp {
+        /// The name.
+        name: Box<str>,
+        /// Names like it, the most alike first.
+        nearest: Vec<&'static str>,
+    },
+    /// A call by name with too few or too many operands.
+    OperandCount {
+        /// The operation.
+        op: &'static str,
+        /// Operands it takes.
+        expected: usize,
+        /// Operands given.
+        given: usize,
+    },
+    /// A check found NaN or infinite values in a result.
+    NotFinite(NotFinite),
     /// A split beyond the end of its axis.
     SplitRange {
         /// The axis of the split.

@@ -8,6 +8,7 @@ use lodestride_kernels::{self as kernels, ElementFn};
 use lodestride_shape::{Order, Shape, broadcast_shapes};
 
 use crate::NdArray;
+use crate::checks::{Watch, watched};
 use crate::compute::stretched_to;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, OrFail, Result};
 
@@ -159,9 +160,11 @@ fn fresh<const N: usize, Arguments, F: ElementFn<N, Arguments>>(
         let mut place = None;
         let order = common_order(&inputs, first.shape());
         let layout = first.layout().packed_in(order, &mut place);
-        return NdArray::filled_by(op, layout, F::Out::DTYPE, |out| {
+        let watch = Watch::start();
+        let made = NdArray::filled_by(op, layout, F::Out::DTYPE, |out| {
             kernels::zip_map(op, f, inputs.map(NdArray::operand), out)
         });
+        return watch.made(op, &inputs, made);
     }
     let shape = common_shape(op, &inputs)?;
     let order = common_order(&inputs, &shape);
@@ -199,5 +202,6 @@ fn run<const N: usize, Arguments, F: ElementFn<N, Arguments>>(
         let layout = stretched_to(out.shape(), input.layout(), place).or_fail(op)?;
         *operand = input.operand_as(layout);
     }
-    kernels::zip_map(op, f, operands, out.operand()).or_fail(op)
+    let run = || kernels::zip_map(op, f, operands, out.operand());
+    watched(op, &inputs, out, run)
 }

@@ -7,7 +7,8 @@ use smallvec::SmallVec;
 
 use crate::NdArray;
 use crate::arg::IndexList;
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, OrFail, Result};
+use crate::checks::watched;
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, Result};
 use crate::fancy::picked::Picked;
 
 impl NdArray {
@@ -37,8 +38,8 @@ impl NdArray {
         shape.extend_from_slice(&self.shape()[axis + 1..]);
         let out =
             NdArray::recycled_ordered("take", self.dtype(), Shape::from(&shape[..]), Order::C)?;
-        kernels::gather::take(self.operand(), axis, indices.operand(), out.operand())
-            .or_fail("take")?;
+        let run = || kernels::gather::take(self.operand(), axis, indices.operand(), out.operand());
+        watched("take", &[self, indices], &out, run)?;
         Ok(out)
     }
 

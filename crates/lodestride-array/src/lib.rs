@@ -26,8 +26,10 @@
 //! | Order | [`sort`](NdArray::sort), [`argsort`](NdArray::argsort), [`topk`](NdArray::topk), [`unique`](NdArray::unique), [`median`](NdArray::median), [`histogram`](NdArray::histogram) |
 //! | Products | [`matmul`](NdArray::matmul), [`einsum`](NdArray::einsum), [`tensordot`](NdArray::tensordot), [`multi_dot`](NdArray::multi_dot), [`kron`](NdArray::kron), [`cross`](NdArray::cross) |
 //! | BLAS by name | [`blas::gemm`] and the others of levels 1 to 3 |
+//! | Operations by name | [`op`], [`Op`] |
 //! | Own loops | [`map`](NdArray::map), [`zip_map`](NdArray::zip_map), [`view`](NdArray::view), [`view_mut`](NdArray::view_mut) |
 //! | Several operations in one pass | [`lazy`](NdArray::lazy) |
+//! | NaN, infinity and time of operations | [`Checks`], [`Profile`] |
 //! | Workspaces | [`detach`](NdArray::detach), [`leverage_to`](NdArray::leverage_to) |
 //!
 //! # Rules
@@ -92,6 +94,7 @@ mod arrange;
 mod array;
 mod bitwise;
 pub mod blas;
+mod checks;
 mod choose;
 mod combine;
 mod compare;
@@ -115,11 +118,13 @@ mod lazy_reduce;
 mod linalg;
 mod masks;
 mod math;
+mod named;
 mod nested;
 mod operators;
 mod pad;
 mod partition;
 mod products;
+mod profile;
 pub mod promotion;
 mod random;
 mod reduce;
@@ -153,8 +158,10 @@ pub use lodestride_shape::{
 
 pub use crate::arg::{Arg, IndexList};
 pub use crate::array::NdArray;
+pub use crate::checks::{Checks, NotFinite};
 pub use crate::condition::{Condition, EPS_THRESHOLD};
 pub use crate::conditional::Where;
+pub use crate::display::{Notation, PrintOptions, Printed};
 pub use crate::distance::Distance;
 pub use crate::einsum::{AxisPairs, EinsumPath, SubscriptsProblem};
 pub use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, Result};
@@ -162,9 +169,11 @@ pub use crate::fancy::FancyIndex;
 pub use crate::grid::GridAxes;
 pub use crate::grow::GrowArray;
 pub use crate::lazy::{Lazy, LazyOperand};
+pub use crate::named::{Op, OpCall, op};
 pub use crate::nested::{Fixed, Nested, Rectangular};
 pub use crate::operators::Rhs;
 pub use crate::pad::{PadMode, PadWidths};
+pub use crate::profile::{OpStatistics, Profile};
 pub use crate::random::{Rng, set_seed};
 pub use crate::scatter::Scatter;
 pub use crate::sort::{Bins, HistogramOptions, Unique};

@@ -6,6 +6,7 @@ use lodestride_shape::{Layout, Order, Shape, broadcast_shapes};
 use smallvec::SmallVec;
 
 use crate::NdArray;
+use crate::checks::{Watch, watched};
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, OrFail, Result};
 
 impl NdArray {
@@ -65,7 +66,8 @@ impl NdArray {
             return Err(self.product_error(op, rhs));
         }
         out.expect_output(op, &Shape::from([rows, columns]), self.product_dtype(rhs))?;
-        kernels::matmul(self.operand(), rhs.operand(), out.operand(), alpha, beta).or_fail(op)
+        let run = || kernels::matmul(self.operand(), rhs.operand(), out.operand(), alpha, beta);
+        watched(op, &[self, rhs], out, run)
     }
 
     /// The matrix product over the last two axes, batched over the others, which broadcast.
@@ -163,6 +165,19 @@ impl NdArray {
     /// The product, with the operands as the caller gave them for the error message.
     #[track_caller]
     fn product_of(
+        &self,
+        op: &'static str,
+        given: &NdArray,
+        rhs: &NdArray,
+        given_rhs: &NdArray,
+    ) -> Result<NdArray> {
+        let watch = Watch::start();
+        let made = self.unwatched_product(op, given, rhs, given_rhs);
+        watch.made(op, &[given, given_rhs], made)
+    }
+
+    #[track_caller]
+    fn unwatched_product(
         &self,
         op: &'static str,
         given: &NdArray,

@@ -16,6 +16,7 @@ use smallvec::SmallVec;
 pub(crate) use information::{float_of, widened};
 
 use crate::NdArray;
+use crate::checks::{Watch, watched};
 use crate::error::{ArrayError, ArrayErrorKind, InOp, OrFail, Result};
 
 impl NdArray {
@@ -36,7 +37,9 @@ impl NdArray {
     ) -> Result<NdArray> {
         let shape = axes.removed_shape(self.shape());
         let layout = Layout::contiguous(shape, Order::C).or_fail(op)?;
-        let reduced = NdArray::filled_by(op, &layout, dtype, kernel)?;
+        let watch = Watch::start();
+        let made = NdArray::filled_by(op, &layout, dtype, kernel);
+        let reduced = watch.made(op, &[self], made)?;
         if !axes.keeps() {
             return Ok(reduced);
         }
@@ -67,20 +70,23 @@ impl NdArray {
             op.result_dtype(self.dtype()),
         )?;
         if !axes.keeps() {
-            return kernels::reduce(op, self.operand(), axes.axes(), out.operand()).or_fail(name);
+            let run = || kernels::reduce(op, self.operand(), axes.axes(), out.operand());
+            return watched(name, &[self], out, run);
         }
         let mut layout = out.layout().clone();
         for &axis in axes.axes().iter().rev() {
             layout = layout.squeeze(axis as isize).in_op(name, out)?;
         }
-        kernels::reduce(op, self.operand(), axes.axes(), out.operand_as(&layout)).or_fail(name)
+        let run = || kernels::reduce(op, self.operand(), axes.axes(), out.operand_as(&layout));
+        watched(name, &[self], out, run)
     }
 
     #[track_caller]
     pub(crate) fn reduce_number(&self, op: ReduceOp) -> Result<f64> {
         let axes: SmallVec<[usize; 6]> = (0..self.rank()).collect();
         let out = NdArray::recycled_ordered(op.name(), DType::F64, Shape::scalar(), Order::C)?;
-        kernels::reduce(op, self.operand(), &axes, out.operand()).or_fail(op.name())?;
+        let run = || kernels::reduce(op, self.operand(), &axes, out.operand());
+        watched(op.name(), &[self], &out, run)?;
         out.item::<f64>()
     }
 
@@ -136,7 +142,7 @@ impl NdArray {
     }
 
     #[track_caller]
-    fn arg_reduce(&self, op: ArgOp, axes: &Axes) -> Result<NdArray> {
+    pub(crate) fn arg_reduce(&self, op: ArgOp, axes: &Axes) -> Result<NdArray> {
         let axes = self.resolve_axes(op.name(), axes)?;
         let axis = match axes.axes() {
             &[axis] => Some(axis),
@@ -167,9 +173,11 @@ impl NdArray {
             .product();
         let matrix = self.permute(&order[..])?.reshape([rows, width])?;
         let flat = Layout::contiguous(rows, Order::C).or_fail(op.name())?;
-        let found = NdArray::filled_by(op.name(), &flat, DType::I64, |out| {
+        let watch = Watch::start();
+        let made = NdArray::filled_by(op.name(), &flat, DType::I64, |out| {
             kernels::index_reduce(op, matrix.operand(), Some(1), out)
-        })?;
+        });
+        let found = watch.made(op.name(), &[self], made)?;
         let layout = Layout::contiguous(axes.reduced_shape(self.shape()), Order::C);
         Ok(found.relaid(layout.or_fail(op.name())?))
     }
@@ -218,11 +226,12 @@ impl NdArray {
     }
 
     #[track_caller]
-    fn scan(&self, op: ScanOp, axis: isize) -> Result<NdArray> {
+    pub(crate) fn scan(&self, op: ScanOp, axis: isize) -> Result<NdArray> {
         let axis = normalize_axis(axis, self.rank()).in_op(op.name(), self)?;
         let dtype = op.result_dtype(self.dtype());
         let out = self.recycled_like(op.name(), dtype, Order::C)?;
-        kernels::scan(op, self.operand(), axis, out.operand()).or_fail(op.name())?;
+        let run = || kernels::scan(op, self.operand(), axis, out.operand());
+        watched(op.name(), &[self], &out, run)?;
         Ok(out)
     }
 

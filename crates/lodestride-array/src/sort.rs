@@ -17,7 +17,8 @@ use lodestride_kernels::sort::{self as kernels, Sorting};
 use lodestride_shape::{Axes, Order, normalize_axis};
 
 use crate::NdArray;
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, OrFail, Result};
+use crate::checks::watched;
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, Result};
 
 impl NdArray {
     /// The array to sort and the axis: this array for one axis, its elements in C order as a vector for all axes.
@@ -70,7 +71,8 @@ impl NdArray {
     pub fn sort_with(&self, axes: impl Into<Axes>, sorting: Sorting) -> Result<NdArray> {
         let (x, axis) = self.line_axis("sort", &axes.into())?;
         let out = NdArray::recycled_ordered("sort", x.dtype(), x.shape().clone(), Order::C)?;
-        kernels::sort(x.operand(), axis, sorting, out.operand()).or_fail("sort")?;
+        let run = || kernels::sort(x.operand(), axis, sorting, out.operand());
+        watched("sort", &[&x], &out, run)?;
         Ok(out)
     }
 
@@ -100,7 +102,8 @@ impl NdArray {
     pub fn sorti_with(&self, axes: impl Into<Axes>, sorting: Sorting) -> Result<&Self> {
         self.expect_writable("sorti")?;
         let (x, axis) = self.line_axis("sorti", &axes.into())?;
-        kernels::sort(x.operand(), axis, sorting, x.operand()).or_fail("sorti")?;
+        let run = || kernels::sort(x.operand(), axis, sorting, x.operand());
+        watched("sorti", &[], &x, run)?;
         self.write_back(&x)
     }
 
@@ -138,7 +141,8 @@ impl NdArray {
     pub fn argsort_with(&self, axes: impl Into<Axes>, sorting: Sorting) -> Result<NdArray> {
         let (x, axis) = self.line_axis("argsort", &axes.into())?;
         let out = NdArray::recycled_ordered("argsort", DType::I64, x.shape().clone(), Order::C)?;
-        kernels::argsort(x.operand(), axis, sorting, out.operand(), None).or_fail("argsort")?;
+        let run = || kernels::argsort(x.operand(), axis, sorting, out.operand(), None);
+        watched("argsort", &[&x], &out, run)?;
         Ok(out)
     }
 
@@ -165,14 +169,9 @@ impl NdArray {
         let (x, axis) = self.line_axis(op, &axes.into())?;
         let values = NdArray::recycled_ordered(op, x.dtype(), x.shape().clone(), Order::C)?;
         let indices = NdArray::recycled_ordered(op, DType::I64, x.shape().clone(), Order::C)?;
-        kernels::argsort(
-            x.operand(),
-            axis,
-            sorting,
-            indices.operand(),
-            Some(values.operand()),
-        )
-        .or_fail(op)?;
+        let (to, with) = (indices.operand(), Some(values.operand()));
+        let run = || kernels::argsort(x.operand(), axis, sorting, to, with);
+        watched(op, &[&x], &values, run)?;
         Ok((values, indices))
     }
 
@@ -188,7 +187,8 @@ impl NdArray {
         let (x, axis) = self.line_axis(op, &axes.into())?;
         let indices = NdArray::recycled_ordered(op, DType::I64, x.shape().clone(), Order::C)?;
         let (x_in, out) = (x.operand(), indices.operand());
-        kernels::argsort(x_in, axis, sorting, out, Some(x_in)).or_fail(op)?;
+        let run = || kernels::argsort(x_in, axis, sorting, out, Some(x_in));
+        watched(op, &[], &x, run)?;
         self.write_back(&x)?;
         Ok(indices)
     }

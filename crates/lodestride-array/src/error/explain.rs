@@ -14,6 +14,8 @@ impl fmt::Display for ArrayErrorKind {
                 array,
             } => write!(f, "{}", source.explain(op, *argument, &Short(array))),
             Self::Kernel { source } => write!(f, "{source}"),
+            Self::UnknownOp { .. } | Self::OperandCount { .. } => self.write_by_name(f),
+            Self::NotFinite(found) => write!(f, "{found}"),
             _ => {
                 self.write_reason(f)?;
                 self.write_arrays(f)?;

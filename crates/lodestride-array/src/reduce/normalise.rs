@@ -5,7 +5,8 @@ use lodestride_kernels::{self as kernels, ReduceOp};
 use lodestride_shape::{Order, normalize_axis};
 
 use crate::NdArray;
-use crate::error::{InOp, OrFail, Result};
+use crate::checks::watched;
+use crate::error::{InOp, Result};
 
 impl NdArray {
     /// `exp(x) / sum(exp(x))` along an axis, without overflow on the way; integers give f64.
@@ -36,7 +37,8 @@ impl NdArray {
     #[track_caller]
     pub fn softmax_into(&self, axis: isize, out: &NdArray) -> Result<()> {
         let axis = normalize_axis(axis, self.rank()).in_op("softmax", self)?;
-        kernels::softmax(self.operand(), axis, false, out.operand()).or_fail("softmax")
+        let run = || kernels::softmax(self.operand(), axis, false, out.operand());
+        watched("softmax", &[self], out, run)
     }
 
     /// The logarithm of [`softmax`](Self::softmax), accurate where that is small.
@@ -57,7 +59,8 @@ impl NdArray {
     #[track_caller]
     pub fn log_softmax_into(&self, axis: isize, out: &NdArray) -> Result<()> {
         let axis = normalize_axis(axis, self.rank()).in_op("log_softmax", self)?;
-        kernels::softmax(self.operand(), axis, true, out.operand()).or_fail("log_softmax")
+        let run = || kernels::softmax(self.operand(), axis, true, out.operand());
+        watched("log_softmax", &[self], out, run)
     }
 
     /// `(x - mean) / sqrt(var + epsilon) * gain + bias` along an axis: every row along it gets mean 0 and variance 1, then
@@ -90,8 +93,8 @@ impl NdArray {
         let out = self.like_float(OP, axis)?;
         let axis = normalize_axis(axis, self.rank()).in_op(OP, self)?;
         let (gain, bias) = (gain.map(NdArray::operand), bias.map(NdArray::operand));
-        kernels::layer_norm(self.operand(), axis, gain, bias, epsilon, out.operand())
-            .or_fail(OP)?;
+        let run = || kernels::layer_norm(self.operand(), axis, gain, bias, epsilon, out.operand());
+        watched(OP, &[self], &out, run)?;
         Ok(out)
     }
 

@@ -6,6 +6,7 @@ use lodestride_shape::{Axes, Order, normalize_axis};
 
 use crate::NdArray;
 use crate::arg::IndexList;
+use crate::checks::watched;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, OrFail, Result};
 
 impl NdArray {
@@ -102,7 +103,8 @@ impl NdArray {
         let values = NdArray::recycled_ordered("topk", x.dtype(), shape.clone(), Order::C)?;
         let indices = NdArray::recycled_ordered("topk", DType::I64, shape, Order::C)?;
         let (out, positions) = (values.operand(), indices.operand());
-        kernels::topk(x.operand(), axis, k, sorting, out, positions).or_fail("topk")?;
+        let run = || kernels::topk(x.operand(), axis, k, sorting, out, positions);
+        watched("topk", &[&x], &values, run)?;
         Ok((values, indices))
     }
 }

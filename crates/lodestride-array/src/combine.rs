@@ -1,12 +1,12 @@
 //! Joining, stacking and repeating: new arrays made from whole others. Padding is in `pad`, rolling and growing in `arrange`.
 
-use lodestride_buffer::DType;
+use lodestride_buffer::{Argument, DType};
 use lodestride_kernels as kernels;
 use lodestride_shape::{Order, Shape, normalize_axis, normalize_new_axis};
 use smallvec::SmallVec;
 
 use crate::NdArray;
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, OrFail, Result};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, OrFail, Result};
 
 /// The dtype all arrays promote to.
 #[track_caller]
@@ -208,13 +208,15 @@ fn join(op: &'static str, arrays: &[&NdArray], axis: isize) -> Result<NdArray> {
     }
     let out = NdArray::recycled_ordered(op, dtype, Shape::from(shape), Order::C)?;
     let mut start = 0;
-    for array in arrays {
+    for (position, array) in arrays.iter().enumerate() {
         let end = start + array.shape()[axis];
         let part = out
             .layout()
             .narrow(axis as isize, start..end)
             .in_op(op, &out)?;
-        kernels::copy(array.operand().into(), out.operand_as(&part)).or_fail(op)?;
+        kernels::copy(array.operand().into(), out.operand_as(&part))
+            .or_fail(op)
+            .named(op, Argument::Input(position))?;
         start = end;
     }
     Ok(out)

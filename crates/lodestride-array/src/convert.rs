@@ -6,7 +6,7 @@ use lodestride_shape::Order;
 
 use crate::NdArray;
 use crate::arg::Arg;
-use crate::error::{ArrayError, ArrayErrorKind, InOp, OrFail, Result};
+use crate::error::{ArrayError, ArrayErrorKind, InMethod, InOp, OrFail, Result};
 use crate::walk::Runs;
 
 impl NdArray {
@@ -154,7 +154,8 @@ impl NdArray {
     /// [`ArrayErrorKind::Access`] when the memory is stale or being written.
     #[track_caller]
     pub fn to_f64_vec(&self) -> Result<Vec<f64>> {
-        self.cast(DType::F64)?.to_vec::<f64>()
+        let values = self.cast(DType::F64).renamed("to_f64_vec")?;
+        values.to_vec::<f64>()
     }
 
     /// All elements in C order, as the bytes they have in memory (the machine's byte order).
@@ -218,7 +219,7 @@ impl NdArray {
         let total: usize = arrays.iter().map(|array| array.len()).sum();
         let flat = NdArray::recycled_ordered("to_flattened", dtype, [total].into(), Order::C)?;
         let mut start = 0;
-        for array in arrays {
+        for (position, array) in arrays.iter().enumerate() {
             let end = start + array.len();
             // In F order the reversed axes are walked in C order.
             let walked = if order == Order::F {
@@ -232,7 +233,9 @@ impl NdArray {
                 .in_op("to_flattened", &flat)?;
             let sizes: Vec<isize> = walked.shape().iter().map(|&size| size as isize).collect();
             let part = flat.with_layout(part).reshape(&sizes[..])?;
-            kernels::copy(walked.operand().into(), part.operand()).or_fail("to_flattened")?;
+            kernels::copy(walked.operand().into(), part.operand())
+                .or_fail("to_flattened")
+                .named("to_flattened", Argument::Input(position))?;
             start = end;
         }
         Ok(flat)

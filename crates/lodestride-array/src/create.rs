@@ -2,12 +2,14 @@
 //!
 //! Memory comes from the thread's current workspace when one is open, else from the heap.
 
-use lodestride_buffer::{AllocError, Buffer, DType, Element, HostType, Scalar, with_dtype};
+use lodestride_buffer::{
+    AllocError, Argument, Buffer, DType, Element, HostType, Scalar, with_dtype,
+};
 use lodestride_kernels::{self as kernels, Output};
 use lodestride_shape::{Layout, Order, Shape};
 
 use crate::NdArray;
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, OrFail, Result};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, OrFail, Result};
 
 impl NdArray {
     /// An array of zeros of the default dtype (f32 unless changed, see [`DType::default`]).
@@ -452,10 +454,13 @@ impl NdArray {
             1 => {
                 let n = self.len() + k.unsigned_abs();
                 let matrix = Self::zeros_of(self.dtype(), [n, n])?;
-                matrix.diagonal(k)?.assign(self)?;
+                matrix
+                    .diagonal(k)?
+                    .assign(self)
+                    .named("diag", Argument::X)?;
                 Ok(matrix)
             }
-            2 => self.diagonal(k)?.dup(),
+            2 => self.diagonal(k)?.dup().renamed("diag"),
             _ => {
                 let expected = "a vector or a matrix";
                 Err(ArrayError::new(ArrayErrorKind::Form {

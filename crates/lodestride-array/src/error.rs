@@ -15,6 +15,7 @@ use lodestride_buffer::{AccessError, AllocError, Argument, DType, note_stale_use
 use lodestride_kernels::KernelError;
 use lodestride_shape::{Order, Shape, ShapeError};
 
+pub(crate) use self::access::InMethod;
 pub(crate) use self::attach::{InOp, OrFail};
 use crate::NdArray;
 use crate::checks::NotFinite;

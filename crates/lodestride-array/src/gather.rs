@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use crate::NdArray;
 use crate::arg::IndexList;
 use crate::checks::watched;
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, Result};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, Result};
 use crate::fancy::picked::Picked;
 
 impl NdArray {
@@ -110,6 +110,7 @@ impl NdArray {
     #[track_caller]
     pub fn get_rows(&self, rows: impl IndexList) -> Result<NdArray> {
         self.take(&self.positions("get_rows", rows, 0)?, 0)
+            .renamed("get_rows")
     }
 
     /// A copy of the given columns (positions along axis 1) in the given order; negative ones count from the end.
@@ -120,6 +121,7 @@ impl NdArray {
     #[track_caller]
     pub fn get_columns(&self, columns: impl IndexList) -> Result<NdArray> {
         self.take(&self.positions("get_columns", columns, 1)?, 1)
+            .renamed("get_columns")
     }
 
     /// Checked positions along an axis as an array.

@@ -167,7 +167,7 @@ impl NdArray {
     #[track_caller]
     pub fn put<'a>(&self, indices: &[Index], values: impl Into<Arg<'a>>) -> Result<&Self> {
         self.with_layout(self.layout().index(indices).in_op("put", self)?)
-            .assign(values)?;
+            .assign_arg("put", values.into())?;
         Ok(self)
     }
 
@@ -254,7 +254,7 @@ impl NdArray {
     #[doc(alias = "putRow")]
     #[track_caller]
     pub fn put_row<'a>(&self, index: isize, values: impl Into<Arg<'a>>) -> Result<&Self> {
-        self.row(index)?.assign(values)?;
+        self.row(index)?.assign_arg("put_row", values.into())?;
         Ok(self)
     }
 
@@ -265,7 +265,8 @@ impl NdArray {
     #[doc(alias = "putColumn")]
     #[track_caller]
     pub fn put_column<'a>(&self, index: isize, values: impl Into<Arg<'a>>) -> Result<&Self> {
-        self.column(index)?.assign(values)?;
+        self.column(index)?
+            .assign_arg("put_column", values.into())?;
         Ok(self)
     }
 
@@ -281,7 +282,8 @@ impl NdArray {
         axis: isize,
         values: impl Into<Arg<'a>>,
     ) -> Result<&Self> {
-        self.slice(index, axis)?.assign(values)?;
+        self.slice(index, axis)?
+            .assign_arg("put_slice", values.into())?;
         Ok(self)
     }
 }

@@ -30,7 +30,7 @@
 //! | Own loops | [`map`](NdArray::map), [`zip_map`](NdArray::zip_map), [`view`](NdArray::view), [`view_mut`](NdArray::view_mut) |
 //! | Several operations in one pass | [`lazy`](NdArray::lazy) |
 //! | NaN, infinity and time of operations | [`Checks`], [`Profile`] |
-//! | Workspaces | [`detach`](NdArray::detach), [`leverage_to`](NdArray::leverage_to) |
+//! | Workspaces | [`detach`](NdArray::detach), [`leverage_to`](NdArray::leverage_to); kinds of arrays: [`WorkspaceManager`] |
 //!
 //! # Rules
 //!
@@ -117,6 +117,7 @@ mod grow;
 mod lazy;
 mod lazy_reduce;
 mod linalg;
+mod manager;
 mod masks;
 mod math;
 mod named;
@@ -171,6 +172,7 @@ pub use crate::fancy::FancyIndex;
 pub use crate::grid::GridAxes;
 pub use crate::grow::GrowArray;
 pub use crate::lazy::{Lazy, LazyOperand};
+pub use crate::manager::{Misplaced, OpenKinds, PlaceError, WorkspaceManager};
 pub use crate::named::{Op, OpCall, op};
 pub use crate::nested::{Fixed, Nested, Rectangular};
 pub use crate::operators::Rhs;

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::NdArray;
 use crate::checks::{Watch, watched};
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, OrFail, Result};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, OrFail, Result};
 
 impl NdArray {
     /// The product of two matrices.
@@ -154,7 +154,8 @@ impl NdArray {
                 }));
             }
         }
-        self.expand_dims(1)?.mul(rhs)
+        let product = self.expand_dims(1)?.mul(rhs);
+        product.renamed("outer")
     }
 
     #[track_caller]

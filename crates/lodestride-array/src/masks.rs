@@ -3,14 +3,14 @@
 //!
 //! Masks are bool arrays, as the comparisons return them; conditions are in `condition`.
 
-use lodestride_buffer::DType;
+use lodestride_buffer::{Argument, DType};
 use lodestride_kernels as kernels;
 use lodestride_shape::{Axes, Order, Shape};
 
 use crate::NdArray;
 use crate::arg::Arg;
 use crate::conditional::Where;
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, OrFail, Result};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, OrFail, Result};
 
 impl NdArray {
     /// Replaces the elements where a mask is true, or a condition holds, by a number or by the matching elements of an array.
@@ -70,7 +70,9 @@ impl NdArray {
     #[track_caller]
     pub fn select_where<'a>(&self, which: impl Into<Where<'a>>) -> Result<NdArray> {
         let mask = self.mask_of("select_where", &which.into())?.ravel()?;
-        let count = kernels::count_nonzero(mask.operand()).or_fail("select_where")?;
+        let count = kernels::count_nonzero(mask.operand())
+            .or_fail("select_where")
+            .named("select_where", Argument::Y)?;
         let shape = Shape::from(count);
         let out = NdArray::recycled_ordered("select_where", self.dtype(), shape, Order::C)?;
         kernels::compress(self.ravel()?.operand(), 0, mask.operand(), out.operand())
@@ -116,7 +118,7 @@ impl NdArray {
     #[doc(alias = "firstIndex")]
     #[track_caller]
     pub fn first_index(&self) -> Result<Option<usize>> {
-        let flags = self.cast(DType::Bool)?;
+        let flags = self.cast(DType::Bool).renamed("first_index")?;
         // The first of the largest is the first that is true, if any is.
         if flags.any_true()? {
             return flags.argmax_number().map(Some);
@@ -131,7 +133,7 @@ impl NdArray {
     #[doc(alias = "lastIndex")]
     #[track_caller]
     pub fn last_index(&self) -> Result<Option<usize>> {
-        let first = self.turned(..)?.first_index()?;
+        let first = self.turned(..)?.first_index().renamed("last_index")?;
         Ok(first.map(|from_behind| self.len() - 1 - from_behind))
     }
 
@@ -151,7 +153,7 @@ impl NdArray {
     #[track_caller]
     pub fn first_index_along(&self, axes: impl Into<Axes>) -> Result<NdArray> {
         let axes = axes.into();
-        let flags = self.cast(DType::Bool)?;
+        let flags = self.cast(DType::Bool).renamed("first_index_along")?;
         let found = flags.any(axes.clone())?;
         let count = axes.resolve(self.rank()).in_op("first_index_along", self)?;
         if count.axes().iter().any(|&axis| self.shape()[axis] == 0) {
@@ -183,7 +185,8 @@ impl NdArray {
             .iter()
             .map(|&axis| self.shape()[axis])
             .product();
-        let places = self.turned(axes.clone())?.first_index_along(axes)?;
+        let places = self.turned(axes.clone())?.first_index_along(axes);
+        let places = places.renamed("last_index_along")?;
         let found = places.greater_equal(0)?;
         let from_front = places.rsub(count as i64 - 1)?;
         places.replace_where(&found, &from_front)?;
@@ -213,7 +216,10 @@ impl NdArray {
     #[doc(alias = "equalsWithEps")]
     #[track_caller]
     pub fn all_close(&self, other: &NdArray, relative: f64, absolute: f64) -> Result<bool> {
-        self.is_close(other, relative, absolute)?.all_true()
+        let close = self
+            .is_close(other, relative, absolute)
+            .renamed("all_close")?;
+        close.all_true()
     }
 
     #[track_caller]

@@ -12,13 +12,13 @@ mod unique;
 pub use histogram::{Bins, HistogramOptions};
 pub use unique::Unique;
 
-use lodestride_buffer::DType;
+use lodestride_buffer::{Argument, DType};
 use lodestride_kernels::sort::{self as kernels, Sorting};
 use lodestride_shape::{Axes, Order, normalize_axis};
 
 use crate::NdArray;
 use crate::checks::watched;
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, Result};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, Result};
 
 impl NdArray {
     /// The array to sort and the axis: this array for one axis, its elements in C order as a vector for all axes.
@@ -240,8 +240,8 @@ impl NdArray {
                 array: ArraySummary::of(self),
             })
         })?;
-        let order = self.slice(line, across)?.argsort_with(0, sorting)?;
-        self.take(&order, axis)
+        let order = self.slice(line, across)?.argsort_with(0, sorting);
+        self.take(&order.renamed(op)?, axis).renamed(op)
     }
 
     /// The positions that sort by several keys, the last one first in rank, as NumPy's `lexsort`; ties keep their order.
@@ -276,9 +276,11 @@ impl NdArray {
             }
             key.expect_output("lexsort", first.shape(), key.dtype())?;
         }
-        let mut order = first.argsort(0)?;
-        for key in others {
-            order = order.take(&key.take(&order, 0)?.argsort(0)?, 0)?;
+        let op = "lexsort";
+        let mut order = first.argsort(0).named(op, Argument::Input(0))?;
+        for (key, position) in others.iter().zip(1..) {
+            let sorted = key.take(&order, 0).named(op, Argument::Input(position))?;
+            order = order.take(&sorted.argsort(0)?, 0)?;
         }
         Ok(order)
     }

@@ -21,6 +21,24 @@ impl NdArray {
         self.buffer().is_in_scope()
     }
 
+    /// Fails when the array is stale: its workspace was closed, or opened again since. Arrays on the heap are always fine.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Access`](crate::ArrayErrorKind::Access).
+    ///
+    /// ```
+    /// use lodestride_array::{NdArray, Workspace};
+    ///
+    /// let leaked = Workspace::new("LOOP").scope(|_| NdArray::ones([3]))??;
+    /// assert!(leaked.validate().is_err() && NdArray::ones([3])?.validate().is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "assertValidArray")]
+    #[track_caller]
+    pub fn validate(&self) -> Result<()> {
+        self.buffer().validate().in_op("validate", self)
+    }
+
     /// The array itself when it is on the heap, else a copy on the heap that outlives every workspace.
     ///
     /// # Errors

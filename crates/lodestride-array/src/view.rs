@@ -7,7 +7,7 @@ use lodestride_shape::{Axes, Order, Shape};
 
 use crate::NdArray;
 use crate::arg::IndexList;
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, Result};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, Result};
 
 impl NdArray {
     /// A view with the axes in reverse order; of a matrix, its transpose.
@@ -111,7 +111,7 @@ impl NdArray {
         {
             Some(layout) => Ok(self.with_layout(layout)),
             None => {
-                let copy = self.dup_order(order)?;
+                let copy = self.dup_order(order).renamed("reshape_order")?;
                 let layout = copy
                     .layout()
                     .reshape(&shape, order)

@@ -251,7 +251,7 @@ fn guards_exclude_each_other() {
     assert!(
         error
             .to_string()
-            .starts_with("Op [add] Z argument is in use: 1 read guard is alive"),
+            .starts_with("Op [addi] Z argument is in use: 1 read guard is alive"),
         "{error}"
     );
     drop(view);

@@ -3,7 +3,8 @@
 use lodestride_buffer::{AccessError, Argument};
 use lodestride_kernels::KernelError;
 
-use super::ArrayErrorKind;
+use super::{ArrayError, ArrayErrorKind, Report, Result};
+use crate::NdArray;
 
 impl ArrayErrorKind {
     /// Why elements may not be touched, with the op and the argument it happened to; `None` for errors of other kinds.
@@ -34,5 +35,75 @@ impl ArrayErrorKind {
             } => Some((op, *argument, source)),
             _ => None,
         }
+    }
+}
+
+/// The error with the method that the user called, and, if given, the argument as it counts them.
+#[cold]
+pub(super) fn called(
+    mut kind: ArrayErrorKind,
+    method: &'static str,
+    place: Option<Argument>,
+) -> ArrayErrorKind {
+    if let ArrayErrorKind::Access { op, argument, .. }
+    | ArrayErrorKind::Kernel {
+        source: KernelError::Access { op, argument, .. },
+    } = &mut kind
+    {
+        *op = method;
+        *argument = place.unwrap_or(*argument);
+    }
+    kind
+}
+
+impl From<KernelError> for ArrayErrorKind {
+    fn from(source: KernelError) -> Self {
+        Self::Kernel { source }
+    }
+}
+
+/// Names the method that the user called in errors about elements, where other methods do its work.
+pub(crate) trait InMethod<T>: Sized {
+    /// The method, and which of its arguments was worked on.
+    fn named(self, method: &'static str, argument: Argument) -> Result<T>;
+
+    /// The method, whose arguments are those of the other.
+    fn renamed(self, method: &'static str) -> Result<T>;
+
+    /// Corrects the argument if this array refuses to be read: for kernels that call two operands by one letter.
+    fn blaming(self, array: &NdArray, argument: Argument) -> Result<T>;
+}
+
+impl<T> InMethod<T> for Result<T> {
+    #[inline]
+    fn named(self, method: &'static str, argument: Argument) -> Result<T> {
+        self.map_err(|error| renamed(error, method, argument))
+    }
+
+    #[inline]
+    fn renamed(self, method: &'static str) -> Result<T> {
+        self.map_err(|error| match error.kind().access() {
+            Some((_, argument, _)) => renamed(error, method, argument),
+            None => error,
+        })
+    }
+
+    #[inline]
+    fn blaming(self, array: &NdArray, argument: Argument) -> Result<T> {
+        self.map_err(|error| match error.kind().access() {
+            Some((op, ..)) if array.buffer().read().is_err() => renamed(error, op, argument),
+            _ => error,
+        })
+    }
+}
+
+#[cold]
+fn renamed(error: ArrayError, method: &'static str, argument: Argument) -> ArrayError {
+    let Report { kind, location } = *error.report;
+    ArrayError {
+        report: Box::new(Report {
+            kind: called(kind, method, Some(argument)),
+            location,
+        }),
     }
 }

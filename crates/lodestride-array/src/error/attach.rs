@@ -4,6 +4,7 @@ use lodestride_buffer::{AccessError, Argument};
 use lodestride_kernels::KernelError;
 use lodestride_shape::ShapeError;
 
+use super::access::called;
 use super::{ArrayError, ArrayErrorKind, ArraySummary, Result};
 use crate::NdArray;
 
@@ -73,9 +74,13 @@ impl<T> OrFail<T> for std::result::Result<T, ShapeError> {
 impl<T> OrFail<T> for std::result::Result<T, KernelError> {
     #[inline]
     #[track_caller]
-    fn or_fail(self, _op: &'static str) -> Result<T> {
+    fn or_fail(self, op: &'static str) -> Result<T> {
         match self {
             Ok(value) => Ok(value),
+            // The kernel knows the argument, the method the name that the user called.
+            Err(error @ KernelError::Access { .. }) => {
+                Err(ArrayError::new(called(error.into(), op, None)))
+            }
             Err(source) => Err(ArrayError::new(ArrayErrorKind::Kernel { source })),
         }
     }

@@ -1,12 +1,12 @@
 //! Counting elements by bins and by value.
 
-use lodestride_buffer::DType;
+use lodestride_buffer::{Argument, DType};
 use lodestride_kernels::KernelError;
 use lodestride_kernels::sort_histogram::{self as kernels, Tally};
 use lodestride_shape::Shape;
 
 use crate::NdArray;
-use crate::error::{ArrayError, ArrayErrorKind, OrFail, Result};
+use crate::error::{ArrayError, ArrayErrorKind, InMethod, OrFail, Result};
 
 /// The bins of a histogram: how many of equal width, or their edges.
 #[derive(Clone, Copy, Debug)]
@@ -90,10 +90,13 @@ impl NdArray {
                 (edges.clone(), false)
             }
         };
-        let limits = edges.cast(DType::F64)?.to_vec::<f64>()?;
+        let limits = edges.cast(DType::F64).named("histogram", Argument::Y)?;
+        let limits = limits.to_vec::<f64>()?;
         let weights = options.weights.map(NdArray::operand);
-        let tally =
-            kernels::histogram(self.operand(), &limits, is_even, weights).or_fail("histogram")?;
+        let tally = kernels::histogram(self.operand(), &limits, is_even, weights)
+            .or_fail("histogram")
+            .blaming(options.weights.unwrap_or(self), Argument::Z)
+            .blaming(self, Argument::X)?;
         if !options.density {
             return Ok((tallied(tally)?, edges));
         }
@@ -123,7 +126,10 @@ impl NdArray {
         let (low, high) = match range {
             Some(range) => range,
             None if self.is_empty() => (0.0, 1.0),
-            None => (self.min_number()?, self.max_number()?),
+            None => (
+                self.min_number().renamed("histogram")?,
+                self.max_number().renamed("histogram")?,
+            ),
         };
         for (name, value) in [
             ("lower end of the range", low),
@@ -187,7 +193,11 @@ impl NdArray {
     fn tally_values(&self, minimum: usize, weights: Option<&NdArray>) -> Result<NdArray> {
         let mut len = minimum;
         if !self.is_empty() && !self.dtype().is_float() {
-            let largest = self.max(..)?.cast(DType::U64)?.item::<u64>()?;
+            let largest = self
+                .max(..)
+                .renamed("bincount")?
+                .cast(DType::U64)?
+                .item::<u64>()?;
             let needed = usize::try_from(largest)
                 .unwrap_or(usize::MAX)
                 .saturating_add(1);
@@ -198,8 +208,12 @@ impl NdArray {
                 len = len.max(needed);
             }
         }
-        let weights = weights.map(NdArray::operand);
-        tallied(kernels::bincount(self.operand(), len, weights).or_fail("bincount")?)
+        let operand = weights.map(NdArray::operand);
+        let tally = kernels::bincount(self.operand(), len, operand)
+            .or_fail("bincount")
+            .blaming(weights.unwrap_or(self), Argument::Y)
+            .blaming(self, Argument::X)?;
+        tallied(tally)
     }
 }
 

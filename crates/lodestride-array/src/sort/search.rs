@@ -1,12 +1,12 @@
 //! Places of values in sorted vectors and among bins.
 
-use lodestride_buffer::DType;
+use lodestride_buffer::{Argument, DType};
 use lodestride_kernels::KernelError;
 use lodestride_kernels::sort_search::{self as kernels, Side};
 use lodestride_shape::Order;
 
 use crate::NdArray;
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, OrFail, Result};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, OrFail, Result};
 
 impl NdArray {
     /// For each of `values`, how many elements of this ascending vector stand before it: the place where it belongs, before
@@ -31,7 +31,10 @@ impl NdArray {
         let op = "searchsorted";
         self.expect_line(op)?;
         let out = NdArray::recycled_ordered(op, DType::I64, values.shape().clone(), Order::C)?;
-        kernels::searchsorted(self.operand(), values.operand(), side, out.operand()).or_fail(op)?;
+        kernels::searchsorted(self.operand(), values.operand(), side, out.operand())
+            .or_fail(op)
+            .blaming(values, Argument::Y)
+            .blaming(self, Argument::X)?;
         Ok(out)
     }
 
@@ -68,13 +71,21 @@ impl NdArray {
     pub fn digitize(&self, bins: &NdArray, right: bool) -> Result<NdArray> {
         bins.expect_line("digitize")?;
         let side = if right { Side::Left } else { Side::Right };
-        let edges = bins.cast(DType::F64)?.to_vec::<f64>()?;
+        let edges = bins.cast(DType::F64).named("digitize", Argument::Y)?;
+        let edges = edges.to_vec::<f64>()?;
         let falls = |pair: &[f64]| pair[0] > pair[1] || pair[0].is_nan() || pair[1].is_nan();
         let Some(at) = edges.windows(2).position(falls) else {
-            return bins.searchsorted(self, side);
+            return bins
+                .searchsorted(self, side)
+                .blaming(self, Argument::X)
+                .renamed("digitize");
         };
         if edges.windows(2).all(|pair| pair[0] >= pair[1]) {
-            let places = bins.flip(0)?.searchsorted(self, side)?;
+            let places = bins
+                .flip(0)?
+                .searchsorted(self, side)
+                .blaming(self, Argument::X)
+                .renamed("digitize")?;
             places.rsubi(bins.len() as i64)?;
             return Ok(places);
         }

@@ -5,7 +5,7 @@ use lodestride_kernels::sort as kernels;
 use lodestride_shape::{Order, Shape};
 
 use crate::NdArray;
-use crate::error::{OrFail, Result};
+use crate::error::{InMethod, OrFail, Result};
 
 /// The distinct values of an array with their places and numbers.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn unique(&self) -> Result<NdArray> {
-        let sorted = self.sort(..)?;
+        let sorted = self.sort(..).renamed("unique")?;
         sorted.select_where(&run_starts(&sorted)?)
     }
 
@@ -54,7 +54,7 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn unique_counts(&self) -> Result<(NdArray, NdArray)> {
-        let sorted = self.sort(..)?;
+        let sorted = self.sort(..).renamed("unique_counts")?;
         let starts = run_starts(&sorted)?;
         let counts = lengths(&starts.nonzero()?.to_vec::<i64>()?, self.len());
         Ok((sorted.select_where(&starts)?, vector(counts)?))
@@ -78,7 +78,7 @@ impl NdArray {
     #[track_caller]
     pub fn unique_all(&self) -> Result<Unique> {
         let flat = self.ravel()?;
-        let order = flat.argsort(0)?;
+        let order = flat.argsort(0).renamed("unique_all")?;
         let starts = run_starts(&flat.take(&order, 0)?)?;
         let counts = lengths(&starts.nonzero()?.to_vec::<i64>()?, self.len());
         let mut inverse = vec![0i64; self.len()];

@@ -1,0 +1,275 @@
+//! Every public operation is fed a leaked array, an outdated one, and one that a guard holds, in each argument place: it must
+//! refuse with the right error, the right argument and its own name, and must not have changed any other array.
+
+mod stale {
+    pub(crate) mod table;
+}
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use lodestride_array::{AccessError, Argument, NdArray, Workspace, WorkspaceConfig};
+use stale::table::{Row, TABLE, make};
+
+fn letter(argument: Argument) -> String {
+    match argument {
+        Argument::X => "X".to_owned(),
+        Argument::Y => "Y".to_owned(),
+        Argument::Z => "Z".to_owned(),
+        Argument::Input(index) | Argument::Output(index) => index.to_string(),
+    }
+}
+
+/// Why an array is refused.
+fn name(error: &AccessError) -> &'static str {
+    match error {
+        AccessError::Leaked(_) => "leaked",
+        AccessError::Outdated(_) => "outdated",
+        AccessError::InUse(_) => "in use",
+        AccessError::ReadOnly(_) => "read-only",
+    }
+}
+
+/// Calls with the arrays given; the failure, if it is not refused as it must be.
+fn refuse(row: &Row, place: usize, arrays: &[NdArray], wanted: &str) -> Option<String> {
+    let others = |skipped: usize| {
+        let kept = arrays
+            .iter()
+            .enumerate()
+            .filter(move |(at, _)| *at != skipped);
+        kept.map(|(_, array)| array.to_bytes().expect("readable"))
+            .collect::<Vec<_>>()
+    };
+    let before = others(place);
+    let what = match (row.call)(arrays) {
+        Ok(()) => "was done".to_owned(),
+        Err(error) => match error.kind().access() {
+            None => format!("another error: {error}"),
+            Some((op, argument, source)) => {
+                let letter = letter(argument);
+                let fits = op == row.op && row.letters[place..].starts_with(&letter);
+                if fits && name(source) == wanted && error.location().file().ends_with("table.rs") {
+                    if others(place) == before {
+                        return None;
+                    }
+                    "refused, but another array was changed".to_owned()
+                } else {
+                    format!("{} as {op} {letter} at {}", name(source), error.location())
+                }
+            }
+        },
+    };
+    Some(format!("{} place {place} {wanted}: {what}", row.method))
+}
+
+/// Methods that give back an array on the heap as it is, whoever uses it, or only look at its workspace.
+const ALIASES: &[&str] = &[
+    "detach",
+    "leverage",
+    "leverage_or_detach",
+    "leverage_to",
+    "migrate",
+    "validate",
+];
+
+/// The refusals of one argument place.
+fn check(row: &Row, place: usize, failures: &mut Vec<String>) {
+    let with = |replaced: NdArray| -> Vec<NdArray> {
+        let forms = row.arrays.chars().enumerate();
+        forms
+            .map(|(at, form)| {
+                if at == place {
+                    replaced.clone()
+                } else {
+                    make(form)
+                }
+            })
+            .collect()
+    };
+    let Some(form) = row.arrays.chars().nth(place) else {
+        return;
+    };
+    let workspace = Workspace::new("SWEPT");
+    let made = workspace.scope(|_| with(make(form)));
+    let Ok(inside) = made else { return };
+    // Only the swept one may be stale.
+    let stale = inside[place].clone();
+    let arrays = with(stale);
+    failures.extend(refuse(row, place, &arrays, "leaked"));
+    let again = Workspace::scope(&workspace, |_| {
+        lodestride_array::scope_out(|| refuse(row, place, &arrays, "outdated"))
+    });
+    failures.extend(again.expect("opens"));
+    if !ALIASES.contains(&row.method) {
+        let held = with(make(form));
+        let guard = held[place].buffer().write().expect("nobody else has it");
+        failures.extend(refuse(row, place, &held, "in use"));
+        drop(guard);
+    }
+    // A block of a circular workspace that came round.
+    let queue = Workspace::with_config("QUEUE", WorkspaceConfig::new().circular(2));
+    let turn = || queue.scope(|_| make(form)).expect("opens");
+    let (old, _, _) = (turn(), turn(), turn());
+    failures.extend(refuse(row, place, &with(old), "outdated"));
+}
+
+#[test]
+fn every_operation_refuses_what_it_may_not_touch() {
+    let mut failures = Vec::new();
+    let mut places = 0;
+    for row in TABLE.iter().copied().flatten() {
+        assert_eq!(row.arrays.len(), row.letters.len(), "{}", row.method);
+        for place in 0..row.arrays.len() {
+            check(row, place, &mut failures);
+            places += 1;
+        }
+        // With nothing stale it is done: the row calls the operation as it may be called.
+        let fine: Vec<NdArray> = row.arrays.chars().map(make).collect();
+        if let Err(error) = (row.call)(&fine) {
+            failures.push(format!("{}: refused good arrays: {error}", row.method));
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{} of {places}:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
+    assert!(places > 600, "{places} argument places");
+}
+
+/// Source files whose public methods all have a row above, or stand in `TOUCHES_NOTHING`. A file comes here when its methods
+/// have rows; a method added to one of them needs one at once.
+const SWEPT: &[&str] = &[
+    "arithmetic.rs",
+    "array.rs",
+    "bitwise.rs",
+    "choose.rs",
+    "compare.rs",
+    "compute.rs",
+    "convert.rs",
+    "create.rs",
+    "fused.rs",
+    "get_put.rs",
+    "lazy.rs",
+    "linalg.rs",
+    "masks.rs",
+    "math/activation.rs",
+    "math/exponential.rs",
+    "math/pairs.rs",
+    "math/rounding.rs",
+    "math/trigonometric.rs",
+    "nested.rs",
+    "random.rs",
+    "reduce.rs",
+    "reduce/normalise.rs",
+    "reduce/statistics.rs",
+    "reduce/totals.rs",
+    "sort.rs",
+    "sort/histogram.rs",
+    "sort/quantile.rs",
+    "sort/search.rs",
+    "sort/select.rs",
+    "sort/unique.rs",
+    "transfer.rs",
+    "typed.rs",
+    "vectors.rs",
+    "view.rs",
+];
+
+/// Methods that touch no element of an array: constructors, and what an array knows about itself.
+const TOUCHES_NOTHING: &[&str] = &[
+    "arange",
+    "arange_of",
+    "buffer",
+    "columns",
+    "dtype",
+    "eye",
+    "eye_of",
+    "from_buffer",
+    "from_nested",
+    "from_vec",
+    "from_vec_order",
+    "full",
+    "full_like",
+    "full_of",
+    "is_attached",
+    "is_column_vector",
+    "is_empty",
+    "is_in_scope",
+    "is_matrix",
+    "is_row_vector",
+    "is_scalar",
+    "is_square",
+    "is_vector",
+    "is_view",
+    "layout",
+    "len",
+    "linspace",
+    "linspace_of",
+    "ones",
+    "ones_like",
+    "ones_of",
+    "operand",
+    "order",
+    "rand",
+    "randn",
+    "rank",
+    "recycled",
+    "recycled_packed",
+    "rows",
+    "scalar",
+    "shape",
+    "shares_memory",
+    "size",
+    "strides",
+    "tensors_along_dimension",
+    "zeros",
+    "zeros_like",
+    "zeros_of",
+];
+
+/// The public methods of `NdArray` in a source file.
+fn methods(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut inside = false;
+    for line in text.lines() {
+        if line.starts_with("impl") {
+            inside = line.starts_with("impl NdArray");
+        } else if let Some(rest) = line.strip_prefix("    pub fn ").filter(|_| inside) {
+            let name = rest
+                .split(|c: char| !c.is_alphanumeric() && c != '_')
+                .next();
+            found.extend(name.map(str::to_owned));
+        }
+    }
+    found
+}
+
+#[test]
+fn every_method_has_its_row() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let rows: BTreeSet<&str> = TABLE
+        .iter()
+        .copied()
+        .flatten()
+        .map(|row| row.method)
+        .collect();
+    let mut missing = Vec::new();
+    let mut count = 0;
+    for file in SWEPT {
+        let text =
+            std::fs::read_to_string(source.join(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
+        for method in methods(&text) {
+            count += 1;
+            if !rows.contains(&*method) && !TOUCHES_NOTHING.contains(&&*method) {
+                missing.push(format!("{file}: {method}"));
+            }
+        }
+    }
+    assert!(count > 400, "{count} methods were found");
+    assert!(
+        missing.is_empty(),
+        "without a row in stale/table.rs: {missing:#?}"
+    );
+}

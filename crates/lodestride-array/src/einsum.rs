@@ -222,6 +222,18 @@ fn evaluate(op: &'static str, read: &Subscripts, operands: &[&NdArray]) -> Resul
 #[track_caller]
 fn read(subscripts: &str, operands: &[&NdArray]) -> Result<Subscripts> {
     let ranks: Vec<_> = operands.iter().map(|operand| operand.shape()).collect();
-    parse(subscripts, &ranks)
-        .map_err(|problem| ArrayError::new(ArrayErrorKind::Subscripts { problem }))
+    // No closure: it would be the caller that errors point at.
+    match parse(subscripts, &ranks) {
+        Ok(read) => Ok(read),
+        Err(problem) => {
+            let operands = operands
+                .iter()
+                .map(|array| ArraySummary::of(array))
+                .collect();
+            Err(ArrayError::new(ArrayErrorKind::Subscripts {
+                problem,
+                operands,
+            }))
+        }
+    }
 }

@@ -305,6 +305,8 @@ pub enum ArrayErrorKind {
     Subscripts {
         /// What is wrong with them.
         problem: SubscriptsProblem,
+        /// The arrays.
+        operands: Vec<ArraySummary>,
     },
     /// Matrices whose inner sizes differ.
     MatrixProduct {

@@ -5,7 +5,7 @@ use lodestride_shape::{Axes, Order, Shape, keep, normalize_new_axis};
 use smallvec::SmallVec;
 
 use crate::NdArray;
-use crate::error::{ArrayError, ArrayErrorKind, InOp, Result};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, Result};
 
 /// Which axis of a [`NdArray::meshgrid`] the first vector runs along.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -118,7 +118,7 @@ impl NdArray {
     /// An index outside `0..depth` gives zeros only. [`cast`](Self::cast) gives other dtypes.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::UnsupportedDType`] when the indices are not integers, [`ArrayErrorKind::Shape`] for a wrong axis.
+    /// [`ArrayErrorKind::IndexDType`] when the indices are not integers, [`ArrayErrorKind::Shape`] for a wrong axis.
     ///
     /// ```
     /// use lodestride_array::NdArray;
@@ -132,9 +132,9 @@ impl NdArray {
     pub fn one_hot(&self, depth: usize, axis: isize) -> Result<NdArray> {
         const OP: &str = "one_hot";
         if self.dtype().is_float() || self.dtype() == DType::Bool {
-            return Err(ArrayError::new(ArrayErrorKind::UnsupportedDType {
+            return Err(ArrayError::new(ArrayErrorKind::IndexDType {
                 op: OP,
-                dtype: self.dtype(),
+                indices: ArraySummary::of(self),
             }));
         }
         let axis = normalize_new_axis(axis, self.rank()).in_op(OP, self)?;

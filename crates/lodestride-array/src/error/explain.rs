@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use lodestride_kernels::KernelError;
+
 use super::{ArrayErrorKind, ArraySummary, Dims};
 
 impl fmt::Display for ArrayErrorKind {
@@ -13,7 +15,13 @@ impl fmt::Display for ArrayErrorKind {
                 source,
                 array,
             } => write!(f, "{}", source.explain(op, *argument, &Short(array))),
-            Self::Kernel { source } => write!(f, "{source}"),
+            Self::Kernel { source } => {
+                write!(f, "{source}")?;
+                match source {
+                    KernelError::IndexOutOfRange { size, .. } => write_valid(f, *size),
+                    _ => Ok(()),
+                }
+            }
             Self::UnknownOp { .. } | Self::OperandCount { .. } => self.write_by_name(f),
             Self::NotFinite(found) => write!(f, "{found}"),
             _ => {
@@ -284,7 +292,7 @@ impl ArrayErrorKind {
                 )?;
                 write!(f, "{count} parts")
             }
-            Self::Subscripts { problem } => write!(f, "einsum: {problem}"),
+            Self::Subscripts { problem, .. } => write!(f, "einsum: {problem}"),
             Self::Empty { op, expected } => write!(f, "{op}: needs {expected}, got none"),
             _ => self.write_range_reason(f),
         }
@@ -341,6 +349,10 @@ impl ArrayErrorKind {
             }
             Self::OutputShape { out, .. } => line("out", out),
             Self::IndexDType { indices, .. } => line("indices", indices),
+            Self::Subscripts { operands, .. } => {
+                let mut numbered = operands.iter().enumerate();
+                numbered.try_for_each(|(i, operand)| write!(f, "\n  operand {i}: {operand}"))
+            }
             Self::OverlappingTarget { target, .. } | Self::Cast { target, .. } => {
                 line("target", target)
             }
@@ -401,10 +413,13 @@ impl ArrayErrorKind {
             Self::OutputShape { expected, .. } => {
                 return write!(f, "\n  help: pass an output of shape {}", Dims(expected));
             }
-            Self::InPlaceShape { op, .. } => {
-                f.write_str("\n  help: use the form that returns a new array")?;
-                return copying(op).map_or(Ok(()), |other| write!(f, " (`{other}`)"));
-            }
+            Self::InPlaceShape { op, .. } => match copying(op) {
+                Some(other) => {
+                    f.write_str("\n  help: use the form that returns a new array")?;
+                    return write!(f, " (`{other}`)");
+                }
+                None => "sizes of the values must be equal or 1, counted from the last axis",
+            },
             Self::Cast { op, from, .. } => {
                 f.write_str("\n  help: use ")?;
                 match copying(op) {
@@ -423,19 +438,23 @@ impl ArrayErrorKind {
             Self::PartNumber { .. } => "parts are numbered from 0 on",
             Self::IndexDType { .. } => "`cast(DType::I64)` them; masks are bool arrays",
             Self::MaskSize { .. } => "a mask has the size of each axis it stands for",
-            Self::IndexRange { axis, array, .. } | Self::PositionRange { axis, array, .. }
-                if array.shape[*axis] > 0 =>
-            {
-                let size = array.shape[*axis];
-                let last = size - 1;
-                return write!(
-                    f,
-                    "\n  help: valid are 0 to {last} and, from the end, -1 to -{size}"
-                );
+            Self::IndexRange { axis, array, .. } | Self::PositionRange { axis, array, .. } => {
+                return write_valid(f, array.shape[*axis]);
             }
             _ => return Ok(()),
         };
         write!(f, "\n  help: {advice}")
+    }
+}
+
+/// Which positions an axis has.
+fn write_valid(f: &mut fmt::Formatter<'_>, size: usize) -> fmt::Result {
+    match size.checked_sub(1) {
+        Some(last) => write!(
+            f,
+            "\n  help: valid are 0 to {last} and, from the end, -1 to -{size}"
+        ),
+        None => Ok(()),
     }
 }
 

@@ -7,49 +7,10 @@ use lodestride_array::{
 };
 
 use crate::report;
-
-/// `first, first + 1, ..` in a shape.
-fn lin(first: usize, shape: &[usize]) -> NdArray {
-    let count: usize = shape.iter().product();
-    let values: Vec<f32> = (first..first + count).map(|i| i as f32).collect();
-    NdArray::from_vec(values, shape).unwrap()
-}
-
-/// A name, what was found, and the shape and elements it should have.
-type Case = (&'static str, Result<NdArray>, Vec<usize>, Vec<f64>);
-
-/// A table of cases, one a line: `"name": what is found => shape, elements;`.
-macro_rules! table {
-    ($($name:literal: $found:expr => $shape:expr, $values:expr;)*) => {
-        vec![$(($name, $found, $shape, $values)),*]
-    };
-}
+use crate::support::tables::{Case, changed, faults, lin, list, table, upto};
 
 fn check(cases: Vec<Case>) {
-    let (count, mut failed) = (cases.len(), Vec::new());
-    for (name, found, shape, values) in cases {
-        match found {
-            Ok(found)
-                if found.shape()[..] == shape[..] && found.to_f64_vec().unwrap() == values => {}
-            Ok(found) => failed.push(format!("{name}: {found:?}, not {shape:?} of {values:?}")),
-            Err(error) => failed.push(format!("{name}: {error}")),
-        }
-    }
-    report(count, &failed);
-}
-
-fn upto(first: i32, end: i32) -> Vec<f64> {
-    (first..end).map(f64::from).collect()
-}
-
-fn list(values: &[i32]) -> Vec<f64> {
-    values.iter().copied().map(f64::from).collect()
-}
-
-/// What an array became.
-fn changed(array: NdArray, change: impl FnOnce(&NdArray) -> Result<()>) -> Result<NdArray> {
-    change(&array)?;
-    Ok(array)
+    report(cases.len(), &faults(cases));
 }
 
 #[test]

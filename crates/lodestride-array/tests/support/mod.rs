@@ -1,8 +1,14 @@
 //! One array in different memory layouts: the inputs of the tests that must not depend on layout. [`layouts`] is one of
 //! each kind, for tests of several operands; the whole matrix is in [`matrix`].
-#![allow(dead_code, reason = "every test file uses its own part")]
+#![allow(
+    dead_code,
+    unused_imports,
+    unused_macros,
+    reason = "every test file uses its own part"
+)]
 
 pub(crate) mod matrix;
+pub(crate) mod tables;
 
 pub(crate) mod figures;
 

@@ -261,6 +261,11 @@ pub enum SerdeErrorKind {
         /// What is wrong with it.
         reason: &'static str,
     },
+    /// A limit that no element could reach, or every one.
+    BadThreshold {
+        /// The limit.
+        found: f64,
+    },
     /// There are not as many names as columns.
     Names {
         /// Columns of the array.

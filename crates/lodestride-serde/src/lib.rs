@@ -36,6 +36,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! [`Compressed`] arrays are made smaller by a [`Codec`], in memory and in native files.
+//!
 //! # What is kept
 //! Shape, dtype, every bit of every element, and the memory order: a Fortran-ordered file becomes an array with F strides and the
 //! other way round. Views are written as the array they show. LoD tensors keep all levels. bf16 has no npy type, so npy and npz
@@ -70,6 +72,7 @@
 //! [`npy`] and [`native`]: arrays whose elements stay in the file, so that opening costs the same whatever their number.
 #![forbid(unsafe_code)]
 
+mod compressed;
 pub mod csv;
 mod error;
 mod header;
@@ -89,6 +92,7 @@ pub mod txt;
 pub use lodestride_array::{DType, NdArray, Order};
 pub use lodestride_lod::{Lod, LodTensor};
 
+pub use compressed::{Codec, Compressed};
 pub use error::{Format, Result, SerdeError, SerdeErrorKind, TextProblem, TypeReason};
 pub use header::Header;
 pub use staged::StagedFile;

@@ -6,19 +6,20 @@
 //! |---|---|
 //! | 8 | magic `93 4C 44 53 0D 0A 1A 0A` (`\x93LDS\r\n\x1a\n`; a text-mode transfer breaks it visibly) |
 //! | 2 | version, 1 |
-//! | 1 | kind: 0 array, 1 LoD tensor |
+//! | 1 | kind: 0 array, 1 LoD tensor, 2 compressed array |
 //! | 1 | dtype: 1 bool, 2 u8, 3 i8, 4 u16, 5 i16, 6 u32, 7 i32, 8 u64, 9 i64, 10 f16, 11 bf16, 12 f32, 13 f64 |
 //! | 1 | memory order of the elements: 0 C, 1 F |
 //! | 1 | rank, at most 64 |
 //! | 1 | number of LoD levels, at most 64 |
-//! | 1 | 0 |
+//! | 1 | codec of a compressed array: 1 plain, 2 gzip, 3 f16, 4 i8, 5 i16, 6 u8, 7 threshold; else 0 |
 //! | 8 per axis | shape |
 //! | 8 per level | number of offsets of the level |
 //! | 4 | CRC-32 of everything before it |
 //! | 4 | 0 |
 //! | 8 per offset | offsets of all levels, outermost first |
+//! | 16 | of a compressed array: number of its bytes, and the threshold as f64 |
 //! | up to 63 | zeros, up to a multiple of 64 from the start |
-//! | | the elements, in memory order |
+//! | | the elements, in memory order, or the bytes of a compressed array |
 //! | 4 | CRC-32 of offsets, zeros and elements |
 //! | 4 | end mark `LDSE` |
 //!
@@ -37,6 +38,7 @@
 //! ```
 
 mod bytes;
+mod compressed;
 mod header;
 
 use std::io::{Read, Write};
@@ -56,6 +58,7 @@ use crate::source::{Elements, Source};
 use crate::staged::StagedFile;
 use crate::stored::{Stored, StoredRef};
 pub use bytes::{from_bytes, to_bytes};
+pub(crate) use compressed::{CompressedBlock, Found, write_compressed};
 use header::{ALIGNMENT, Header};
 
 /// The last bytes of every file.
@@ -126,7 +129,9 @@ pub fn open_mapped(path: impl AsRef<Path>) -> Result<Stored> {
     fn map(path: &Path) -> Result<Stored> {
         let (mut file, length) = open(path)?;
         let mut source = Source::new(&mut file, length);
-        let head = Head::read(&mut source)?;
+        let Found::Elements(head) = Found::read(&mut source)? else {
+            return read(path);
+        };
         let start = source.locate(&head.elements, AFTER)?;
         let Some(data) = crate::mapped::elements(&file, start, &head.elements)? else {
             return read(path);
@@ -214,7 +219,7 @@ pub fn write_to<'a>(mut writer: impl Write, value: impl Into<StoredRef<'a>>) -> 
 }
 
 /// What comes before the elements.
-struct Head {
+pub(crate) struct Head {
     has_lod: bool,
     levels: Vec<Vec<usize>>,
     elements: Elements,
@@ -222,8 +227,7 @@ struct Head {
 
 impl Head {
     /// Reads up to the elements, with a checksum running over what follows the header.
-    fn read(source: &mut Source<'_>) -> Result<Head> {
-        let header = header::read(source)?;
+    fn read(source: &mut Source<'_>, header: &Header) -> Result<Head> {
         let elements = header.elements()?;
         source.start_checksum();
         let mut levels = Vec::with_capacity(header.offsets.len());
@@ -254,20 +258,27 @@ impl Head {
 }
 
 fn read_one(source: &mut Source<'_>) -> Result<Stored> {
-    let head = Head::read(source)?;
+    let head = match Found::read(source)? {
+        Found::Elements(head) => head,
+        Found::Compressed(compressed) => return Ok(Stored::Array(compressed.decompress()?)),
+    };
     let data = source.array(&head.elements)?;
+    check_ending(source, "the offsets and elements")?;
+    head.stored(data)
+}
+
+/// The checksum of all since the header, and the end mark.
+fn check_ending(source: &mut Source<'_>, what: &'static str) -> Result<()> {
     let found = source.take_checksum();
     let expected = u32::from_le_bytes(source.bytes(CHECKSUM)?);
     if expected != found {
-        let what = "the offsets and elements";
         return Err(source.fault(SerdeErrorKind::Checksum {
             what,
             expected,
             found,
         }));
     }
-    read_end_mark(source)?;
-    head.stored(data)
+    read_end_mark(source)
 }
 
 /// What follows elements that were not read.

@@ -203,6 +203,9 @@ impl SerdeErrorKind {
             Self::BadDelimiter { delimiter, reason } => {
                 write!(f, "{delimiter:?} cannot separate fields: {reason}")
             }
+            Self::BadThreshold { found } => {
+                write!(f, "a threshold must be a number above 0, found {found}")
+            }
             Self::Names { columns, found } => {
                 write!(f, "{found} name(s) for {columns} column(s)")
             }

@@ -4,7 +4,7 @@ use std::panic::Location;
 
 use lodestride_array::{Buffer, NdArray};
 
-use super::{AFTER, Head, Parts, read_ending, read_from};
+use super::{AFTER, Found, Parts, read_ending, read_from};
 use crate::error::{Place, Result, SerdeErrorKind};
 use crate::source::Source;
 use crate::stored::{Stored, StoredRef};
@@ -81,7 +81,9 @@ where
     let all = bytes.as_ref();
     let mut reader = all;
     let mut source = Source::new(&mut reader, Some(all.len() as u64));
-    let head = Head::read(&mut source)?;
+    let Found::Elements(head) = Found::read(&mut source)? else {
+        return read_from(all);
+    };
     let start = source.locate(&head.elements, AFTER)? as usize;
     let length = head.elements.bytes();
     let mut ending = &all[start + length..];

@@ -42,7 +42,12 @@ pub(super) struct Header {
     shape: Vec<u64>,
     /// Number of offsets of each level.
     pub(super) offsets: Vec<u64>,
+    /// How the elements are compressed; 0 where they are not.
+    pub(super) codec: u8,
 }
+
+/// The codecs are 1 to this.
+const CODECS: u8 = 7;
 
 impl Header {
     pub(super) fn of(value: StoredRef<'_>) -> Result<Self> {
@@ -64,7 +69,20 @@ impl Header {
             order: order_in_file(array),
             shape: array.shape().iter().map(|&size| size as u64).collect(),
             offsets,
+            codec: 0,
         })
+    }
+
+    /// The header of a compressed array.
+    pub(super) fn compressed(dtype: DType, order: Order, shape: &[usize], codec: u8) -> Self {
+        Self {
+            has_lod: false,
+            dtype,
+            order,
+            shape: shape.iter().map(|&size| size as u64).collect(),
+            offsets: Vec::new(),
+            codec,
+        }
     }
 
     /// What follows the header, checked against what memory could hold.
@@ -83,7 +101,12 @@ impl Header {
         let order = u8::from(self.order == Order::F);
         // Both counts are at most 64.
         let (rank, levels) = (self.shape.len() as u8, self.offsets.len() as u8);
-        bytes.extend_from_slice(&[u8::from(self.has_lod), code, order, rank, levels, 0]);
+        let kind = if self.codec > 0 {
+            2
+        } else {
+            u8::from(self.has_lod)
+        };
+        bytes.extend_from_slice(&[kind, code, order, rank, levels, self.codec]);
         for number in self.shape.iter().chain(&self.offsets) {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
@@ -97,7 +120,7 @@ impl Header {
 pub(super) fn read(source: &mut Source<'_>) -> Result<Header> {
     source.start_checksum();
     check_beginning(source)?;
-    let [kind, code, order, rank, levels, reserved] = source.bytes("the header")?;
+    let [kind, code, order, rank, levels, codec] = source.bytes("the header")?;
     let small = |n| usize::from(n) <= MAX_RANK.min(MAX_LEVELS);
     check(source, "the rank", "at most 64", rank, small)?;
     check(
@@ -110,9 +133,14 @@ pub(super) fn read(source: &mut Source<'_>) -> Result<Header> {
     let shape = numbers(source, usize::from(rank))?;
     let offsets = numbers(source, usize::from(levels))?;
     check_sum(source)?;
-    check(source, "the kind", "0 or 1", kind, |n| n <= 1)?;
+    check(source, "the kind", "0, 1 or 2", kind, |n| n <= 2)?;
     check(source, "the memory order", "0 or 1", order, |n| n <= 1)?;
-    check(source, "a reserved byte", "0", reserved, |n| n == 0)?;
+    if kind == 2 {
+        let known = |n| (1..=CODECS).contains(&n);
+        check(source, "the codec", "1 to 7", codec, known)?;
+    } else {
+        check(source, "a reserved byte", "0", codec, |n| n == 0)?;
+    }
     for byte in source.bytes::<4>("the header")? {
         check(source, "a reserved byte", "0", byte, |n| n == 0)?;
     }
@@ -132,6 +160,7 @@ pub(super) fn read(source: &mut Source<'_>) -> Result<Header> {
         order: if order == 1 { Order::F } else { Order::C },
         shape,
         offsets,
+        codec,
     })
 }
 

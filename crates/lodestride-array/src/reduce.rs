@@ -8,7 +8,9 @@ mod normalise;
 mod statistics;
 mod totals;
 
-use lodestride_buffer::DType;
+use std::cell::Cell;
+
+use lodestride_buffer::{Buffer, DType};
 use lodestride_kernels::{self as kernels, ArgOp, Output, ReduceOp, ScanOp};
 use lodestride_shape::{Axes, Layout, Order, ResolvedAxes, Shape, normalize_axis};
 use smallvec::SmallVec;
@@ -18,6 +20,20 @@ pub(crate) use information::{float_of, widened};
 use crate::NdArray;
 use crate::checks::{Watch, watched};
 use crate::error::{ArrayError, ArrayErrorKind, InOp, OrFail, Result};
+
+thread_local! {
+    /// Where reductions to a number write it: kept, and outside all workspaces, which would learn it and fill up in long loops.
+    static SCRATCH: Cell<Option<NdArray>> = const { Cell::new(None) };
+}
+
+/// A number on the heap.
+#[cold]
+#[track_caller]
+fn scratch(op: &'static str) -> Result<NdArray> {
+    let layout = Layout::contiguous(Shape::scalar(), Order::C).or_fail(op)?;
+    let place = Buffer::detached_recycled(DType::F64.size());
+    NdArray::over(op, place, layout, DType::F64)
+}
 
 impl NdArray {
     #[track_caller]
@@ -84,10 +100,17 @@ impl NdArray {
     #[track_caller]
     pub(crate) fn reduce_number(&self, op: ReduceOp) -> Result<f64> {
         let axes: SmallVec<[usize; 6]> = (0..self.rank()).collect();
-        let out = NdArray::recycled_ordered(op.name(), DType::F64, Shape::scalar(), Order::C)?;
+        // Taken, so that work this thread picks up meanwhile has a scratch of its own.
+        let out = match SCRATCH.try_with(Cell::take).ok().flatten() {
+            Some(scratch) => scratch,
+            None => scratch(op.name())?,
+        };
         let run = || kernels::reduce(op, self.operand(), &axes, out.operand());
         watched(op.name(), &[self], &out, run)?;
-        out.item::<f64>()
+        let number = out.item::<f64>();
+        // A thread that is ending has no place for it.
+        let _ended = SCRATCH.try_with(|scratch| scratch.set(Some(out)));
+        number
     }
 
     /// The position of the largest element over the given axes; the first of equal ones, a NaN before all numbers.

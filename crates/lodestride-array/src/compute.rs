@@ -2,7 +2,7 @@
 //!
 //! The public methods (`arithmetic`, `compare`, `math`) are one line each on top of these.
 
-use lodestride_buffer::{Buffer, DType};
+use lodestride_buffer::{Argument, Buffer, DType};
 use lodestride_kernels::{
     self as kernels, BinaryOp, Input, KernelError, Operand, Output, Packed, UnaryOp,
 };
@@ -295,6 +295,23 @@ impl NdArray {
                     op,
                     target,
                     rhs,
+                }))
+            }
+        }
+    }
+
+    /// Refuses an array whose memory may not be read, before anything else is said about it, under its own letter.
+    #[track_caller]
+    pub(crate) fn expect_readable(&self, op: &'static str, argument: Argument) -> Result<()> {
+        match self.buffer().read() {
+            Ok(_) => Ok(()),
+            Err(source) => {
+                let array = ArraySummary::of(self);
+                Err(ArrayError::new(ArrayErrorKind::Access {
+                    op,
+                    argument,
+                    source,
+                    array,
                 }))
             }
         }

@@ -4,7 +4,7 @@
 
 use std::ops::{BitAnd, BitOr, Not};
 
-use lodestride_buffer::{DType, Scalar};
+use lodestride_buffer::{Argument, DType, Scalar};
 use lodestride_kernels::{BinaryOp, KernelError, UnaryOp};
 use smallvec::SmallVec;
 
@@ -168,6 +168,7 @@ impl Condition {
     /// The condition of an array's elements, as an expression.
     #[track_caller]
     fn of<'a>(&self, op: &'static str, array: &'a NdArray) -> Result<Lazy<'a>> {
+        array.expect_readable(op, Argument::X)?;
         let mut stack: SmallVec<[Lazy<'a>; 4]> = SmallVec::new();
         for step in &self.steps {
             let done = match *step {
@@ -393,7 +394,9 @@ impl NdArray {
         eps: f64,
         finish: impl FnOnce(Lazy<'_>) -> Result<R>,
     ) -> Result<R> {
+        self.expect_readable(op, Argument::X)?;
         if let Arg::Array(rhs) = rhs {
+            rhs.expect_readable(op, Argument::Y)?;
             self.broadcast_with(op, rhs)?;
         }
         finish(near(op, self, rhs, eps)?)

@@ -1,6 +1,6 @@
 //! Writing where a mask or a condition holds: what `masks` does with values, here with functions, other arrays, copies.
 
-use lodestride_buffer::{Bool, Element};
+use lodestride_buffer::{Argument, Bool, Element};
 
 use crate::NdArray;
 use crate::arg::Arg;
@@ -83,6 +83,7 @@ impl NdArray {
         f: impl Fn(T) -> T + Sync,
         otherwise: impl Fn(T) -> T + Sync,
     ) -> Result<&Self> {
+        self.expect_readable("apply_where", Argument::X)?;
         self.expect_dtype::<T>("apply_where")?;
         self.expect_writable("apply_where")?;
         let mask = self.mask_of("apply_where", &which.into())?;
@@ -110,6 +111,8 @@ impl NdArray {
     #[doc(alias = "CompareAndSet")]
     #[track_caller]
     pub fn assign_if(&self, from: &NdArray, condition: &Condition) -> Result<&Self> {
+        self.expect_readable("assign_if", Argument::X)?;
+        from.expect_readable("assign_if", Argument::Y)?;
         self.expect_writable("assign_if")?;
         // Before the test, whose mask has the other array's shape and would be blamed instead.
         from.broadcast_into("assign_if", self)?;
@@ -147,7 +150,10 @@ impl NdArray {
     #[track_caller]
     pub(crate) fn mask_of(&self, op: &'static str, which: &Where<'_>) -> Result<NdArray> {
         match which {
-            Where::Mask(mask) => self.stretched_mask(op, mask),
+            Where::Mask(mask) => {
+                mask.expect_readable(op, Argument::Y)?;
+                self.stretched_mask(op, mask)
+            }
             Where::Condition(condition) => self.matches(condition),
         }
     }

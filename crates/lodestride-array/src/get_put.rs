@@ -139,7 +139,8 @@ impl NdArray {
 
     /// A view of a part of the array: points, intervals with steps, new axes, as in `s![0, 1..3, ..;2]`.
     ///
-    /// A point drops its axis, an interval keeps it; axes without an index are taken whole.
+    /// A point drops its axis, an interval keeps it; axes without an index are taken whole. For lists of positions and masks,
+    /// which cannot be views, there are [`get_fancy`](Self::get_fancy) and [`get_outer`](Self::get_outer).
     ///
     /// # Errors
     /// [`ArrayErrorKind::Shape`] when an index is out of range or there are more indices than axes.

@@ -40,6 +40,7 @@ impl NdArray {
         which: impl Into<Where<'a>>,
         values: impl Into<Arg<'b>>,
     ) -> Result<&Self> {
+        self.expect_readable("replace_where", Argument::X)?;
         self.expect_writable("replace_where")?;
         let mask = self.mask_of("replace_where", &which.into())?;
         let values = values.into().broadcast_into("replace_where", self)?;
@@ -69,6 +70,7 @@ impl NdArray {
     #[doc(alias = "masked_select")]
     #[track_caller]
     pub fn select_where<'a>(&self, which: impl Into<Where<'a>>) -> Result<NdArray> {
+        self.expect_readable("select_where", Argument::X)?;
         let mask = self.mask_of("select_where", &which.into())?.ravel()?;
         let count = kernels::count_nonzero(mask.operand())
             .or_fail("select_where")

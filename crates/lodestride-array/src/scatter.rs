@@ -1,7 +1,7 @@
 //! Scattering: values written to, or combined with, the places that indices name. Repeated places are combined one after the
 //! other, in the order of the indices, so results never depend on threads.
 
-use lodestride_buffer::{Scalar, scope_out, with_dtype};
+use lodestride_buffer::{Argument, Scalar, scope_out, with_dtype};
 use lodestride_kernels::{self as kernels, BinaryOp};
 use lodestride_shape::{Layout, Shape, normalize_axis};
 
@@ -218,6 +218,7 @@ impl NdArray {
         values: Arg<'_>,
         axis: isize,
     ) -> Result<&Self> {
+        self.expect_readable(op, Argument::X)?;
         let axis = normalize_axis(axis, self.rank()).in_op(op, self)?;
         if !matches!(how, Scatter::Update | Scatter::Add | Scatter::Sub) {
             let picked = Picked::along(op, self, axis, indices)?;
@@ -311,6 +312,9 @@ impl NdArray {
         values: Arg<'_>,
     ) -> Result<NdArray> {
         self.expect_writable(op)?;
+        if let Arg::Array(values) = values {
+            values.expect_readable(op, Argument::Y)?;
+        }
         if let Some(rule) = how.op() {
             let input = promoted(self.dtype(), &values);
             self.expect_storable(op, result_dtype(op, input, rule.result_dtype(input))?)?;

@@ -1,5 +1,6 @@
 //! The other meaning of several index lists: each picks along its own axis, whatever the others pick.
 
+use lodestride_buffer::Argument;
 use lodestride_kernels as kernels;
 use lodestride_shape::{Layout, Order};
 
@@ -20,7 +21,7 @@ struct Outer {
 impl Outer {
     #[track_caller]
     fn of(op: &'static str, array: &NdArray, indices: &[FancyIndex]) -> Result<Self> {
-        drop(array.buffer().read().in_op(op, array)?);
+        array.expect_readable(op, Argument::X)?;
         let (entries, mut positions) = split(op, indices)?;
         let (view, picked) = basic_part(array.layout(), &entries).in_op(op, array)?;
         let shapes = entries.iter().filter_map(|entry| match entry {

@@ -221,8 +221,7 @@ impl Picked {
         entries: &[PlanEntry],
         mut positions: Vec<Positions>,
     ) -> Result<Self> {
-        // An array whose memory is gone is refused before anything else is said about it.
-        drop(array.buffer().read().in_op(op, array)?);
+        array.expect_readable(op, Argument::X)?;
         let plan = Plan::new(array.layout(), entries).in_op(op, array)?;
         let mut joint = vec![plan.base() as i64; plan.indexed().elements()];
         for (positions, axis) in positions.iter_mut().zip(plan.picked()) {
@@ -336,19 +335,8 @@ fn position(value: Scalar) -> i64 {
 /// The elements of an index array in C order.
 #[track_caller]
 fn read<R>(op: &'static str, array: &NdArray, convert: impl Fn(Scalar) -> R) -> Result<Vec<R>> {
-    let guard = match array.buffer().read() {
-        Ok(guard) => guard,
-        Err(source) => {
-            let (argument, array) = (Argument::Y, ArraySummary::of(array));
-            let kind = ArrayErrorKind::Access {
-                op,
-                argument,
-                source,
-                array,
-            };
-            return Err(ArrayError::new(kind));
-        }
-    };
+    array.expect_readable(op, Argument::Y)?;
+    let guard = array.buffer().read().in_op(op, array)?;
     Ok(with_dtype!(array.dtype(), T => {
         let values = Elements::new(guard.slice::<T>(), array.layout());
         values.map(|&value| convert(Scalar::from(value))).collect()

@@ -15,7 +15,8 @@ use smallvec::SmallVec;
 
 use crate::NdArray;
 use crate::arg::Arg;
-use crate::error::{OrFail, Result};
+use crate::checks::watched;
+use crate::error::Result;
 use crate::fancy::picked::Picked;
 use crate::scatter::Scatter;
 
@@ -199,8 +200,9 @@ impl NdArray {
     fn gather_into(&self, op: &'static str, picked: &Picked, out: &NdArray) -> Result<()> {
         let whole = self.operand_as(picked.plan.layout());
         let positions = picked.positions(op)?;
-        kernels::gather::take(whole, picked.plan.at(), positions.operand(), out.operand())
-            .or_fail(op)
+        let (at, positions) = (picked.plan.at(), positions.operand());
+        let run = || kernels::gather::take(whole, at, positions, out.operand());
+        watched(op, &[self], out, run)
     }
 }
 

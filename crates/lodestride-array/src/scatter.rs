@@ -2,11 +2,12 @@
 //! other, in the order of the indices, so results never depend on threads.
 
 use lodestride_buffer::{Argument, Scalar, scope_out, with_dtype};
-use lodestride_kernels::{self as kernels, BinaryOp};
+use lodestride_kernels::{self as kernels, BinaryOp, Operand};
 use lodestride_shape::{Layout, Shape, normalize_axis};
 
 use crate::NdArray;
 use crate::arg::Arg;
+use crate::checks::{Watch, watched};
 use crate::compute::{promoted, result_dtype};
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, OrFail, Result};
 use crate::fancy::picked::{Picked, position_array};
@@ -32,6 +33,9 @@ pub enum Scatter {
     Min,
 }
 
+/// A kernel that scatters: the target, the axis, the positions, the values.
+type ScatterKernel = fn(Operand<'_>, usize, Operand<'_>, Operand<'_>) -> kernels::Result<()>;
+
 impl Scatter {
     /// The operation on two arrays whose dtype rules hold.
     fn op(self) -> Option<BinaryOp> {
@@ -43,6 +47,14 @@ impl Scatter {
             Scatter::Div => Some(BinaryOp::Div),
             Scatter::Max => Some(BinaryOp::Max),
             Scatter::Min => Some(BinaryOp::Min),
+        }
+    }
+
+    /// The kernel that writes or adds; it has no others.
+    fn kernel(self) -> ScatterKernel {
+        match self {
+            Scatter::Update => kernels::gather::scatter_set,
+            _ => kernels::gather::scatter_add,
         }
     }
 
@@ -230,11 +242,8 @@ impl NdArray {
         let shape = before.iter().chain(indices.shape().iter()).chain(after);
         let values = self.scattered_values(how, op, &shape.copied().collect(), values)?;
         let (out, source) = (self.operand(), values.operand());
-        match how {
-            Scatter::Update => kernels::gather::scatter_set(out, axis, indices.operand(), source),
-            _ => kernels::gather::scatter_add(out, axis, indices.operand(), source),
-        }
-        .or_fail(op)?;
+        let run = || how.kernel()(out, axis, indices.operand(), source);
+        watched(op, &[&values], self, run)?;
         Ok(self)
     }
 
@@ -255,12 +264,8 @@ impl NdArray {
         }
         let (out, at) = (self.operand_as(picked.plan.layout()), picked.plan.at());
         let positions = picked.positions(op)?;
-        if how == Scatter::Update {
-            kernels::gather::scatter_set(out, at, positions.operand(), values.operand())
-        } else {
-            kernels::gather::scatter_add(out, at, positions.operand(), values.operand())
-        }
-        .or_fail(op)
+        let run = || how.kernel()(out, at, positions.operand(), values.operand());
+        watched(op, &[&values], self, run)
     }
 
     /// Combines elements, named by their distance from the lowest this array reaches, with the values of the same number.
@@ -279,17 +284,15 @@ impl NdArray {
             let reach = Layout::new([highest - lowest + 1], [1], lowest).or_fail(op)?;
             let (out, source) = (self.operand_as(&reach), values.operand());
             let places = position_array(op, &places, values.shape().clone())?;
-            return match how {
-                Scatter::Update => kernels::gather::scatter_set(out, 0, places.operand(), source),
-                _ => kernels::gather::scatter_add(out, 0, places.operand(), source),
-            }
-            .or_fail(op);
+            let run = || how.kernel()(out, 0, places.operand(), source);
+            return watched(op, &[values], self, run);
         }
         let apart = if values.buffer().same_block(self.buffer()) {
             scope_out(|| values.dup())?
         } else {
             values.clone()
         };
+        let watch = Watch::start();
         let source = apart.buffer().read().in_op(op, &apart)?;
         let mut guard = self.buffer().write().in_op(op, self)?;
         with_dtype!(self.dtype(), T => {
@@ -299,7 +302,8 @@ impl NdArray {
                 *old = how.combine(Scalar::from(*old), Scalar::from(new)).cast();
             }
         });
-        Ok(())
+        drop((source, guard));
+        watch.done(op, &[values], self)
     }
 
     /// Values in this array's dtype, stretched to the shape of the places they go to; for subtraction, negated.

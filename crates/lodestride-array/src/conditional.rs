@@ -83,10 +83,10 @@ impl NdArray {
         f: impl Fn(T) -> T + Sync,
         otherwise: impl Fn(T) -> T + Sync,
     ) -> Result<&Self> {
-        self.expect_readable("apply_where", Argument::X)?;
+        self.expect_readable("apply_where", Argument::Z)?;
         self.expect_dtype::<T>("apply_where")?;
         self.expect_writable("apply_where")?;
-        let mask = self.mask_of("apply_where", &which.into())?;
+        let mask = self.mask_of("apply_where", Argument::X, &which.into())?;
         let choose = |x: T, meant: Bool| if meant.get() { f(x) } else { otherwise(x) };
         NdArray::zip_map_into([self, &mask], self, choose)?;
         Ok(self)
@@ -111,8 +111,8 @@ impl NdArray {
     #[doc(alias = "CompareAndSet")]
     #[track_caller]
     pub fn assign_if(&self, from: &NdArray, condition: &Condition) -> Result<&Self> {
-        self.expect_readable("assign_if", Argument::X)?;
-        from.expect_readable("assign_if", Argument::Y)?;
+        self.expect_readable("assign_if", Argument::Z)?;
+        from.expect_readable("assign_if", Argument::X)?;
         self.expect_writable("assign_if")?;
         // Before the test, whose mask has the other array's shape and would be blamed instead.
         from.broadcast_into("assign_if", self)?;
@@ -146,12 +146,17 @@ impl NdArray {
         Ok(copy)
     }
 
-    /// The mask of the elements that are meant, in this array's shape.
+    /// The mask of the elements that are meant, in this array's shape; the letter is the mask's, for errors.
     #[track_caller]
-    pub(crate) fn mask_of(&self, op: &'static str, which: &Where<'_>) -> Result<NdArray> {
+    pub(crate) fn mask_of(
+        &self,
+        op: &'static str,
+        argument: Argument,
+        which: &Where<'_>,
+    ) -> Result<NdArray> {
         match which {
             Where::Mask(mask) => {
-                mask.expect_readable(op, Argument::Y)?;
+                mask.expect_readable(op, argument)?;
                 self.stretched_mask(op, mask)
             }
             Where::Condition(condition) => self.matches(condition),

@@ -9,6 +9,7 @@ pub(crate) mod plan;
 
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
+use lodestride_buffer::Argument;
 use lodestride_kernels as kernels;
 use lodestride_shape::{Index, Order};
 use smallvec::SmallVec;
@@ -154,6 +155,7 @@ impl NdArray {
         indices: &[FancyIndex],
         values: impl Into<Arg<'a>>,
     ) -> Result<&Self> {
+        self.expect_target("put_fancy", indices)?;
         let picked = Picked::of("put_fancy", self, indices)?;
         self.scatter_picked(Scatter::Update, "put_fancy", &picked, values.into())?;
         Ok(self)
@@ -183,9 +185,21 @@ impl NdArray {
         indices: &[FancyIndex],
         values: impl Into<Arg<'a>>,
     ) -> Result<&Self> {
+        self.expect_target("scatter_fancyi", indices)?;
         let picked = Picked::of("scatter_fancyi", self, indices)?;
         self.scatter_picked(how, "scatter_fancyi", &picked, values.into())?;
         Ok(self)
+    }
+
+    /// Refuses stale memory under the letters of a write: Z for the array that is changed, X for its indices.
+    #[track_caller]
+    pub(crate) fn expect_target(&self, op: &'static str, indices: &[FancyIndex]) -> Result<()> {
+        self.expect_readable(op, Argument::Z)?;
+        let mut arrays = indices.iter().filter_map(|index| match &index.entry {
+            Entry::Array(array) => Some(array),
+            _ => None,
+        });
+        arrays.try_for_each(|array| array.expect_readable(op, Argument::X))
     }
 
     /// The picked elements as a new array.

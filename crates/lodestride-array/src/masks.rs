@@ -40,9 +40,9 @@ impl NdArray {
         which: impl Into<Where<'a>>,
         values: impl Into<Arg<'b>>,
     ) -> Result<&Self> {
-        self.expect_readable("replace_where", Argument::X)?;
+        self.expect_readable("replace_where", Argument::Z)?;
         self.expect_writable("replace_where")?;
-        let mask = self.mask_of("replace_where", &which.into())?;
+        let mask = self.mask_of("replace_where", Argument::X, &which.into())?;
         let values = values.into().broadcast_into("replace_where", self)?;
         kernels::select(
             mask.operand().into(),
@@ -71,7 +71,9 @@ impl NdArray {
     #[track_caller]
     pub fn select_where<'a>(&self, which: impl Into<Where<'a>>) -> Result<NdArray> {
         self.expect_readable("select_where", Argument::X)?;
-        let mask = self.mask_of("select_where", &which.into())?.ravel()?;
+        let mask = self
+            .mask_of("select_where", Argument::Y, &which.into())?
+            .ravel()?;
         let count = kernels::count_nonzero(mask.operand())
             .or_fail("select_where")
             .named("select_where", Argument::Y)?;

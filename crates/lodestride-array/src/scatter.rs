@@ -230,7 +230,8 @@ impl NdArray {
         values: Arg<'_>,
         axis: isize,
     ) -> Result<&Self> {
-        self.expect_readable(op, Argument::X)?;
+        self.expect_readable(op, Argument::Z)?;
+        indices.expect_readable(op, Argument::X)?;
         let axis = normalize_axis(axis, self.rank()).in_op(op, self)?;
         if !matches!(how, Scatter::Update | Scatter::Add | Scatter::Sub) {
             let picked = Picked::along(op, self, axis, indices)?;

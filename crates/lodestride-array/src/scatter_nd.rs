@@ -1,5 +1,6 @@
 //! Scattering to index vectors and along one axis at each position of the others: what `gather_nd` and `take_along_axis` read.
 
+use lodestride_buffer::Argument;
 use lodestride_shape::{Shape, normalize_axis};
 
 use crate::NdArray;
@@ -33,6 +34,7 @@ impl NdArray {
         values: &NdArray,
         shape: impl Into<Shape>,
     ) -> Result<NdArray> {
+        indices.expect_readable("scatter_nd", Argument::X)?;
         let out = NdArray::zeros_of(values.dtype(), shape)?;
         let picked = Picked::coordinates("scatter_nd", &out, indices)?;
         out.scatter_picked(Scatter::Add, "scatter_nd", &picked, values.into())?;
@@ -67,6 +69,8 @@ impl NdArray {
         indices: &NdArray,
         values: impl Into<Arg<'a>>,
     ) -> Result<&Self> {
+        self.expect_readable("scatter_ndi", Argument::Z)?;
+        indices.expect_readable("scatter_ndi", Argument::X)?;
         let picked = Picked::coordinates("scatter_ndi", self, indices)?;
         self.scatter_picked(how, "scatter_ndi", &picked, values.into())?;
         Ok(self)
@@ -95,6 +99,8 @@ impl NdArray {
         axis: isize,
     ) -> Result<&Self> {
         let op = "put_along_axis";
+        self.expect_readable(op, Argument::Z)?;
+        indices.expect_readable(op, Argument::X)?;
         let axis = normalize_axis(axis, self.rank()).in_op(op, self)?;
         let picked = Picked::at_each(op, self, indices, axis)?;
         self.scatter_picked(Scatter::Update, op, &picked, values.into())?;

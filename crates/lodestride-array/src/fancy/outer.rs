@@ -120,6 +120,7 @@ impl NdArray {
         values: impl Into<Arg<'a>>,
     ) -> Result<&Self> {
         let op = "put_outer";
+        self.expect_target(op, indices)?;
         let Outer { view, along } = Outer::of(op, self, indices)?;
         let mut shape = view.shape().clone();
         for (axis, positions) in &along {

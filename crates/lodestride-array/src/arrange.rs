@@ -1,6 +1,6 @@
 //! The same elements in other places: rolled, turned, reversed, repeated one by one, cut up, longer at one end.
 
-use lodestride_buffer::Scalar;
+use lodestride_buffer::{Argument, Scalar};
 use lodestride_kernels as kernels;
 use lodestride_shape::{Axes, Order, Shape, normalize_axis};
 use smallvec::SmallVec;
@@ -59,6 +59,7 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn roll_flat(&self, shift: isize) -> Result<NdArray> {
+        self.expect_readable("roll_flat", Argument::X)?;
         let rolled = self.ravel()?.roll(shift, 0)?;
         Ok(rolled.reshape(self.shape())?.owning())
     }
@@ -130,6 +131,7 @@ impl NdArray {
     #[track_caller]
     pub fn repeat_each(&self, counts: &[usize], axis: isize) -> Result<NdArray> {
         const OP: &str = "repeat_each";
+        self.expect_readable("repeat_each", Argument::X)?;
         let size = self.size(axis)?;
         if counts.len() != size {
             return Err(ArrayError::new(ArrayErrorKind::Length {
@@ -298,6 +300,7 @@ impl NdArray {
         batch_axis: isize,
     ) -> Result<NdArray> {
         const OP: &str = "reverse_sequence";
+        self.expect_readable("reverse_sequence", Argument::X)?;
         let axis = normalize_axis(axis, self.rank()).in_op(OP, self)?;
         let batch = normalize_axis(batch_axis, self.rank()).in_op(OP, self)?;
         if axis == batch {

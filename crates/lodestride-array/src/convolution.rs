@@ -4,7 +4,7 @@
 //! Windows are views, so that unfolding is one copy and pooling one reduction; a convolution is the unfolded windows times the
 //! weights.
 
-use lodestride_buffer::{DType, Scalar};
+use lodestride_buffer::{Argument, DType, Scalar};
 use lodestride_kernels as kernels;
 use lodestride_shape::{Index, Order, interval_step};
 use smallvec::SmallVec;
@@ -186,6 +186,7 @@ impl NdArray {
     #[track_caller]
     pub fn im2col(&self, windows: &Windows) -> Result<NdArray> {
         const OP: &str = "im2col";
+        self.expect_readable("im2col", Argument::X)?;
         let placed = windows.place(OP, self.image_size(OP)?)?;
         let padded = self.padded_image(OP, &placed, Scalar::from(false))?;
         let view = padded.unfolded(OP, windows)?;
@@ -213,6 +214,7 @@ impl NdArray {
     #[track_caller]
     pub fn col2im(&self, windows: &Windows, image: [usize; 2]) -> Result<NdArray> {
         const OP: &str = "col2im";
+        self.expect_readable("col2im", Argument::X)?;
         let placed = windows.place(OP, image)?;
         let [n, c, height, width, rows, columns] = self.shape()[..] else {
             return Err(self.unfit(OP, "six axes, as im2col gives them"));
@@ -263,6 +265,8 @@ impl NdArray {
         windows: &Windows,
     ) -> Result<NdArray> {
         const OP: &str = "conv2d";
+        self.expect_readable("conv2d", Argument::X)?;
+        weights.expect_readable("conv2d", Argument::Y)?;
         let image = self.image_size(OP)?;
         let [out, channels, height, width] = weights.shape()[..] else {
             return Err(weights.unfit(OP, "weights of four axes, [out, channels, height, width]"));
@@ -280,6 +284,7 @@ impl NdArray {
         ])?;
         let product = weights.reshape([out, depth])?.matmul(&columns)?;
         if let Some(bias) = bias {
+            bias.expect_readable(OP, Argument::Input(2))?;
             if bias.shape()[..] != [out] {
                 let (matrix, vector) = (ArraySummary::of(weights), ArraySummary::of(bias));
                 return Err(ArrayError::new(ArrayErrorKind::VectorLength {
@@ -318,6 +323,8 @@ impl NdArray {
         bias: Option<&NdArray>,
         windows: &Windows,
     ) -> Result<NdArray> {
+        self.expect_readable("conv1d", Argument::X)?;
+        weights.expect_readable("conv1d", Argument::Y)?;
         for array in [self, weights] {
             if array.rank() != 3 {
                 return Err(array.unfit("conv1d", "an array of three axes"));
@@ -349,6 +356,7 @@ impl NdArray {
     pub fn pool2d(&self, pooling: Pooling, windows: &Windows) -> Result<NdArray> {
         const OP: &str = "pool2d";
         const WINDOW: [isize; 2] = [2, 3];
+        self.expect_readable("pool2d", Argument::X)?;
         let placed = windows.place(OP, self.image_size(OP)?)?;
         let outside = match pooling {
             Pooling::Max => lowest(self.dtype()),

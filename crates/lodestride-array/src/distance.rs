@@ -2,7 +2,7 @@
 //!
 //! Half precision is computed in f32, integers in f64. Sums go through the reductions, whose accuracy they have.
 
-use lodestride_buffer::DType;
+use lodestride_buffer::{Argument, DType};
 use lodestride_kernels::{BinaryOp, ReduceOp};
 use lodestride_shape::{Axes, ResolvedAxes, keep};
 
@@ -62,6 +62,8 @@ impl NdArray {
         other: &NdArray,
         axes: impl Into<Axes>,
     ) -> Result<NdArray> {
+        self.expect_readable("distance", Argument::X)?;
+        other.expect_readable("distance", Argument::Y)?;
         let shape = self.broadcast_with("distance", other)?;
         let (x, y) = (
             self.broadcast_to(shape.clone())?,
@@ -85,6 +87,8 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn distance_number(&self, kind: Distance, other: &NdArray) -> Result<f64> {
+        self.expect_readable("distance_number", Argument::X)?;
+        other.expect_readable("distance_number", Argument::Y)?;
         if self.shape() != other.shape() {
             let (lhs, rhs) = (ArraySummary::of(self), ArraySummary::of(other));
             let op = "distance_number";
@@ -115,6 +119,8 @@ impl NdArray {
     #[track_caller]
     pub fn all_distances(&self, kind: Distance, other: &NdArray) -> Result<NdArray> {
         const OP: &str = "all_distances";
+        self.expect_readable("all_distances", Argument::X)?;
+        other.expect_readable("all_distances", Argument::Y)?;
         let (_, width) = self.matrix_form(OP)?;
         if other.matrix_form(OP)?.1 != width {
             let (lhs, rhs) = (ArraySummary::of(self), ArraySummary::of(other));

@@ -1,6 +1,6 @@
 //! Arrays made of positions: coordinate grids, triangles, and ones at given places.
 
-use lodestride_buffer::{Bool, DType};
+use lodestride_buffer::{Argument, Bool, DType};
 use lodestride_shape::{Axes, Order, Shape, keep, normalize_new_axis};
 use smallvec::SmallVec;
 
@@ -40,6 +40,7 @@ impl NdArray {
         };
         let mut shape = vec![1; vectors.len()];
         for (i, vector) in vectors.iter().enumerate() {
+            vector.expect_readable("meshgrid", Argument::Input(i))?;
             shape[place(i)] = vector.len();
         }
         let mut grid = Vec::with_capacity(vectors.len());
@@ -82,6 +83,7 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn tril(&self, k: isize) -> Result<NdArray> {
+        self.expect_readable("tril", Argument::X)?;
         self.triangle_of("tril", k)?.select(self, false)
     }
 
@@ -99,6 +101,7 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn triu(&self, k: isize) -> Result<NdArray> {
+        self.expect_readable("triu", Argument::X)?;
         let below = self.triangle_of("triu", k.saturating_sub(1))?;
         below.logical_not()?.select(self, false)
     }
@@ -131,6 +134,7 @@ impl NdArray {
     #[track_caller]
     pub fn one_hot(&self, depth: usize, axis: isize) -> Result<NdArray> {
         const OP: &str = "one_hot";
+        self.expect_readable("one_hot", Argument::X)?;
         if self.dtype().is_float() || self.dtype() == DType::Bool {
             return Err(ArrayError::new(ArrayErrorKind::IndexDType {
                 op: OP,
@@ -161,6 +165,7 @@ impl NdArray {
     #[doc(alias = "isMax")]
     #[track_caller]
     pub fn is_max(&self, axes: impl Into<Axes>) -> Result<NdArray> {
+        self.expect_readable("is_max", Argument::X)?;
         let axes = self.resolve_axes("is_max", &axes.into())?;
         if self.is_empty() {
             return NdArray::zeros_of(DType::Bool, self.shape().clone());
@@ -196,6 +201,7 @@ impl NdArray {
     #[doc(alias = "appendBias")]
     #[track_caller]
     pub fn append_bias(&self) -> Result<NdArray> {
+        self.expect_readable("append_bias", Argument::X)?;
         self.matrix_form("append_bias")?;
         self.append(1, 1, 1)
     }

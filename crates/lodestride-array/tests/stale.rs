@@ -135,33 +135,42 @@ fn every_operation_refuses_what_it_may_not_touch() {
         failures.len(),
         failures.join("\n")
     );
-    assert!(places > 600, "{places} argument places");
+    assert!(places > 780, "{places} argument places");
 }
 
 /// Source files whose public methods all have a row above, or stand in `TOUCHES_NOTHING`. A file comes here when its methods
 /// have rows; a method added to one of them needs one at once.
 const SWEPT: &[&str] = &[
     "arithmetic.rs",
+    "arrange.rs",
     "array.rs",
     "bitwise.rs",
     "choose.rs",
     "compare.rs",
     "compute.rs",
     "convert.rs",
+    "convolution.rs",
     "create.rs",
+    "distance.rs",
     "fused.rs",
     "get_put.rs",
+    "grid.rs",
     "lazy.rs",
     "linalg.rs",
     "masks.rs",
     "math/activation.rs",
+    "math/derivative.rs",
     "math/exponential.rs",
     "math/pairs.rs",
     "math/rounding.rs",
+    "math/scaled.rs",
     "math/trigonometric.rs",
     "nested.rs",
+    "pad.rs",
     "random.rs",
     "reduce.rs",
+    "reduce/information.rs",
+    "reduce/nan.rs",
     "reduce/normalise.rs",
     "reduce/statistics.rs",
     "reduce/totals.rs",
@@ -224,6 +233,7 @@ const TOUCHES_NOTHING: &[&str] = &[
     "size",
     "strides",
     "tensors_along_dimension",
+    "tri",
     "zeros",
     "zeros_like",
     "zeros_of",

@@ -4,7 +4,7 @@
 
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10};
 
-use lodestride_buffer::DType;
+use lodestride_buffer::{Argument, DType};
 use lodestride_kernels::{BinaryOp, UnaryOp};
 
 use crate::NdArray;
@@ -38,6 +38,7 @@ impl NdArray {
     #[doc(alias = "softsignDerivative")]
     #[track_caller]
     pub fn derivative(&self, op: UnaryOp) -> Result<NdArray> {
+        self.expect_readable("derivative", Argument::X)?;
         let dtype = float_of(self.dtype());
         if op.result_dtype(dtype).is_none() {
             let op = op.name();

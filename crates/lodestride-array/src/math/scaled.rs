@@ -1,6 +1,6 @@
 //! Transforms that scale, shift or limit values: by norms, by deviations, by what an exponential can take.
 
-use lodestride_buffer::DType;
+use lodestride_buffer::{Argument, DType};
 use lodestride_kernels::{BinaryOp, ReduceOp, UnaryOp};
 use lodestride_shape::{Axes, keep};
 
@@ -27,6 +27,7 @@ impl NdArray {
     #[doc(alias = "clipByNorm")]
     #[track_caller]
     pub fn clip_by_norm(&self, limit: f64, axes: impl Into<Axes>) -> Result<NdArray> {
+        self.expect_readable("clip_by_norm", Argument::X)?;
         let norm = self.kept("clip_by_norm", ReduceOp::Norm2, &axes.into())?;
         // What is short enough is divided by 1.
         let longer = norm.greater(limit)?;
@@ -49,6 +50,7 @@ impl NdArray {
     #[doc(alias = "unitVec")]
     #[track_caller]
     pub fn unit_vec(&self, axes: impl Into<Axes>) -> Result<NdArray> {
+        self.expect_readable("unit_vec", Argument::X)?;
         let norm = self.kept("unit_vec", ReduceOp::Norm2, &axes.into())?;
         let divisor = norm.equal(0.0)?.select(1.0, &norm)?;
         self.widened_div(&divisor)
@@ -70,6 +72,7 @@ impl NdArray {
     #[doc(alias = "normalizeZeroMeanAndUnitVariance")]
     #[track_caller]
     pub fn standardize(&self, axes: impl Into<Axes>) -> Result<NdArray> {
+        self.expect_readable("standardize", Argument::X)?;
         let axes = axes.into();
         let mean = self.kept("standardize", ReduceOp::Mean, &axes)?;
         let deviation = self.kept("standardize", ReduceOp::Std { ddof: 1 }, &axes)?;
@@ -85,6 +88,7 @@ impl NdArray {
     #[doc(alias = "timesOneMinus")]
     #[track_caller]
     pub fn times_one_minus(&self) -> Result<NdArray> {
+        self.expect_readable("times_one_minus", Argument::X)?;
         (self.lazy() * self.lazy().apply(UnaryOp::OneMinus)).eval()
     }
 
@@ -101,6 +105,7 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn log_base(&self, base: f64) -> Result<NdArray> {
+        self.expect_readable("log_base", Argument::X)?;
         if base == 2.0 {
             return self.log2();
         }
@@ -125,6 +130,7 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn stabilize(&self, k: f64) -> Result<NdArray> {
+        self.expect_readable("stabilize", Argument::X)?;
         let smallest = match float_of(self.dtype()) {
             DType::F16 => 2.0f64.powi(-14),
             DType::F64 => f64::MIN_POSITIVE,
@@ -160,6 +166,8 @@ impl NdArray {
     #[doc(alias = "relativeError")]
     #[track_caller]
     pub fn relative_error(&self, other: &NdArray) -> Result<NdArray> {
+        self.expect_readable("relative_error", Argument::X)?;
+        other.expect_readable("relative_error", Argument::Y)?;
         let dtype = float_of(self.dtype().promote(other.dtype()));
         let [x, y] = [self, other].map(|array| array.lazy().cast(widened(dtype)));
         let size = x.clone().abs() + y.clone().abs();
@@ -190,6 +198,7 @@ impl NdArray {
         relative: f64,
         absolute: f64,
     ) -> Result<NdArray> {
+        self.expect_readable("is_close", Argument::X)?;
         let number;
         let other = match other.into() {
             Arg::Array(array) => array,
@@ -198,6 +207,7 @@ impl NdArray {
                 &number
             }
         };
+        other.expect_readable("is_close", Argument::Y)?;
         let [x, y] = [self, other].map(|array| array.lazy().cast(DType::F64));
         let allowed = y.clone().abs() * relative + absolute;
         let near = (&x - &y).abs().apply_with(BinaryOp::Le, allowed);

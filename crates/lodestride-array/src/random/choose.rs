@@ -1,6 +1,6 @@
 //! Chance applied to arrays: shuffling, choosing, dropping out, random rotations.
 
-use lodestride_buffer::DType;
+use lodestride_buffer::{Argument, DType};
 use lodestride_kernels::KernelError;
 use lodestride_kernels::sort_search::Side;
 use lodestride_shape::{Order, Shape, normalize_axis};
@@ -52,6 +52,7 @@ impl Rng {
         let size = first.size(axis)?;
         for (position, array) in arrays.iter().enumerate() {
             let own = normalize_axis(axis, array.rank()).in_op(OP, array)?;
+            array.expect_readable(OP, Argument::Input(position))?;
             array.expect_writable(OP)?;
             if array.shape()[own] != size {
                 return Err(ArrayError::new(ArrayErrorKind::Join {
@@ -100,6 +101,7 @@ impl Rng {
         probabilities: Option<&NdArray>,
     ) -> Result<NdArray> {
         const OP: &str = "choice";
+        source.expect_readable("choice", Argument::X)?;
         let size = source.size(0)?;
         let weights = match probabilities {
             Some(probabilities) => Some(weights(source, size, probabilities)?),
@@ -154,6 +156,7 @@ impl Rng {
     #[doc(alias = "DropOutInverted")]
     #[track_caller]
     pub fn dropout(&mut self, array: &NdArray, keep: f64) -> Result<NdArray> {
+        array.expect_readable("dropout", Argument::X)?;
         valid("dropout", "keep", keep, keep > 0.0 && keep <= 1.0)?;
         let kept = self.bernoulli(array.shape().clone(), keep)?;
         kept.select(&array.mul(1.0 / keep)?, 0.0)
@@ -167,6 +170,7 @@ impl Rng {
     #[doc(alias = "AlphaDropOut")]
     #[track_caller]
     pub fn alpha_dropout(&mut self, array: &NdArray, keep: f64) -> Result<NdArray> {
+        array.expect_readable("alpha_dropout", Argument::X)?;
         // Minus the product of the two constants of selu: its limit far below zero.
         const SATURATION: f64 = -1.758_099_340_847_376_6;
         valid("alpha_dropout", "keep", keep, keep > 0.0 && keep <= 1.0)?;
@@ -247,6 +251,7 @@ fn orthonormalize(rows: &NdArray) -> Result<()> {
 /// The probabilities as checked f64 numbers.
 #[track_caller]
 fn weights(source: &NdArray, size: usize, probabilities: &NdArray) -> Result<NdArray> {
+    probabilities.expect_readable("choice", Argument::Y)?;
     if probabilities.shape()[..] != [size] {
         return Err(ArrayError::new(ArrayErrorKind::VectorLength {
             op: "choice",

@@ -1,6 +1,6 @@
 //! Statistics built on the reductions: entropies, moments, weighted means, covariance, spread.
 
-use lodestride_buffer::DType;
+use lodestride_buffer::{Argument, DType};
 use lodestride_kernels::{BinaryOp, ReduceOp};
 use lodestride_shape::{Axes, keep};
 
@@ -41,6 +41,7 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn entropy(&self, axes: impl Into<Axes>) -> Result<NdArray> {
+        self.expect_readable("entropy", Argument::X)?;
         let p = self.widened();
         // At 0 the logarithm is taken of 1, so that the product is 0.
         let zero = p.clone().apply_with(BinaryOp::Eq, 0.0);
@@ -56,6 +57,7 @@ impl NdArray {
     #[doc(alias = "logEntropy")]
     #[track_caller]
     pub fn log_entropy(&self, axes: impl Into<Axes>) -> Result<NdArray> {
+        self.expect_readable("log_entropy", Argument::X)?;
         self.entropy(axes)?.log()
     }
 
@@ -74,6 +76,7 @@ impl NdArray {
     #[doc(alias = "shannonEntropy")]
     #[track_caller]
     pub fn shannon_entropy(&self, axes: impl Into<Axes>) -> Result<NdArray> {
+        self.expect_readable("shannon_entropy", Argument::X)?;
         let p = self.widened();
         let zero = p.clone().apply_with(BinaryOp::Eq, 0.0);
         let logarithm = (p.clone() + zero).apply(lodestride_kernels::UnaryOp::Log2);
@@ -95,6 +98,7 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn moments(&self, axes: impl Into<Axes>) -> Result<(NdArray, NdArray)> {
+        self.expect_readable("moments", Argument::X)?;
         let axes = axes.into();
         Ok((self.mean(&axes)?, self.var_ddof(&axes, 0)?))
     }
@@ -122,6 +126,8 @@ impl NdArray {
         count: f64,
         shift: f64,
     ) -> Result<(NdArray, NdArray)> {
+        self.expect_readable("normalize_moments", Argument::X)?;
+        squares.expect_readable("normalize_moments", Argument::Y)?;
         let mean = self.div(count)?;
         let variance = squares.div(count)?.sub(&mean.square()?)?;
         mean.addi(shift)?;
@@ -142,6 +148,7 @@ impl NdArray {
     #[doc(alias = "zeroFraction")]
     #[track_caller]
     pub fn zero_fraction(&self) -> Result<f64> {
+        self.expect_readable("zero_fraction", Argument::X)?;
         let count = self.len() as f64;
         Ok((count - self.count_nonzero_number()?) / count)
     }
@@ -154,6 +161,7 @@ impl NdArray {
     #[doc(alias = "ptp")]
     #[track_caller]
     pub fn peak_to_peak(&self, axes: impl Into<Axes>) -> Result<NdArray> {
+        self.expect_readable("peak_to_peak", Argument::X)?;
         let axes = axes.into();
         self.max(&axes)?.sub(&self.min(&axes)?)
     }
@@ -175,6 +183,8 @@ impl NdArray {
     #[doc(alias = "average")]
     #[track_caller]
     pub fn weighted_mean(&self, weights: &NdArray, axes: impl Into<Axes>) -> Result<NdArray> {
+        self.expect_readable("weighted_mean", Argument::X)?;
+        weights.expect_readable("weighted_mean", Argument::Y)?;
         let axes = axes.into();
         let shape = self.broadcast_with("weighted_mean", weights)?;
         let weights = weights.broadcast_to(shape)?;
@@ -198,6 +208,7 @@ impl NdArray {
     #[doc(alias = "cov")]
     #[track_caller]
     pub fn covariance(&self, ddof: usize) -> Result<NdArray> {
+        self.expect_readable("covariance", Argument::X)?;
         let (_, count) = self.matrix_form("covariance")?;
         let wide = self.cast(widened(self.dtype()))?;
         let apart = wide.sub(&wide.mean(keep(1))?)?;
@@ -224,6 +235,7 @@ impl NdArray {
     #[doc(alias = "corrcoef")]
     #[track_caller]
     pub fn correlation(&self) -> Result<NdArray> {
+        self.expect_readable("correlation", Argument::X)?;
         let wide = self.cast(widened(self.dtype()))?;
         let covariance = wide.covariance(0)?;
         let deviation = covariance.diagonal(0)?.sqrt()?;
@@ -250,6 +262,7 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn diff(&self, times: usize, axis: isize) -> Result<NdArray> {
+        self.expect_readable("diff", Argument::X)?;
         let size = self.size(axis)?;
         let mut differences = self.dup()?;
         for size in (1..=size).rev().take(times) {

@@ -1,6 +1,6 @@
 //! Reductions that pass over NaN. Arrays that cannot hold NaN are reduced as they are.
 
-use lodestride_buffer::DType;
+use lodestride_buffer::{Argument, DType};
 use lodestride_shape::{Axes, keep};
 
 use super::information::{float_of, widened};
@@ -23,6 +23,7 @@ impl NdArray {
     #[doc(alias = "nansum")]
     #[track_caller]
     pub fn nan_sum(&self, axes: impl Into<Axes>) -> Result<NdArray> {
+        self.expect_readable("nan_sum", Argument::X)?;
         self.with_nan_as(0.0)?.sum(axes)
     }
 
@@ -33,6 +34,7 @@ impl NdArray {
     #[doc(alias = "nanprod")]
     #[track_caller]
     pub fn nan_prod(&self, axes: impl Into<Axes>) -> Result<NdArray> {
+        self.expect_readable("nan_prod", Argument::X)?;
         self.with_nan_as(1.0)?.prod(axes)
     }
 
@@ -51,6 +53,7 @@ impl NdArray {
     #[doc(alias = "nanmean")]
     #[track_caller]
     pub fn nan_mean(&self, axes: impl Into<Axes>) -> Result<NdArray> {
+        self.expect_readable("nan_mean", Argument::X)?;
         let axes = axes.into();
         let wide = self.cast(widened(self.dtype()))?;
         let mean = wide.nan_sum(&axes)?;
@@ -74,6 +77,7 @@ impl NdArray {
     #[doc(alias = "nanvar")]
     #[track_caller]
     pub fn nan_var(&self, axes: impl Into<Axes>, ddof: usize) -> Result<NdArray> {
+        self.expect_readable("nan_var", Argument::X)?;
         let axes = axes.into();
         if !self.dtype().is_float() {
             return self.var_ddof(axes, ddof);
@@ -95,6 +99,7 @@ impl NdArray {
     #[doc(alias = "nanstd")]
     #[track_caller]
     pub fn nan_std(&self, axes: impl Into<Axes>, ddof: usize) -> Result<NdArray> {
+        self.expect_readable("nan_std", Argument::X)?;
         let variance = self.cast(widened(self.dtype()))?.nan_var(axes, ddof)?;
         variance.sqrti()?;
         variance.cast(float_of(self.dtype()))
@@ -115,6 +120,7 @@ impl NdArray {
     #[doc(alias = "nanmax")]
     #[track_caller]
     pub fn nan_max(&self, axes: impl Into<Axes>) -> Result<NdArray> {
+        self.expect_readable("nan_max", Argument::X)?;
         let axes = axes.into();
         let largest = self.with_nan_as(f64::NEG_INFINITY)?.max(&axes)?;
         self.unless_all_nan(largest, &axes)
@@ -127,6 +133,7 @@ impl NdArray {
     #[doc(alias = "nanmin")]
     #[track_caller]
     pub fn nan_min(&self, axes: impl Into<Axes>) -> Result<NdArray> {
+        self.expect_readable("nan_min", Argument::X)?;
         let axes = axes.into();
         let smallest = self.with_nan_as(f64::INFINITY)?.min(&axes)?;
         self.unless_all_nan(smallest, &axes)
@@ -147,6 +154,7 @@ impl NdArray {
     #[doc(alias = "nanargmax")]
     #[track_caller]
     pub fn nan_argmax(&self, axes: impl Into<Axes>) -> Result<NdArray> {
+        self.expect_readable("nan_argmax", Argument::X)?;
         let axes = axes.into();
         let named = self.resolve_axes("nan_argmax", &axes)?;
         self.place_of("nan_argmax", &self.nan_max(keep(named.axes()))?, &axes)
@@ -159,6 +167,7 @@ impl NdArray {
     #[doc(alias = "nanargmin")]
     #[track_caller]
     pub fn nan_argmin(&self, axes: impl Into<Axes>) -> Result<NdArray> {
+        self.expect_readable("nan_argmin", Argument::X)?;
         let axes = axes.into();
         let named = self.resolve_axes("nan_argmin", &axes)?;
         self.place_of("nan_argmin", &self.nan_min(keep(named.axes()))?, &axes)
@@ -171,6 +180,7 @@ impl NdArray {
     #[doc(alias = "nancumsum")]
     #[track_caller]
     pub fn nan_cumsum(&self, axis: isize) -> Result<NdArray> {
+        self.expect_readable("nan_cumsum", Argument::X)?;
         self.with_nan_as(0.0)?.cumsum(axis)
     }
 
@@ -181,6 +191,7 @@ impl NdArray {
     #[doc(alias = "nancumprod")]
     #[track_caller]
     pub fn nan_cumprod(&self, axis: isize) -> Result<NdArray> {
+        self.expect_readable("nan_cumprod", Argument::X)?;
         self.with_nan_as(1.0)?.cumprod(axis)
     }
 
@@ -200,6 +211,7 @@ impl NdArray {
     #[doc(alias = "nan_to_num")]
     #[track_caller]
     pub fn replace_nan(&self, value: f64) -> Result<NdArray> {
+        self.expect_readable("replace_nan", Argument::X)?;
         if self.dtype().is_float() {
             self.with_nan_as(value)
         } else {

@@ -2,8 +2,8 @@
 
 use lodestride_array::kernels::{BinaryOp, UnaryOp};
 use lodestride_array::{
-    DType, HistogramOptions, NdArray, Order, QuantileMethod, Result, Side, Sorting, Workspace,
-    interval, keep, point, s,
+    DType, Distance, GridAxes, HistogramOptions, NdArray, Order, PadMode, Pooling, QuantileMethod,
+    Result, Rng, Side, Sorting, Windows, Workspace, interval, keep, point, s,
 };
 
 /// An operation.
@@ -36,6 +36,9 @@ pub(crate) fn make(form: char) -> NdArray {
         'j' => (DType::I64, &[4]),
         'w' => (DType::F32, &[2, 4]),
         'k' => (DType::I64, &[12]),
+        'q' => (DType::F32, &[2, 2, 2, 2]),
+        't' => (DType::F32, &[2, 2, 4]),
+        'z' => (DType::F32, &[1, 1, 1, 1, 2, 2]),
         other => panic!("no form {other}"),
     };
     NdArray::ones_of(dtype, shape.to_vec()).expect("memory")
@@ -118,8 +121,194 @@ macro_rules! single {
         &[$(row(stringify!($method), $op, "m", "X", |a| a[0].$method($($argument),*).map(drop)),)*]
     };
 }
+/// Methods made of others: padding, rearranging, statistics, distances, windows.
+const COMPOSED: &[Row] = &[
+    row("pad", "pad", "m", "X", |a| a[0].pad([1, 1], 0).map(drop)),
+    row("pad_with", "pad_with", "m", "X", |a| {
+        a[0].pad_with([1, 1], &PadMode::Wrap).map(drop)
+    }),
+    row("roll", "roll", "m", "X", |a| a[0].roll(1, 0).map(drop)),
+    row("roll_flat", "roll_flat", "m", "X", |a| {
+        a[0].roll_flat(1).map(drop)
+    }),
+    row("repeat_each", "repeat_each", "m", "X", |a| {
+        a[0].repeat_each(&[1, 0, 2], 0).map(drop)
+    }),
+    row("append", "append", "m", "X", |a| {
+        a[0].append(1, 0, 0).map(drop)
+    }),
+    row("prepend", "prepend", "m", "X", |a| {
+        a[0].prepend(1, 0, 0).map(drop)
+    }),
+    row("reverse_sequence", "reverse_sequence", "m", "X", |a| {
+        a[0].reverse_sequence(&[1, 2, 3], 1, 0).map(drop)
+    }),
+    row("tril", "tril", "m", "X", |a| a[0].tril(0).map(drop)),
+    row("triu", "triu", "m", "X", |a| a[0].triu(0).map(drop)),
+    row("is_max", "is_max", "m", "X", |a| a[0].is_max(0).map(drop)),
+    row("append_bias", "append_bias", "m", "X", |a| {
+        a[0].append_bias().map(drop)
+    }),
+    row("entropy", "entropy", "m", "X", |a| {
+        a[0].entropy(0).map(drop)
+    }),
+    row("log_entropy", "log_entropy", "m", "X", |a| {
+        a[0].log_entropy(0).map(drop)
+    }),
+    row("shannon_entropy", "shannon_entropy", "m", "X", |a| {
+        a[0].shannon_entropy(0).map(drop)
+    }),
+    row("moments", "moments", "m", "X", |a| {
+        a[0].moments(0).map(drop)
+    }),
+    row("zero_fraction", "zero_fraction", "m", "X", |a| {
+        a[0].zero_fraction().map(drop)
+    }),
+    row("peak_to_peak", "peak_to_peak", "m", "X", |a| {
+        a[0].peak_to_peak(0).map(drop)
+    }),
+    row("covariance", "covariance", "m", "X", |a| {
+        a[0].covariance(1).map(drop)
+    }),
+    row("correlation", "correlation", "m", "X", |a| {
+        a[0].correlation().map(drop)
+    }),
+    row("diff", "diff", "m", "X", |a| a[0].diff(1, 0).map(drop)),
+    row("nan_sum", "nan_sum", "m", "X", |a| {
+        a[0].nan_sum(0).map(drop)
+    }),
+    row("nan_prod", "nan_prod", "m", "X", |a| {
+        a[0].nan_prod(0).map(drop)
+    }),
+    row("nan_mean", "nan_mean", "m", "X", |a| {
+        a[0].nan_mean(0).map(drop)
+    }),
+    row("nan_var", "nan_var", "m", "X", |a| {
+        a[0].nan_var(0, 1).map(drop)
+    }),
+    row("nan_std", "nan_std", "m", "X", |a| {
+        a[0].nan_std(0, 1).map(drop)
+    }),
+    row("nan_max", "nan_max", "m", "X", |a| {
+        a[0].nan_max(0).map(drop)
+    }),
+    row("nan_min", "nan_min", "m", "X", |a| {
+        a[0].nan_min(0).map(drop)
+    }),
+    row("nan_argmax", "nan_argmax", "m", "X", |a| {
+        a[0].nan_argmax(0).map(drop)
+    }),
+    row("nan_argmin", "nan_argmin", "m", "X", |a| {
+        a[0].nan_argmin(0).map(drop)
+    }),
+    row("nan_cumsum", "nan_cumsum", "m", "X", |a| {
+        a[0].nan_cumsum(0).map(drop)
+    }),
+    row("nan_cumprod", "nan_cumprod", "m", "X", |a| {
+        a[0].nan_cumprod(0).map(drop)
+    }),
+    row("replace_nan", "replace_nan", "m", "X", |a| {
+        a[0].replace_nan(0.0).map(drop)
+    }),
+    row("clip_by_norm", "clip_by_norm", "m", "X", |a| {
+        a[0].clip_by_norm(1.0, 0).map(drop)
+    }),
+    row("unit_vec", "unit_vec", "m", "X", |a| {
+        a[0].unit_vec(0).map(drop)
+    }),
+    row("standardize", "standardize", "m", "X", |a| {
+        a[0].standardize(0).map(drop)
+    }),
+    row("times_one_minus", "times_one_minus", "m", "X", |a| {
+        a[0].times_one_minus().map(drop)
+    }),
+    row("log_base", "log_base", "m", "X", |a| {
+        a[0].log_base(3.0).map(drop)
+    }),
+    row("stabilize", "stabilize", "m", "X", |a| {
+        a[0].stabilize(1.0).map(drop)
+    }),
+    row("derivative", "derivative", "m", "X", |a| {
+        a[0].derivative(UnaryOp::Tanh).map(drop)
+    }),
+    row("one_hot", "one_hot", "i", "X", |a| {
+        a[0].one_hot(3, 0).map(drop)
+    }),
+    row("normalize_moments", "normalize_moments", "mm", "XY", |a| {
+        a[0].normalize_moments(&a[1], 2.0, 0.0).map(drop)
+    }),
+    row("weighted_mean", "weighted_mean", "mm", "XY", |a| {
+        a[0].weighted_mean(&a[1], 0).map(drop)
+    }),
+    row("relative_error", "relative_error", "mm", "XY", |a| {
+        a[0].relative_error(&a[1]).map(drop)
+    }),
+    row("is_close", "is_close", "mm", "XY", |a| {
+        a[0].is_close(&a[1], 0.0, 1.0).map(drop)
+    }),
+    row("distance", "distance", "mm", "XY", |a| {
+        a[0].distance(Distance::Cosine, &a[1], 0).map(drop)
+    }),
+    row("distance_number", "distance_number", "mm", "XY", |a| {
+        a[0].distance_number(Distance::Jaccard, &a[1]).map(drop)
+    }),
+    row("all_distances", "all_distances", "mm", "XY", |a| {
+        a[0].all_distances(Distance::Hamming, &a[1]).map(drop)
+    }),
+    row("meshgrid", "meshgrid", "rc", "01", |a| {
+        NdArray::meshgrid(&[&a[0], &a[1]], GridAxes::Ij).map(drop)
+    }),
+    row("im2col", "im2col", "q", "X", |a| {
+        a[0].im2col(&Windows::new([1, 2])).map(drop)
+    }),
+    row("pool2d", "pool2d", "q", "X", |a| {
+        a[0].pool2d(Pooling::Average, &Windows::new([1, 2]))
+            .map(drop)
+    }),
+    row("col2im", "col2im", "z", "X", |a| {
+        a[0].col2im(&Windows::new([1, 1]), [2, 2]).map(drop)
+    }),
+    row("conv2d", "conv2d", "qqi", "XY2", |a| {
+        a[0].conv2d(&a[1], Some(&a[2]), &Windows::new([2, 2]))
+            .map(drop)
+    }),
+    row("conv1d", "conv1d", "tt", "XY", |a| {
+        a[0].conv1d(&a[1], None, &Windows::new([1, 4])).map(drop)
+    }),
+    row("shuffle", "shuffle", "m", "0", |a| {
+        Rng::seeded(1).shuffle(&a[0], 0)
+    }),
+    row("shuffle_together", "shuffle", "mc", "01", |a| {
+        Rng::seeded(1).shuffle_together(&[&a[0], &a[1]], 0)
+    }),
+    row("choice", "choice", "mc", "XY", |a| {
+        Rng::seeded(1).choice(&a[0], 2, true, Some(&a[1])).map(drop)
+    }),
+    row("dropout", "dropout", "m", "X", |a| {
+        Rng::seeded(1).dropout(&a[0], 0.5).map(drop)
+    }),
+    row("alpha_dropout", "alpha_dropout", "m", "X", |a| {
+        Rng::seeded(1).alpha_dropout(&a[0], 0.5).map(drop)
+    }),
+    row("rot90", "neg", "m", "X", |a| {
+        a[0].rot90(1, [0, 1])?.neg().map(drop)
+    }),
+    row("flip_axes", "neg", "m", "X", |a| {
+        a[0].flip_axes(..)?.neg().map(drop)
+    }),
+    row("split", "neg", "m", "X", |a| {
+        a[0].split(2, 0)?[1].neg().map(drop)
+    }),
+    row("split_at", "neg", "m", "X", |a| {
+        a[0].split_at([1], 0)?[1].neg().map(drop)
+    }),
+    row("tear", "neg", "m", "X", |a| {
+        a[0].tear(0)?[1].neg().map(drop)
+    }),
+];
 
 pub(crate) static TABLE: &[&[Row]] = &[
+    COMPOSED,
     unary!("m": "neg" neg negi neg_into, "abs" abs absi abs_into, "sign" sign signi sign_into,
         "square" square squarei square_into, "cube" cube cubei cube_into, "reciprocal" reciprocal reciprocali reciprocal_into,
         "one_minus" one_minus one_minusi one_minus_into, "sqrt" sqrt sqrti sqrt_into, "rsqrt" rsqrt rsqrti rsqrt_into,
@@ -313,7 +502,7 @@ pub(crate) static TABLE: &[&[Row]] = &[
         row("select_where", "select_where", "mb", "XY", |a| {
             a[0].select_where(&a[1]).map(drop)
         }),
-        row("all_close", "all_close", "mm", "01", |a| {
+        row("all_close", "all_close", "mm", "XY", |a| {
             a[0].all_close(&a[1], 0.1, 0.1).map(drop)
         }),
         row("softmax_into", "softmax", "mm", "XZ", |a| {

@@ -70,6 +70,7 @@
 //! # Features
 //! `rayon` (default) and `openblas` are passed on to the array crate; the formats need neither. `mmap` adds `open_mapped` to
 //! [`npy`] and [`native`]: arrays whose elements stay in the file, so that opening costs the same whatever their number.
+//! `safetensors` adds the module of that name, for model weights.
 #![forbid(unsafe_code)]
 
 mod compressed;
@@ -82,6 +83,8 @@ pub mod native;
 pub mod nd4j;
 pub mod npy;
 pub mod npz;
+#[cfg(feature = "safetensors")]
+pub mod safetensors;
 mod sink;
 mod source;
 mod staged;

@@ -216,7 +216,7 @@ impl Watch {
         Watch(wanted.then_some(Started { checks, at }))
     }
 
-    /// [`done`](Self::done) for a result that was made on the way.
+    /// Called with what the kernel made, and what it read.
     #[inline]
     #[track_caller]
     pub(crate) fn made(
@@ -232,19 +232,10 @@ impl Watch {
         started.finish(op, inputs, &out)?;
         Ok(out)
     }
-
-    /// Called after the kernel ran, with what it read and wrote. An array that is changed in place is not among the inputs.
-    #[inline]
-    #[track_caller]
-    pub(crate) fn done(self, op: &'static str, inputs: &[&NdArray], out: &NdArray) -> Result<()> {
-        match self.0 {
-            None => Ok(()),
-            Some(started) => started.finish(op, inputs, out),
-        }
-    }
 }
 
-/// Runs a kernel that fills or changes an array, under the checks.
+/// Runs a kernel that fills or changes an array, under the checks. Unwatched, which is the usual case, it is the kernel and
+/// one load; the rest is out of line.
 #[inline]
 #[track_caller]
 pub(crate) fn watched(
@@ -253,9 +244,27 @@ pub(crate) fn watched(
     out: &NdArray,
     kernel: impl FnOnce() -> kernels::Result<()>,
 ) -> Result<()> {
-    let watch = Watch::start();
+    if are_on() {
+        return run_watched(op, inputs, out, kernel);
+    }
+    kernel().or_fail(op)
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn run_watched(
+    op: &'static str,
+    inputs: &[&NdArray],
+    out: &NdArray,
+    kernel: impl FnOnce() -> kernels::Result<()>,
+) -> Result<()> {
+    let watch = Watch::begin();
     kernel().or_fail(op)?;
-    watch.done(op, inputs, out)
+    match watch.0 {
+        None => Ok(()),
+        Some(started) => started.finish(op, inputs, out),
+    }
 }
 
 impl Started {

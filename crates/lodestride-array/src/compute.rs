@@ -50,15 +50,22 @@ pub(crate) fn result_dtype(op: &'static str, input: DType, result: Option<DType>
 impl NdArray {
     #[track_caller]
     pub(crate) fn unary(&self, op: UnaryOp) -> Result<NdArray> {
+        if checks::are_on() {
+            let watch = Watch::start();
+            return watch.made(op.name(), &[self], self.unwatched_unary(op));
+        }
+        self.unwatched_unary(op)
+    }
+
+    #[track_caller]
+    fn unwatched_unary(&self, op: UnaryOp) -> Result<NdArray> {
         let dtype = result_dtype(op.name(), self.dtype(), op.result_dtype(self.dtype()))?;
         let mut place = None;
         let order = self.order().unwrap_or(Order::C);
         let layout = self.layout().packed_in(order, &mut place);
-        let watch = Watch::start();
-        let made = NdArray::filled_by(op.name(), layout, dtype, |out| {
+        NdArray::filled_by(op.name(), layout, dtype, |out| {
             kernels::unary(op, self.operand().into(), out)
-        });
-        watch.made(op.name(), &[self], made)
+        })
     }
 
     #[track_caller]
@@ -106,12 +113,16 @@ impl NdArray {
 
     #[track_caller]
     fn binary_of_any(&self, op: BinaryOp, rhs: Arg<'_>) -> Result<NdArray> {
-        let watch = Watch::start();
-        let made = self.unwatched_binary(op, rhs);
-        match rhs {
-            Arg::Array(rhs) => watch.made(op.name(), &[self, rhs], made),
-            Arg::Scalar(_) => watch.made(op.name(), &[self], made),
+        if checks::are_on() {
+            let watch = Watch::start();
+            let made = self.unwatched_binary(op, rhs);
+            return match rhs {
+                Arg::Array(rhs) => watch.made(op.name(), &[self, rhs], made),
+                Arg::Scalar(_) => watch.made(op.name(), &[self], made),
+            };
         }
+        // No result is moved on this way, which is the usual one.
+        self.unwatched_binary(op, rhs)
     }
 
     #[track_caller]

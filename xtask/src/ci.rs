@@ -19,7 +19,7 @@ const STEPS: [(&str, Run); 12] = [
     ("documentation", documentation),
     ("every crate alone", crates_alone),
     ("no default features", no_default_features),
-    ("openblas", openblas),
+    ("optional libraries", optional_libraries),
     ("loom", loom::counted),
     ("demo", |_| demo::run(&["--quick".into()])),
 ];
@@ -205,16 +205,30 @@ fn no_default_features(counts: &mut TestCounts) -> Outcome {
     .run_counting(counts)
 }
 
-/// What depends on the backend of products: the kernels, and BLAS by name on top of them.
-fn openblas(counts: &mut TestCounts) -> Outcome {
-    let kernels = ["--package", "lodestride-kernels", "--lib", "--tests"];
-    let array = ["--package", "lodestride-array", "--test", "blas"];
-    for tests in [kernels, array] {
-        cargo(&["test", "--quiet", "--features", "openblas"])
-            .args(tests)
-            .run_counting(counts)?;
+/// What optional libraries bring in: OpenBLAS under the kernels and BLAS by name, faer under the linear algebra, ndarray. All in
+/// one choice of features, so that the kernels are built once.
+fn optional_libraries(counts: &mut TestCounts) -> Outcome {
+    let call = |kind: &[&str]| {
+        cargo(&["test", "--quiet"]).args(kind).args([
+            "--package=lodestride-kernels",
+            "--package=lodestride-array",
+            "--features=lodestride-kernels/openblas,lodestride-array/openblas",
+            "--features=lodestride-array/linalg,lodestride-array/ndarray",
+        ])
+    };
+    let mut tests = vec!["--lib".to_owned()];
+    for file in std::fs::read_dir(root().join("crates/lodestride-kernels/tests"))? {
+        let path = file?.path();
+        if path.extension().is_some_and(|end| end == "rs") || path.join("main.rs").is_file() {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            tests.push(format!("--test={name}"));
+        }
     }
-    Ok(())
+    tests.extend(["blas", "interchange", "linalg"].map(|name| format!("--test={name}")));
+    call(&[]).args(tests).run_counting(counts)?;
+    call(&["--doc"])
+        .args(["--", "linalg", "interchange"])
+        .run_counting(counts)
 }
 
 #[cfg(test)]

@@ -308,6 +308,16 @@ pub enum ArrayErrorKind {
         /// The arrays.
         operands: Vec<ArraySummary>,
     },
+    /// A matrix that has no such solution or decomposition.
+    #[cfg(feature = "linalg")]
+    Linalg {
+        /// The method.
+        op: &'static str,
+        /// Why.
+        problem: crate::linalg::LinalgProblem,
+        /// The array.
+        array: ArraySummary,
+    },
     /// Matrices whose inner sizes differ.
     MatrixProduct {
         /// The method.

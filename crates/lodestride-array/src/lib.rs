@@ -25,6 +25,7 @@
 //! | Arithmetic | [`add`](NdArray::add) and the others: `add` returns, `addi` changes in place, `add_into` fills; operators |
 //! | Order | [`sort`](NdArray::sort), [`argsort`](NdArray::argsort), [`topk`](NdArray::topk), [`unique`](NdArray::unique), [`median`](NdArray::median), [`histogram`](NdArray::histogram) |
 //! | Products | [`matmul`](NdArray::matmul), [`einsum`](NdArray::einsum), [`tensordot`](NdArray::tensordot), [`multi_dot`](NdArray::multi_dot), [`kron`](NdArray::kron), [`cross`](NdArray::cross) |
+//! | Linear algebra, with the feature `linalg` | `solve`, `lstsq`, `inv`, `pinv`, `det`, `lu`, `qr`, `cholesky`, `eigh`, `eig`, `svd`, `matrix_norm`, `pca` |
 //! | BLAS by name | [`blas::gemm`] and the others of levels 1 to 3 |
 //! | Operations by name | [`op`], [`Op`] |
 //! | Own loops | [`map`](NdArray::map), [`zip_map`](NdArray::zip_map), [`view`](NdArray::view), [`view_mut`](NdArray::view_mut) |
@@ -114,6 +115,8 @@ mod gather;
 mod get_put;
 mod grid;
 mod grow;
+#[cfg(feature = "ndarray")]
+mod interchange;
 mod lazy;
 mod lazy_reduce;
 mod linalg;
@@ -172,6 +175,11 @@ pub use crate::fancy::FancyIndex;
 pub use crate::grid::GridAxes;
 pub use crate::grow::GrowArray;
 pub use crate::lazy::{Lazy, LazyOperand};
+#[cfg(feature = "linalg")]
+pub use crate::linalg::{
+    Components, Eigen, LeastSquares, LinalgProblem, LogDeterminant, Lu, MatrixNorm, Pca, Qr, Svd,
+    SymmetricEigen,
+};
 pub use crate::manager::{Misplaced, OpenKinds, PlaceError, WorkspaceManager};
 pub use crate::named::{Op, OpCall, op};
 pub use crate::nested::{Fixed, Nested, Rectangular};

@@ -1,10 +1,27 @@
-//! Matrix products.
+//! Matrix products; behind the feature `linalg`, solvers and decompositions.
+
+#[cfg(feature = "linalg")]
+mod eigen;
+#[cfg(feature = "linalg")]
+pub(crate) mod matrices;
+#[cfg(feature = "linalg")]
+mod solve;
+#[cfg(feature = "linalg")]
+mod svd;
 
 use lodestride_buffer::DType;
 use lodestride_kernels::{self as kernels, KernelError, Output};
 use lodestride_shape::{Layout, Order, Shape, broadcast_shapes};
 use smallvec::SmallVec;
 
+#[cfg(feature = "linalg")]
+pub use self::eigen::{Eigen, SymmetricEigen};
+#[cfg(feature = "linalg")]
+pub use self::matrices::LinalgProblem;
+#[cfg(feature = "linalg")]
+pub use self::solve::{LogDeterminant, Lu, Qr};
+#[cfg(feature = "linalg")]
+pub use self::svd::{Components, LeastSquares, MatrixNorm, Pca, Svd};
 use crate::NdArray;
 use crate::checks::{Watch, watched};
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, OrFail, Result};

@@ -156,8 +156,8 @@ fn halves(layout: &Layout, axis: isize, middle: usize) -> Result<(usize, Layout,
 
 /// A typed read view that holds the array's read guard.
 pub struct ArrayView<'a, T> {
-    elements: ReadSlice<'a, T>,
-    layout: &'a Layout,
+    pub(crate) elements: ReadSlice<'a, T>,
+    pub(crate) layout: &'a Layout,
 }
 
 impl<T: Element> ArrayView<'_, T> {
@@ -225,8 +225,8 @@ impl<T: Element> std::fmt::Debug for ArrayView<'_, T> {
 
 /// A typed write view that holds the array's write guard.
 pub struct ArrayViewMut<'a, T> {
-    guard: WriteGuard<'a>,
-    layout: &'a Layout,
+    pub(crate) guard: WriteGuard<'a>,
+    pub(crate) layout: &'a Layout,
     element: PhantomData<T>,
 }
 

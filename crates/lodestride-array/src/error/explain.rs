@@ -293,6 +293,8 @@ impl ArrayErrorKind {
                 write!(f, "{count} parts")
             }
             Self::Subscripts { problem, .. } => write!(f, "einsum: {problem}"),
+            #[cfg(feature = "linalg")]
+            Self::Linalg { op, problem, .. } => write!(f, "{op}: {problem}"),
             Self::Empty { op, expected } => write!(f, "{op}: needs {expected}, got none"),
             _ => self.write_range_reason(f),
         }
@@ -373,6 +375,8 @@ impl ArrayErrorKind {
                 line("array 0", first)?;
                 write!(f, "\n  array {position}: {found}")
             }
+            #[cfg(feature = "linalg")]
+            Self::Linalg { array, .. } => line("array", array),
             Self::DTypeMismatch { array, .. }
             | Self::NeedsCopy { array }
             | Self::IndexCount { array, .. }

@@ -1,0 +1,229 @@
+//! Between arrays and the matrices of the `faer` library: batches in, batches out, errors with the matrix at fault.
+//!
+//! Everything is computed in f64 and rounded once to the dtype of the result: one instance of each algorithm is compiled, and
+//! f32 input gets results that are right to its last place.
+
+use std::fmt;
+
+use faer::MatRef;
+use lodestride_buffer::DType;
+use lodestride_shape::{Order, Shape};
+
+use crate::NdArray;
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, Result};
+
+/// Why a matrix has no such solution or decomposition. `matrix` counts the matrices of a batch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum LinalgProblem {
+    /// The matrix has no inverse: a pivot of its elimination is zero.
+    Singular {
+        /// Number of the matrix in the batch.
+        matrix: usize,
+        /// Row of the pivot.
+        pivot: usize,
+    },
+    /// The matrix is not symmetric positive definite.
+    NotPositiveDefinite {
+        /// Number of the matrix in the batch.
+        matrix: usize,
+        /// Row at which the elimination met a square that is not positive.
+        pivot: usize,
+    },
+    /// An element is NaN or infinite.
+    NotFinite {
+        /// Number of the matrix in the batch.
+        matrix: usize,
+        /// The element.
+        value: f64,
+    },
+    /// The iteration did not converge.
+    NoConvergence {
+        /// Number of the matrix in the batch.
+        matrix: usize,
+    },
+    /// The columns (or rows) are not linearly independent.
+    RankDeficient {
+        /// Number of the matrix in the batch.
+        matrix: usize,
+        /// Rank it has.
+        rank: usize,
+        /// Rank it needs.
+        needed: usize,
+    },
+}
+
+impl fmt::Display for LinalgProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Singular { matrix, pivot } => {
+                write!(f, "matrix {matrix} is singular: pivot {pivot} is zero")
+            }
+            Self::NotPositiveDefinite { matrix, pivot } => {
+                write!(
+                    f,
+                    "matrix {matrix} is not positive definite: seen in row {pivot}"
+                )
+            }
+            Self::NotFinite { matrix, value } => {
+                write!(
+                    f,
+                    "matrix {matrix} holds {value}: every element must be finite"
+                )
+            }
+            Self::NoConvergence { matrix } => {
+                write!(f, "the iteration for matrix {matrix} did not converge")
+            }
+            Self::RankDeficient {
+                matrix,
+                rank,
+                needed,
+            } => {
+                write!(f, "matrix {matrix} has rank {rank}, needed is {needed}")
+            }
+        }
+    }
+}
+
+/// An error about a matrix of a batch.
+#[cold]
+#[track_caller]
+pub(super) fn problem(op: &'static str, array: &NdArray, problem: LinalgProblem) -> ArrayError {
+    let array = ArraySummary::of(array);
+    ArrayError::new(ArrayErrorKind::Linalg { op, problem, array })
+}
+
+/// What was found of a matrix of a batch, or the error about it.
+#[track_caller]
+pub(super) fn checked<T>(
+    op: &'static str,
+    array: &NdArray,
+    found: std::result::Result<T, LinalgProblem>,
+) -> Result<T> {
+    match found {
+        Ok(found) => Ok(found),
+        Err(found) => Err(problem(op, array, found)),
+    }
+}
+
+/// The matrices in the last two axes of an array, as f64 and one after the other.
+pub(super) struct Matrices {
+    values: Vec<f64>,
+    /// The axes before the last two.
+    pub(super) batch: Vec<usize>,
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    /// What results are stored as: the array's own dtype if that is a float.
+    pub(super) dtype: DType,
+}
+
+impl Matrices {
+    /// Reads the array, of which every element must be finite.
+    #[track_caller]
+    pub(super) fn of(op: &'static str, array: &NdArray) -> Result<Self> {
+        let [batch @ .., rows, columns] = &array.shape()[..] else {
+            let expected = "a matrix, or a batch of them in the last two axes";
+            let array = ArraySummary::of(array);
+            return Err(ArrayError::new(ArrayErrorKind::Form {
+                op,
+                expected,
+                array,
+            }));
+        };
+        let dtype = if array.dtype().is_float() {
+            array.dtype()
+        } else {
+            DType::F64
+        };
+        let values = array
+            .dup_order(Order::C)?
+            .cast(DType::F64)?
+            .to_vec::<f64>()?;
+        if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+            let (matrix, value) = (at / (rows * columns), values[at]);
+            return Err(problem(
+                op,
+                array,
+                LinalgProblem::NotFinite { matrix, value },
+            ));
+        }
+        Ok(Self {
+            values,
+            batch: batch.to_vec(),
+            rows: *rows,
+            columns: *columns,
+            dtype,
+        })
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.batch.iter().product()
+    }
+
+    /// How many have elements: all or none.
+    pub(super) fn count_filled(&self) -> usize {
+        if self.rows * self.columns == 0 {
+            0
+        } else {
+            self.count()
+        }
+    }
+
+    /// One of them.
+    pub(super) fn get(&self, index: usize) -> MatRef<'_, f64> {
+        let size = self.rows * self.columns;
+        let values = &self.values[index * size..][..size];
+        MatRef::from_row_major_slice(values, self.rows, self.columns)
+    }
+
+    /// All of them as an f64 array.
+    #[track_caller]
+    pub(super) fn whole(&self) -> Result<NdArray> {
+        let shape = [&self.batch[..], &[self.rows, self.columns]].concat();
+        NdArray::from_vec(self.values.clone(), Shape::from(&shape[..]))
+    }
+
+    /// A zero for each.
+    #[track_caller]
+    pub(super) fn zeros(&self) -> Result<NdArray> {
+        NdArray::zeros_of(self.dtype, Shape::from(&self.batch[..]))
+    }
+
+    /// A batch of results, one per matrix, of the given shape.
+    pub(super) fn results<const N: usize>(&self, shape: [usize; N]) -> Results {
+        let size = shape.iter().product::<usize>() * self.count();
+        let shape = [&self.batch[..], &shape].concat();
+        Results {
+            values: Vec::with_capacity(size),
+            shape,
+        }
+    }
+}
+
+/// Results that are put one after the other into a batch.
+pub(super) struct Results {
+    values: Vec<f64>,
+    shape: Vec<usize>,
+}
+
+impl Results {
+    /// Adds a matrix.
+    pub(super) fn push(&mut self, matrix: MatRef<'_, f64>) {
+        for i in 0..matrix.nrows() {
+            self.values
+                .extend((0..matrix.ncols()).map(|j| matrix[(i, j)]));
+        }
+    }
+
+    /// Adds a vector or a number.
+    pub(super) fn extend(&mut self, values: impl IntoIterator<Item = f64>) {
+        self.values.extend(values);
+    }
+
+    /// The array of all.
+    #[track_caller]
+    pub(super) fn array(self, dtype: DType) -> Result<NdArray> {
+        NdArray::from_vec(self.values, Shape::from(&self.shape[..]))?.cast(dtype)
+    }
+}

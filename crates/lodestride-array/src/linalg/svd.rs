@@ -1,0 +1,438 @@
+//! Singular values and what follows from them: least squares, pseudo-inverses, rank, norms, principal components.
+
+use faer::linalg::solvers::Svd as Factors;
+
+use lodestride_buffer::DType;
+use lodestride_shape::interval;
+
+use super::matrices::{LinalgProblem, Matrices, checked, problem};
+use crate::NdArray;
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, Result};
+
+/// `u @ diag(s) @ vt`, as [`NdArray::svd`] makes it.
+#[derive(Clone, Debug)]
+pub struct Svd {
+    /// Orthonormal columns.
+    pub u: NdArray,
+    /// Singular values, largest first.
+    pub s: NdArray,
+    /// Orthonormal rows.
+    pub vt: NdArray,
+}
+
+/// What [`NdArray::lstsq`] finds.
+#[derive(Clone, Debug)]
+pub struct LeastSquares {
+    /// The solution of least length.
+    pub x: NdArray,
+    /// Sums of the squares of what is left, one per right side.
+    pub residuals: NdArray,
+    /// Rank of the matrix.
+    pub rank: usize,
+    /// Its singular values, largest first.
+    pub s: NdArray,
+}
+
+/// Principal components, as [`NdArray::pca`] finds them.
+#[derive(Clone, Debug)]
+pub struct Pca {
+    /// The mean of each column of the data.
+    pub mean: NdArray,
+    /// One direction per row, the one of the largest variance first.
+    pub components: NdArray,
+    /// Variance along each of them, over n - 1.
+    pub variances: NdArray,
+    /// The data in these directions, one row per row.
+    pub scores: NdArray,
+}
+
+/// How many principal components [`NdArray::pca`] keeps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Components {
+    /// So many, or all there are.
+    Count(usize),
+    /// As many as this share of the variance needs, 0 to 1.
+    Variance(f64),
+}
+
+/// The norms of a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MatrixNorm {
+    /// Largest sum of magnitudes of a column.
+    One,
+    /// Largest singular value.
+    Two,
+    /// Largest sum of magnitudes of a row.
+    Infinity,
+    /// Square root of the sum of squares.
+    Frobenius,
+    /// Sum of the singular values.
+    Nuclear,
+}
+
+/// The factors of one matrix, in their short form.
+#[track_caller]
+fn factors(
+    op: &'static str,
+    given: &NdArray,
+    matrices: &Matrices,
+    matrix: usize,
+) -> Result<Factors<f64>> {
+    let found = Factors::new_thin(matrices.get(matrix));
+    checked(
+        op,
+        given,
+        found.map_err(|_| LinalgProblem::NoConvergence { matrix }),
+    )
+}
+
+/// Singular values of factors.
+fn values(factors: &Factors<f64>) -> Vec<f64> {
+    let column = factors.S().column_vector();
+    (0..column.nrows()).map(|i| column[i]).collect()
+}
+
+impl Matrices {
+    /// Below this times the largest, a singular value counts as zero: NumPy's rule for the precision of the result.
+    fn tolerance(&self) -> f64 {
+        let epsilon = match self.dtype {
+            DType::F64 => f64::EPSILON,
+            DType::F32 => f64::from(f32::EPSILON),
+            DType::F16 => f64::exp2(-10.0),
+            _ => f64::exp2(-7.0),
+        };
+        self.rows.max(self.columns) as f64 * epsilon
+    }
+
+    /// How many singular values do not count as zero.
+    fn rank_of(&self, values: &[f64]) -> usize {
+        let least = values
+            .first()
+            .map_or(0.0, |largest| largest * self.tolerance());
+        values.iter().filter(|&&value| value > least).count()
+    }
+
+    /// The elements of the pseudo-inverse, from as many singular values as count.
+    fn pseudo_inverse(&self, found: &Factors<f64>, rank: usize) -> Vec<f64> {
+        let (u, v, values) = (found.U(), found.V(), values(found));
+        let element =
+            |i: usize, j: usize| (0..rank).map(|k| v[(i, k)] / values[k] * u[(j, k)]).sum();
+        let places = (0..self.columns).flat_map(|i| (0..self.rows).map(move |j| (i, j)));
+        places.map(|(i, j)| element(i, j)).collect()
+    }
+}
+
+impl NdArray {
+    /// The singular value decomposition in its short form: `u` has as many columns, `vt` as many rows as there are singular
+    /// values, which come largest first. Batches and any shape.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Form`] when there is no matrix, [`ArrayErrorKind::Linalg`] when an element is not finite.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let f = NdArray::from([[3.0f64, 0.0], [0.0, 4.0], [0.0, 0.0]]).svd()?;
+    /// assert!(f.s.all_close(&NdArray::from([4.0f64, 3.0]), 1e-12, 0.0)?);
+    /// assert_eq!(f.u.shape()[..], [3, 2]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "gesvd")]
+    #[track_caller]
+    pub fn svd(&self) -> Result<Svd> {
+        let matrices = Matrices::of("svd", self)?;
+        let (rows, columns) = (matrices.rows, matrices.columns);
+        let small = rows.min(columns);
+        let (mut u, mut s) = (matrices.results([rows, small]), matrices.results([small]));
+        let mut vt = matrices.results([small, columns]);
+        for matrix in 0..matrices.count_filled() {
+            let found = factors("svd", self, &matrices, matrix)?;
+            u.push(found.U());
+            s.extend(values(&found));
+            vt.push(found.V().transpose());
+        }
+        let dtype = matrices.dtype;
+        Ok(Svd {
+            u: u.array(dtype)?,
+            s: s.array(dtype)?,
+            vt: vt.array(dtype)?,
+        })
+    }
+
+    /// The singular values alone, largest first. Batches and any shape.
+    ///
+    /// # Errors
+    /// As [`svd`](Self::svd).
+    #[track_caller]
+    pub fn singular_values(&self) -> Result<NdArray> {
+        let matrices = Matrices::of("singular_values", self)?;
+        let mut s = matrices.results([matrices.rows.min(matrices.columns)]);
+        for matrix in 0..matrices.count_filled() {
+            s.extend(values(&factors(
+                "singular_values",
+                self,
+                &matrices,
+                matrix,
+            )?));
+        }
+        s.array(matrices.dtype)
+    }
+
+    /// The rank: how many singular values are larger than the largest times size times precision. Batches.
+    ///
+    /// # Errors
+    /// As [`svd`](Self::svd).
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::from([[1.0f32, 2.0], [2.0, 4.0]]);
+    /// assert_eq!(a.matrix_rank()?.item::<i64>()?, 1);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn matrix_rank(&self) -> Result<NdArray> {
+        let matrices = Matrices::of("matrix_rank", self)?;
+        if matrices.count_filled() == 0 {
+            return NdArray::zeros_of(DType::I64, &matrices.batch[..]);
+        }
+        let mut ranks = matrices.results([]);
+        for matrix in 0..matrices.count_filled() {
+            let values = values(&factors("matrix_rank", self, &matrices, matrix)?);
+            ranks.extend([matrices.rank_of(&values) as f64]);
+        }
+        ranks.array(DType::I64)
+    }
+
+    /// The pseudo-inverse of Moore and Penrose. Batches and any shape.
+    ///
+    /// # Errors
+    /// As [`svd`](Self::svd).
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::from([[2.0f64, 0.0], [0.0, 0.0]]);
+    /// assert!(a.pinv()?.all_close(&NdArray::from([[0.5f64, 0.0], [0.0, 0.0]]), 0.0, 1e-12)?);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "pinvert")]
+    #[track_caller]
+    pub fn pinv(&self) -> Result<NdArray> {
+        self.inverted("pinv", |_| 0)
+    }
+
+    /// The inverse from the left, for matrices with linearly independent columns: `a.pinv_left()? @ a` is the identity.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Linalg`] when the columns are not independent, otherwise as [`svd`](Self::svd).
+    #[doc(alias = "pLeftInvert")]
+    #[track_caller]
+    pub fn pinv_left(&self) -> Result<NdArray> {
+        self.inverted("pinv_left", |matrices| matrices.columns)
+    }
+
+    /// The inverse from the right, for matrices with linearly independent rows: `a @ a.pinv_right()?` is the identity.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Linalg`] when the rows are not independent, otherwise as [`svd`](Self::svd).
+    #[doc(alias = "pRightInvert")]
+    #[track_caller]
+    pub fn pinv_right(&self) -> Result<NdArray> {
+        self.inverted("pinv_right", |matrices| matrices.rows)
+    }
+
+    #[track_caller]
+    fn inverted(&self, op: &'static str, needed: fn(&Matrices) -> usize) -> Result<NdArray> {
+        let matrices = Matrices::of(op, self)?;
+        let mut results = matrices.results([matrices.columns, matrices.rows]);
+        for matrix in 0..matrices.count_filled() {
+            let found = factors(op, self, &matrices, matrix)?;
+            let values = values(&found);
+            let (rank, needed) = (matrices.rank_of(&values), needed(&matrices));
+            if rank < needed {
+                let found = LinalgProblem::RankDeficient {
+                    matrix,
+                    rank,
+                    needed,
+                };
+                return Err(problem(op, self, found));
+            }
+            results.extend(matrices.pseudo_inverse(&found, rank));
+        }
+        results.array(matrices.dtype)
+    }
+
+    /// The shortest `x` that brings `self @ x` as close to `b` as can be, in the sum of squares; `b` is a vector or a matrix
+    /// of several right sides.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::MatrixProduct`] when `b` has another number of rows, [`ArrayErrorKind::Form`] for other ranks,
+    /// [`ArrayErrorKind::Linalg`] when an element is not finite.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// // A line through (0, 1), (1, 3), (2, 5).
+    /// let a = NdArray::from([[0.0f64, 1.0], [1.0, 1.0], [2.0, 1.0]]);
+    /// let found = a.lstsq(&NdArray::from([1.0f64, 3.0, 5.0]))?;
+    /// assert!(found.x.all_close(&NdArray::from([2.0f64, 1.0]), 1e-12, 0.0)?);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn lstsq(&self, b: &NdArray) -> Result<LeastSquares> {
+        let (rows, _) = self.matrix_form("lstsq")?;
+        let right = if b.rank() == 1 {
+            b.expand_dims(1)?
+        } else {
+            b.clone()
+        };
+        if right.matrix_form("lstsq")?.0 != rows {
+            let (lhs, rhs) = (ArraySummary::of(self), ArraySummary::of(b));
+            return Err(ArrayError::new(ArrayErrorKind::MatrixProduct {
+                op: "lstsq",
+                lhs,
+                rhs,
+            }));
+        }
+        let dtype = match self.dtype().promote(b.dtype()) {
+            dtype if dtype.is_float() => dtype,
+            _ => DType::F64,
+        };
+        let (a, right) = (
+            Matrices::of("lstsq", self)?,
+            Matrices::of("lstsq", &right)?.whole()?,
+        );
+        let (mut s, mut inverse) = (Vec::new(), vec![0.0; a.rows * a.columns]);
+        if a.count_filled() > 0 {
+            let found = factors("lstsq", self, &a, 0)?;
+            s = values(&found);
+            inverse = a.pseudo_inverse(&found, a.rank_of(&s));
+        }
+        let rank = a.rank_of(&s);
+        let inverse = NdArray::from_vec(inverse, [a.columns, a.rows])?;
+        let x = inverse.matmul(&right)?;
+        let left = a.whole()?.matmul(&x)?.sub(&right)?;
+        let residuals = left.sum_squares(0)?;
+        let column = |array: NdArray, axis: isize| -> Result<NdArray> {
+            let array = if b.rank() == 1 {
+                array.squeeze(axis)?.owning()
+            } else {
+                array
+            };
+            array.cast(dtype)
+        };
+        let s = NdArray::from_vec(s, [a.rows.min(a.columns)])?.cast(dtype)?;
+        Ok(LeastSquares {
+            x: column(x, -1)?,
+            residuals: column(residuals, -1)?,
+            rank,
+            s,
+        })
+    }
+
+    /// A norm of a matrix, or of each of a batch.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Form`] when there is no matrix, [`ArrayErrorKind::Linalg`] when an element is not finite.
+    ///
+    /// ```
+    /// use lodestride_array::{MatrixNorm, NdArray};
+    ///
+    /// let a = NdArray::from([[3.0f64, 0.0], [4.0, 0.0]]);
+    /// assert_eq!(a.matrix_norm(MatrixNorm::One)?.item::<f64>()?, 7.0);
+    /// assert_eq!(a.matrix_norm(MatrixNorm::Frobenius)?.item::<f64>()?, 5.0);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn matrix_norm(&self, norm: MatrixNorm) -> Result<NdArray> {
+        let matrices = Matrices::of("matrix_norm", self)?;
+        if self.is_empty() {
+            return matrices.zeros();
+        }
+        let result = match norm {
+            MatrixNorm::One => matrices.whole()?.abs()?.sum(-2)?.max(-1)?,
+            MatrixNorm::Infinity => matrices.whole()?.abs()?.sum(-1)?.max(-1)?,
+            MatrixNorm::Frobenius => matrices.whole()?.norm2([-2, -1])?,
+            MatrixNorm::Two => matrices.whole()?.singular_values()?.max(-1)?,
+            MatrixNorm::Nuclear => matrices.whole()?.singular_values()?.sum(-1)?,
+        };
+        result.cast(matrices.dtype)
+    }
+
+    /// The condition number: the largest singular value over the smallest; infinite for a singular matrix. Batches.
+    ///
+    /// # Errors
+    /// As [`svd`](Self::svd); [`ArrayErrorKind::Empty`] for matrices without elements.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// assert_eq!(NdArray::from([[4.0f64, 0.0], [0.0, 2.0]]).cond()?.item::<f64>()?, 2.0);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn cond(&self) -> Result<NdArray> {
+        let matrices = Matrices::of("cond", self)?;
+        if matrices.rows.min(matrices.columns) == 0 {
+            let (op, expected) = ("cond", "matrices with elements");
+            return Err(ArrayError::new(ArrayErrorKind::Empty { op, expected }));
+        }
+        let s = matrices.whole()?.singular_values()?;
+        s.max(-1)?.div(&s.min(-1)?)?.cast(matrices.dtype)
+    }
+
+    /// Principal components of data with one observation per row: the directions of largest variance.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Form`] when it is not a matrix, [`ArrayErrorKind::Empty`] with fewer than two rows,
+    /// [`ArrayErrorKind::Linalg`] when an element is not finite.
+    ///
+    /// ```
+    /// use lodestride_array::{Components, NdArray};
+    ///
+    /// let data = NdArray::from([[0.0f64, 0.0], [1.0, 2.0], [2.0, 4.0]]); // on a line
+    /// let found = data.pca(Components::Variance(0.99))?;
+    /// assert_eq!(found.components.shape()[..], [1, 2]);
+    /// assert!((found.variances.item::<f64>()? - 5.0).abs() < 1e-12);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn pca(&self, keep: Components) -> Result<Pca> {
+        let (rows, _) = self.matrix_form("pca")?;
+        if rows < 2 {
+            let (op, expected) = ("pca", "at least two observations");
+            return Err(ArrayError::new(ArrayErrorKind::Empty { op, expected }));
+        }
+        let matrices = Matrices::of("pca", self)?;
+        let data = matrices.whole()?;
+        let mean = data.mean(0)?;
+        let centred = data.sub(&mean)?;
+        let found = centred.svd()?;
+        let variances = found.s.square()?.div((rows - 1) as f64)?;
+        let all = variances.to_f64_vec()?;
+        let count = match keep {
+            Components::Count(count) => count.min(all.len()),
+            Components::Variance(share) => {
+                let enough = share * all.iter().sum::<f64>();
+                let mut sum = 0.0;
+                let missing = |variance: &&f64| {
+                    let before = sum;
+                    sum += **variance;
+                    before < enough
+                };
+                all.iter().take_while(missing).count()
+            }
+        };
+        let first = |array: &NdArray| array.get(&[interval(0, count as isize)]);
+        let components = first(&found.vt)?.dup()?;
+        let scores = centred.matmul(&components.transpose())?;
+        let dtype = matrices.dtype;
+        Ok(Pca {
+            mean: mean.cast(dtype)?,
+            components: components.cast(dtype)?,
+            variances: first(&variances)?.dup()?.cast(dtype)?,
+            scores: scores.cast(dtype)?,
+        })
+    }
+}

@@ -304,7 +304,7 @@ impl NdArray {
             }
         });
         drop((source, guard));
-        watch.done(op, &[values], self)
+        watch.made(op, &[values], Ok(self.clone())).map(drop)
     }
 
     /// Values in this array's dtype, stretched to the shape of the places they go to; for subtraction, negated.

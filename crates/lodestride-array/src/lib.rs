@@ -21,9 +21,13 @@
 //! | Parts, as views | [`get`](NdArray::get), [`row`](NdArray::row), [`slice`](NdArray::slice), [`tensor_along_dimension`](NdArray::tensor_along_dimension) |
 //! | Other shapes | [`reshape`](NdArray::reshape), [`transpose`](NdArray::transpose), [`permute`](NdArray::permute), [`broadcast_to`](NdArray::broadcast_to) |
 //! | Parts, by lists and masks | [`get_fancy`](NdArray::get_fancy), [`get_outer`](NdArray::get_outer), [`take`](NdArray::take), [`gather_nd`](NdArray::gather_nd), [`select_where`](NdArray::select_where) |
+//! | Made of others | [`concat`](NdArray::concat), [`pad_with`](NdArray::pad_with), [`roll`](NdArray::roll), [`meshgrid`](NdArray::meshgrid), [`one_hot`](NdArray::one_hot); growing: [`GrowArray`] |
 //! | Elements | [`get_f64`](NdArray::get_f64), [`set`](NdArray::set), [`put`](NdArray::put), [`assign`](NdArray::assign), [`to_vec`](NdArray::to_vec) |
 //! | Arithmetic | [`add`](NdArray::add) and the others: `add` returns, `addi` changes in place, `add_into` fills; operators |
 //! | Order | [`sort`](NdArray::sort), [`argsort`](NdArray::argsort), [`topk`](NdArray::topk), [`unique`](NdArray::unique), [`median`](NdArray::median), [`histogram`](NdArray::histogram) |
+//! | Statistics | [`sum`](NdArray::sum), [`moments`](NdArray::moments), [`entropy`](NdArray::entropy), [`nan_mean`](NdArray::nan_mean), [`covariance`](NdArray::covariance), [`distance`](NdArray::distance) |
+//! | Chance | [`rand`](NdArray::rand), [`Rng`]: distributions, shuffling, choosing, dropout |
+//! | Images | [`conv2d`](NdArray::conv2d), [`pool2d`](NdArray::pool2d), [`im2col`](NdArray::im2col) over [`Windows`] |
 //! | Products | [`matmul`](NdArray::matmul), [`einsum`](NdArray::einsum), [`tensordot`](NdArray::tensordot), [`multi_dot`](NdArray::multi_dot), [`kron`](NdArray::kron), [`cross`](NdArray::cross) |
 //! | Linear algebra, with the feature `linalg` | `solve`, `lstsq`, `inv`, `pinv`, `det`, `lu`, `qr`, `cholesky`, `eigh`, `eig`, `svd`, `matrix_norm`, `pca` |
 //! | BLAS by name | [`blas::gemm`] and the others of levels 1 to 3 |
@@ -82,6 +86,8 @@
 //! | `Nd4j.sort(a, 1, true)`, `Nd4j.sortWithIndices(a, 1, false)`, `Nd4j.sortRows(a, 0, true)` | `a.sorti(1)?`, `a.sorti_with_indices(1, Sorting::descending())?`, `a.sort_rows(0, Sorting::ascending())?` |
 //! | `a.medianNumber()`, `a.percentileNumber(q)` | `a.median_number()?`, `a.percentile_with(q, .., QuantileMethod::Weibull)?` |
 //! | `IMax`, `IMin`, `IAMax` | `argmax(axis)?`, `argmin(axis)?`, `arg_abs_max(axis)?` |
+//! | `Transforms.euclideanDistance(a, b)`, `new CosineSimilarity(a, b)` along 1, `allManhattanDistances(a, b, 1)` | `a.distance_number(Distance::Euclidean, &b)?`, `a.distance(Distance::CosineSimilarity, &b, 1)?`, `a.all_distances(Distance::Manhattan, &b)?` |
+//! | `Nd4j.shuffle(a, 0)`, `Nd4j.choice(a, p, n)`, `DropOutInverted` | `rng.shuffle(&a, 0)?`, `rng.choice(&a, n, true, Some(&p))?`, `rng.dropout(&a, keep)?` of a [`Rng`] |
 //! | `BooleanIndexing.replaceWhere(a, v, Conditions.lessThan(0))`, `chooseFrom`, `firstIndex` and others | `a.replace_where(Condition::less(0), v)?`, `a.select_where(..)?`, `a.matches(&c)?.first_index()?`: see [`Condition`] |
 //! | `a.mmul(b)`, `a.transpose()`, `a.dup()`, `a.assign(b)` | `a.mmul(&b)?`, `a.transpose()`, `a.dup()?`, `a.assign(&b)?` |
 //! | `Nd4j.getBlasWrapper().level1().dot(x, y)`, `Nd4j.gemm(a, b, c, tA, tB, alpha, beta)` | [`blas::dot`]`(&x, &y)?`, [`blas::gemm`]`(tA, tB, alpha, &a, &b, beta, &c)?` |

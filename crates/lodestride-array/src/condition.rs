@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use crate::NdArray;
 use crate::arg::Arg;
 use crate::compute::promoted;
-use crate::error::{ArrayError, ArrayErrorKind, Result};
+use crate::error::{ArrayError, ArrayErrorKind, InMethod, Result};
 use crate::lazy::Lazy;
 
 /// How far apart elements may be that ND4J calls equal.
@@ -336,9 +336,9 @@ impl NdArray {
     #[doc(alias = "isclose")]
     #[track_caller]
     pub fn eps_equal<'a>(&self, rhs: impl Into<Arg<'a>>, eps: f64) -> Result<NdArray> {
-        self.near("eps_equal", rhs.into(), eps, |near| {
-            near.eval_as("eps_equal")
-        })
+        let op = "eps_equal";
+        self.near(op, rhs.into(), eps, |near| near.eval_as(op))
+            .located()
     }
 
     /// [`eps_equal`](Self::eps_equal) into an array of the result's shape; allocates nothing.
@@ -354,6 +354,7 @@ impl NdArray {
     ) -> Result<()> {
         let op = "eps_equal_into";
         self.near(op, rhs.into(), eps, |near| near.eval_into_as(op, out))
+            .located()
     }
 
     /// A mask that is true where elements are more than `eps` apart or NaN: the opposite of [`eps_equal`](Self::eps_equal).
@@ -367,6 +368,7 @@ impl NdArray {
         self.near(op, rhs.into(), eps, |near| {
             near.apply(UnaryOp::Not).eval_as(op)
         })
+        .located()
     }
 
     /// [`eps_not_equal`](Self::eps_not_equal) into an array of the result's shape; allocates nothing.
@@ -384,6 +386,7 @@ impl NdArray {
         self.near(op, rhs.into(), eps, |near| {
             near.apply(UnaryOp::Not).eval_into_as(op, out)
         })
+        .located()
     }
 
     #[track_caller]

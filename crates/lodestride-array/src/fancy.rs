@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 use crate::NdArray;
 use crate::arg::Arg;
 use crate::checks::watched;
-use crate::error::Result;
+use crate::error::{InMethod, Result};
 use crate::fancy::picked::Picked;
 use crate::scatter::Scatter;
 
@@ -199,7 +199,9 @@ impl NdArray {
             Entry::Array(array) => Some(array),
             _ => None,
         });
-        arrays.try_for_each(|array| array.expect_readable(op, Argument::X))
+        arrays
+            .try_for_each(|array| array.expect_readable(op, Argument::X))
+            .located()
     }
 
     /// The picked elements as a new array.

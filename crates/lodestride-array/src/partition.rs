@@ -3,7 +3,7 @@
 use lodestride_shape::Shape;
 
 use crate::NdArray;
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, Result};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, Result};
 use crate::fancy::picked::{Positions, position_array};
 
 impl NdArray {
@@ -63,7 +63,8 @@ impl NdArray {
                 0,
             )
         };
-        members.into_iter().map(part).collect()
+        let parts: Result<Vec<NdArray>> = members.into_iter().map(part).collect();
+        parts.located()
     }
 
     /// Puts slices together: slice `j` of `arrays[i]` becomes slice `indices[i][j]` of the result; of several with the same

@@ -3,7 +3,7 @@
 use lodestride_buffer::DType;
 
 use crate::NdArray;
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, Result};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, Result};
 
 impl NdArray {
     /// The sum of products over the last axes of both arrays; of a scalar and an array, their product.
@@ -116,7 +116,8 @@ impl NdArray {
             (xj?.lazy() * &yk? - xk?.lazy() * &yj?).eval()
         });
         let [x, y, z] = parts;
-        NdArray::stack(&[&x?, &y?, &z?], -1)
+        let parts = [&x.located()?, &y.located()?, &z.located()?];
+        NdArray::stack(&parts, -1)
     }
 
     /// The sum of the main diagonal of a matrix, or of each matrix of a batch in the last two axes.

@@ -9,7 +9,7 @@ use crate::NdArray;
 use crate::arg::Arg;
 use crate::checks::{Watch, watched};
 use crate::compute::{promoted, result_dtype};
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, OrFail, Result};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, OrFail, Result};
 use crate::fancy::picked::{Picked, position_array};
 use crate::walk::Elements;
 
@@ -325,11 +325,13 @@ impl NdArray {
             self.expect_storable(op, result_dtype(op, input, rule.result_dtype(input))?)?;
         }
         let own = match values {
-            Arg::Array(values) => scope_out(|| values.cast(self.dtype()))?,
-            Arg::Scalar(value) => scope_out(|| NdArray::full_of(self.dtype(), (), value))?,
+            Arg::Array(values) => scope_out(|| values.cast(self.dtype())).located()?,
+            Arg::Scalar(value) => {
+                scope_out(|| NdArray::full_of(self.dtype(), (), value)).located()?
+            }
         };
         let own = match how {
-            Scatter::Sub => scope_out(|| own.rsub(0))?,
+            Scatter::Sub => scope_out(|| own.rsub(0)).located()?,
             _ => own,
         };
         match own.layout().broadcast_to(shape) {

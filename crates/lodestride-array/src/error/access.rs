@@ -1,5 +1,7 @@
 //! What the door to the elements said, whichever layer of the workspace reports it.
 
+use std::panic::Location;
+
 use lodestride_buffer::{AccessError, Argument};
 use lodestride_kernels::KernelError;
 
@@ -64,6 +66,10 @@ impl From<KernelError> for ArrayErrorKind {
 
 /// Names the method that the user called in errors about elements, where other methods do its work.
 pub(crate) trait InMethod<T>: Sized {
+    /// The line of the caller of this function, for what a closure did, which does not know it.
+    #[track_caller]
+    fn located(self) -> Result<T>;
+
     /// The method, and which of its arguments was worked on.
     fn named(self, method: &'static str, argument: Argument) -> Result<T>;
 
@@ -75,6 +81,16 @@ pub(crate) trait InMethod<T>: Sized {
 }
 
 impl<T> InMethod<T> for Result<T> {
+    #[inline]
+    #[track_caller]
+    fn located(self) -> Result<T> {
+        let location = Location::caller();
+        self.map_err(|mut error| {
+            error.report.location = location;
+            error
+        })
+    }
+
     #[inline]
     fn named(self, method: &'static str, argument: Argument) -> Result<T> {
         self.map_err(|error| renamed(error, method, argument))

@@ -2,8 +2,9 @@
 
 use lodestride_array::kernels::{BinaryOp, UnaryOp};
 use lodestride_array::{
-    DType, Distance, GridAxes, HistogramOptions, NdArray, Order, PadMode, Pooling, QuantileMethod,
-    Result, Rng, Side, Sorting, Windows, Workspace, interval, keep, point, s,
+    Condition, DType, Distance, FancyIndex, GridAxes, HistogramOptions, NdArray, Order, PadMode,
+    Pooling, QuantileMethod, Result, Rng, Scatter, Side, Sorting, Windows, Workspace, interval,
+    keep, point, s,
 };
 
 /// An operation.
@@ -39,6 +40,11 @@ pub(crate) fn make(form: char) -> NdArray {
         'q' => (DType::F32, &[2, 2, 2, 2]),
         't' => (DType::F32, &[2, 2, 4]),
         'z' => (DType::F32, &[1, 1, 1, 1, 2, 2]),
+        'g' => (DType::I64, &[2, 2]),
+        'h' => (DType::I64, &[1, 4]),
+        'p' => (DType::I64, &[3]),
+        'y' => (DType::F32, &[1, 1, 3, 3]),
+        'e' => return NdArray::zeros_of(DType::I64, [1]).expect("memory"),
         other => panic!("no form {other}"),
     };
     NdArray::ones_of(dtype, shape.to_vec()).expect("memory")
@@ -610,6 +616,114 @@ pub(crate) static TABLE: &[&[Row]] = &[
         }),
         row("lazy", "eval", "m", "0", |a| {
             a[0].lazy().apply(UnaryOp::Neg).eval().map(drop)
+        }),
+    ],
+];
+
+/// Operations made of others, which errors name instead, as they do the argument: the refusal itself is what counts.
+pub(crate) static INDIRECT: &[&[Row]] = &[
+    single!(
+         "" tile([2, 2]),         "" matches(&Condition::greater(0)),                                                     ),
+    &[
+        row("matches_into", "", "mb", "??", |a| {
+            a[0].matches_into(&Condition::greater(0), &a[1])
+        }),
+        row("eps_equal", "", "mm", "??", |a| {
+            a[0].eps_equal(&a[1], 0.1).map(drop)
+        }),
+        row("eps_equal_into", "", "mmb", "???", |a| {
+            a[0].eps_equal_into(&a[1], 0.1, &a[2])
+        }),
+        row("eps_not_equal", "", "mm", "??", |a| {
+            a[0].eps_not_equal(&a[1], 0.1).map(drop)
+        }),
+        row("eps_not_equal_into", "", "mmb", "???", |a| {
+            a[0].eps_not_equal_into(&a[1], 0.1, &a[2])
+        }),
+        row("apply_where", "", "mb", "??", |a| {
+            a[0].apply_where(&a[1], |x: f32| x + 1.0).map(drop)
+        }),
+        row("apply_where_else", "", "mb", "??", |a| {
+            a[0].apply_where_else(&a[1], |x: f32| x, |x: f32| -x)
+                .map(drop)
+        }),
+        row("assign_if", "", "mm", "??", |a| {
+            a[0].assign_if(&a[1], &Condition::greater(0)).map(drop)
+        }),
+        row("put_where", "", "mbm", "???", |a| {
+            a[0].put_where(&a[1], &a[2]).map(drop)
+        }),
+        row("einsum", "", "ss", "??", |a| {
+            NdArray::einsum("ij,jk->ik", &[&a[0], &a[1]]).map(drop)
+        }),
+        row("tensordot", "", "ss", "??", |a| {
+            a[0].tensordot(&a[1], 1).map(drop)
+        }),
+        row("get_fancy", "", "mi", "??", |a| {
+            a[0].get_fancy(&[FancyIndex::from(&a[1])]).map(drop)
+        }),
+        row("get_fancy_into", "", "miw", "???", |a| {
+            a[0].get_fancy_into(&[FancyIndex::from(&a[1])], &a[2])
+        }),
+        row("put_fancy", "", "miw", "???", |a| {
+            a[0].put_fancy(&[FancyIndex::from(&a[1])], &a[2]).map(drop)
+        }),
+        row("scatter_fancyi", "", "miw", "???", |a| {
+            a[0].scatter_fancyi(Scatter::Add, &[FancyIndex::from(&a[1])], &a[2])
+                .map(drop)
+        }),
+        row("get_outer", "", "mi", "??", |a| {
+            a[0].get_outer(&[FancyIndex::from(&a[1])]).map(drop)
+        }),
+        row("put_outer", "", "miw", "???", |a| {
+            a[0].put_outer(&[FancyIndex::from(&a[1])], &a[2]).map(drop)
+        }),
+        row("gather_nd", "", "mg", "??", |a| {
+            a[0].gather_nd(&a[1]).map(drop)
+        }),
+        row("take_along_axis", "", "mh", "??", |a| {
+            a[0].take_along_axis(&a[1], 0).map(drop)
+        }),
+        row("put_along_axis", "", "mh", "??", |a| {
+            a[0].put_along_axis(&a[1], 1, 0).map(drop)
+        }),
+        row("scatter_nd", "", "gi", "??", |a| {
+            NdArray::scatter_nd(&a[0], &a[1], [3, 4]).map(drop)
+        }),
+        row("scatter_ndi", "", "mg", "??", |a| {
+            a[0].scatter_ndi(Scatter::Add, &a[1], 1).map(drop)
+        }),
+        row("scatter_subi", "", "miw", "???", |a| {
+            a[0].scatter_subi(&a[1], &a[2], 0).map(drop)
+        }),
+        row("scatter_muli", "", "miw", "???", |a| {
+            a[0].scatter_muli(&a[1], &a[2], 0).map(drop)
+        }),
+        row("scatter_divi", "", "miw", "???", |a| {
+            a[0].scatter_divi(&a[1], &a[2], 0).map(drop)
+        }),
+        row("scatter_maxi", "", "miw", "???", |a| {
+            a[0].scatter_maxi(&a[1], &a[2], 0).map(drop)
+        }),
+        row("scatter_mini", "", "miw", "???", |a| {
+            a[0].scatter_mini(&a[1], &a[2], 0).map(drop)
+        }),
+        row("dynamic_partition", "", "mp", "??", |a| {
+            a[0].dynamic_partition(&a[1], 2).map(drop)
+        }),
+        row("dynamic_stitch", "", "eo", "??", |a| {
+            NdArray::dynamic_stitch(&[&a[0]], &[&a[1]]).map(drop)
+        }),
+        row("inner", "", "rr", "??", |a| a[0].inner(&a[1]).map(drop)),
+        row("vdot", "", "mm", "??", |a| a[0].vdot(&a[1]).map(drop)),
+        row("kron", "", "mm", "??", |a| a[0].kron(&a[1]).map(drop)),
+        row("cross", "", "cc", "??", |a| a[0].cross(&a[1]).map(drop)),
+        row("trace", "", "s", "?", |a| a[0].trace().map(drop)),
+        row("matrix_power", "", "s", "?", |a| {
+            a[0].matrix_power(3).map(drop)
+        }),
+        row("multi_dot", "", "sss", "???", |a| {
+            NdArray::multi_dot(&[&a[0], &a[1], &a[2]]).map(drop)
         }),
     ],
 ];

@@ -21,7 +21,7 @@
 //! * Triangular and symmetric matrices are read, and written, in the named triangle only.
 //! * A result may share memory with inputs: they are read as if copied first. Functions with two results refuse operands
 //!   that share memory. Nothing is written before the arguments have been checked.
-//! * Products run on the backend that [`kernels::Backend`](crate::kernels::Backend) names.
+//! * Products run on the backend that [`kernels::Backend`] names.
 //!
 //! Band matrices ([`Band`]) and packed triangles ([`pack`]) are laid out as in LAPACK and SciPy.
 

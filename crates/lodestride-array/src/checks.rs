@@ -71,7 +71,7 @@ impl Checks {
         self.with(INFINITY, on)
     }
 
-    /// Whether calls are counted and timed for [`Profile::of_process`] (ND4J's `OPERATIONS` and `BANDWIDTH`).
+    /// Whether calls are counted and timed for [`Profile::of_process`](crate::Profile::of_process) (ND4J's `OPERATIONS` and `BANDWIDTH`).
     #[doc(alias = "OPERATIONS")]
     #[doc(alias = "BANDWIDTH")]
     pub const fn profile(self, on: bool) -> Self {

@@ -205,8 +205,8 @@ fn no_default_features(counts: &mut TestCounts) -> Outcome {
     .run_counting(counts)
 }
 
-/// What optional libraries bring in: OpenBLAS under the kernels and BLAS by name, faer under the linear algebra, ndarray. All in
-/// one choice of features, so that the kernels are built once.
+/// What optional libraries bring in: OpenBLAS under the kernels and BLAS by name, faer under the linear algebra, ndarray. Those in
+/// one choice of features, so that the kernels are built once; then safetensors, which needs no kernels of its own.
 fn optional_libraries(counts: &mut TestCounts) -> Outcome {
     let call = |kind: &[&str]| {
         cargo(&["test", "--quiet"]).args(kind).args([
@@ -228,6 +228,9 @@ fn optional_libraries(counts: &mut TestCounts) -> Outcome {
     call(&[]).args(tests).run_counting(counts)?;
     call(&["--doc"])
         .args(["--", "linalg", "interchange"])
+        .run_counting(counts)?;
+    cargo(&["test", "--quiet", "--package=lodestride-serde"])
+        .args(["--features=safetensors", "--test=safetensors"])
         .run_counting(counts)
 }
 

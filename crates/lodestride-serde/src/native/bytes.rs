@@ -51,7 +51,7 @@ pub fn to_bytes<'a>(value: impl Into<StoredRef<'a>>) -> Result<Vec<u8>> {
 /// of 8 bytes in memory are copied.
 ///
 /// # Errors
-/// As [`read`].
+/// As [`read`](super::read).
 ///
 /// ```
 /// use lodestride_serde::{NdArray, native};

@@ -125,6 +125,10 @@ fn nd4js_vectors_and_masks_along_dimensions() {
     }
 }
 
+fn farther_from_zero(a: &NdArray, b: &NdArray) -> Result<NdArray> {
+    a.abs()?.greater_equal(&b.abs()?)?.select(a, b)
+}
+
 #[test]
 fn nd4js_comparisons_and_vectors() {
     let down = row(&[5.0, 4.0, 3.0, 2.0, 1.0]);
@@ -143,22 +147,23 @@ fn nd4js_comparisons_and_vectors() {
         .unwrap();
     let signed = row(&[1.0, 2.0, 3.0, -4.0, -5.0]);
     check(table![
-            "C8 less": from_0.less(&down) => vec![5], list(&[1, 1, 1, 0, 0]);
-            "C8 greater": from_0.greater(&down) => vec![5], list(&[0, 0, 0, 1, 1]);
-            "C8 greater or equal": from_1.greater_equal(&down) => vec![5], list(&[0, 0, 1, 1, 1]);
-            "C8 equal": from_1.equal(&down) => vec![5], list(&[0, 0, 1, 0, 0]);
-            "C9 min": high.minimum(&from_1) => vec![5], upto(1, 6);
-            "C9 max": uneven.maximum(&from_1) => vec![5], upto(1, 6);
-    // The larger distance from zero; ND4J keeps the sign: [1, 2, 3, -4, -5].
-                    "C9 amax": uneven.abs_maximum(&signed) => vec![5], upto(1, 6);
-            "C9 amin": row(&[2.0, 3.0, 3.0, 4.0, 1.0]).abs_minimum(&row(&[1.0, 2.0, 3.0, 4.0, -5.0])) => vec![5], list(&[1, 2, 3, 4, 1]);
-            "C10": six.sub_row_vector(&row(&[1.0, 2.0, 3.0])) => vec![2, 3], list(&[0, 0, 0, 3, 3, 3]);
-            "C10 view": nine.get(&s![1..3]).unwrap().sub_row_vector(&row(&[1.0, 2.0, 3.0])) => vec![2, 3], list(&[3, 3, 3, 6, 6, 6]);
-            "C11": changed(own.clone(), |a| a.subi_row_vector(&a.row(1)?).map(drop)) => vec![2, 2], list(&[-2, -2, 0, 0]);
-            "C12": changed(three.dup().unwrap(), |a| a.muli_row_vector(&strided).map(drop)) => vec![3, 2], list(&[1, 4, 3, 8, 5, 12]);
-            "C12 F": changed(three.dup_order(Order::F).unwrap(), |a| a.muli_row_vector(&strided).map(drop)) => vec![3, 2], list(&[1, 4, 3, 8, 5, 12]);
-            "C13": changed(NdArray::zeros([5, 1]).unwrap(), |a| a.addi_row_vector(&NdArray::ones([1, 1])?).map(drop)) => vec![5, 1], vec![1.0; 5];
-        ]);
+        "C8 less": from_0.less(&down) => vec![5], list(&[1, 1, 1, 0, 0]);
+        "C8 greater": from_0.greater(&down) => vec![5], list(&[0, 0, 0, 1, 1]);
+        "C8 greater or equal": from_1.greater_equal(&down) => vec![5], list(&[0, 0, 1, 1, 1]);
+        "C8 equal": from_1.equal(&down) => vec![5], list(&[0, 0, 1, 0, 0]);
+        "C9 min": high.minimum(&from_1) => vec![5], upto(1, 6);
+        "C9 max": uneven.maximum(&from_1) => vec![5], upto(1, 6);
+        // The larger distance from zero; ND4J's test keeps the sign of the element that has it.
+        "C9 amax": uneven.abs_maximum(&signed) => vec![5], upto(1, 6);
+        "C9 amax with its sign": farther_from_zero(&signed, &uneven) => vec![5], list(&[1, 2, 3, -4, -5]);
+        "C9 amin": row(&[2.0, 3.0, 3.0, 4.0, 1.0]).abs_minimum(&row(&[1.0, 2.0, 3.0, 4.0, -5.0])) => vec![5], list(&[1, 2, 3, 4, 1]);
+        "C10": six.sub_row_vector(&row(&[1.0, 2.0, 3.0])) => vec![2, 3], list(&[0, 0, 0, 3, 3, 3]);
+        "C10 view": nine.get(&s![1..3]).unwrap().sub_row_vector(&row(&[1.0, 2.0, 3.0])) => vec![2, 3], list(&[3, 3, 3, 6, 6, 6]);
+        "C11": changed(own.clone(), |a| a.subi_row_vector(&a.row(1)?).map(drop)) => vec![2, 2], list(&[-2, -2, 0, 0]);
+        "C12": changed(three.dup().unwrap(), |a| a.muli_row_vector(&strided).map(drop)) => vec![3, 2], list(&[1, 4, 3, 8, 5, 12]);
+        "C12 F": changed(three.dup_order(Order::F).unwrap(), |a| a.muli_row_vector(&strided).map(drop)) => vec![3, 2], list(&[1, 4, 3, 8, 5, 12]);
+        "C13": changed(NdArray::zeros([5, 1]).unwrap(), |a| a.addi_row_vector(&NdArray::ones([1, 1])?).map(drop)) => vec![5, 1], vec![1.0; 5];
+    ]);
     let ten = NdArray::ones([10, 10]).unwrap();
     let (column, short) = (
         NdArray::ones([5, 1]).unwrap(),

@@ -311,11 +311,16 @@ impl NdArray {
         }
     }
 
-    /// Refuses an array whose memory may not be read, before anything else is said about it, under its own letter.
+    /// Refuses an array whose memory may not be read (for Z: written) before anything else is said about it, under its own
+    /// letter.
     #[track_caller]
     pub(crate) fn expect_readable(&self, op: &'static str, argument: Argument) -> Result<()> {
-        match self.buffer().read() {
-            Ok(_) => Ok(()),
+        let access = match argument {
+            Argument::Z => self.buffer().write().map(drop),
+            _ => self.buffer().read().map(drop),
+        };
+        match access {
+            Ok(()) => Ok(()),
             Err(source) => {
                 let array = ArraySummary::of(self);
                 Err(ArrayError::new(ArrayErrorKind::Access {

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use crate::NdArray;
 use crate::arg::Arg;
 use crate::compute::promoted;
-use crate::error::{ArrayError, ArrayErrorKind, InMethod, Result};
+use crate::error::{ArrayError, ArrayErrorKind, Result};
 use crate::lazy::Lazy;
 
 /// How far apart elements may be that ND4J calls equal.
@@ -311,6 +311,7 @@ impl NdArray {
     /// As [`matches`](Self::matches); [`ArrayErrorKind::OutputShape`] when `out` does not fit.
     #[track_caller]
     pub fn matches_into(&self, condition: &Condition, out: &NdArray) -> Result<()> {
+        out.expect_readable("matches_into", Argument::Z)?;
         condition
             .of("matches_into", self)?
             .eval_into_as("matches_into", out)
@@ -336,9 +337,8 @@ impl NdArray {
     #[doc(alias = "isclose")]
     #[track_caller]
     pub fn eps_equal<'a>(&self, rhs: impl Into<Arg<'a>>, eps: f64) -> Result<NdArray> {
-        let op = "eps_equal";
-        self.near(op, rhs.into(), eps, |near| near.eval_as(op))
-            .located()
+        self.near("eps_equal", rhs.into(), eps)?
+            .eval_as("eps_equal")
     }
 
     /// [`eps_equal`](Self::eps_equal) into an array of the result's shape; allocates nothing.
@@ -353,8 +353,8 @@ impl NdArray {
         out: &NdArray,
     ) -> Result<()> {
         let op = "eps_equal_into";
-        self.near(op, rhs.into(), eps, |near| near.eval_into_as(op, out))
-            .located()
+        out.expect_readable(op, Argument::Z)?;
+        self.near(op, rhs.into(), eps)?.eval_into_as(op, out)
     }
 
     /// A mask that is true where elements are more than `eps` apart or NaN: the opposite of [`eps_equal`](Self::eps_equal).
@@ -365,10 +365,8 @@ impl NdArray {
     #[track_caller]
     pub fn eps_not_equal<'a>(&self, rhs: impl Into<Arg<'a>>, eps: f64) -> Result<NdArray> {
         let op = "eps_not_equal";
-        self.near(op, rhs.into(), eps, |near| {
-            near.apply(UnaryOp::Not).eval_as(op)
-        })
-        .located()
+        let near = self.near(op, rhs.into(), eps)?;
+        near.apply(UnaryOp::Not).eval_as(op)
     }
 
     /// [`eps_not_equal`](Self::eps_not_equal) into an array of the result's shape; allocates nothing.
@@ -383,25 +381,19 @@ impl NdArray {
         out: &NdArray,
     ) -> Result<()> {
         let op = "eps_not_equal_into";
-        self.near(op, rhs.into(), eps, |near| {
-            near.apply(UnaryOp::Not).eval_into_as(op, out)
-        })
-        .located()
+        out.expect_readable(op, Argument::Z)?;
+        let near = self.near(op, rhs.into(), eps)?;
+        near.apply(UnaryOp::Not).eval_into_as(op, out)
     }
 
+    /// [`near`] of operands that may be read and broadcast together.
     #[track_caller]
-    fn near<R>(
-        &self,
-        op: &'static str,
-        rhs: Arg<'_>,
-        eps: f64,
-        finish: impl FnOnce(Lazy<'_>) -> Result<R>,
-    ) -> Result<R> {
+    fn near<'l>(&'l self, op: &'static str, rhs: Arg<'l>, eps: f64) -> Result<Lazy<'l>> {
         self.expect_readable(op, Argument::X)?;
         if let Arg::Array(rhs) = rhs {
             rhs.expect_readable(op, Argument::Y)?;
             self.broadcast_with(op, rhs)?;
         }
-        finish(near(op, self, rhs, eps)?)
+        near(op, self, rhs, eps)
     }
 }

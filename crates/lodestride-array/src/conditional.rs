@@ -141,6 +141,14 @@ impl NdArray {
         which: impl Into<Where<'a>>,
         values: impl Into<Arg<'b>>,
     ) -> Result<NdArray> {
+        let (op, which, values) = ("put_where", which.into(), values.into());
+        self.expect_readable(op, Argument::X)?;
+        if let Where::Mask(mask) = which {
+            mask.expect_readable(op, Argument::Y)?;
+        }
+        if let Arg::Array(values) = values {
+            values.expect_readable(op, Argument::Input(2))?;
+        }
         let copy = self.dup()?;
         copy.replace_where(which, values)?;
         Ok(copy)

@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 use crate::NdArray;
 use crate::arg::Arg;
 use crate::checks::watched;
-use crate::error::{InMethod, Result};
+use crate::error::Result;
 use crate::fancy::picked::Picked;
 use crate::scatter::Scatter;
 
@@ -122,6 +122,7 @@ impl NdArray {
     #[track_caller]
     pub fn get_fancy_into(&self, indices: &[FancyIndex], out: &NdArray) -> Result<()> {
         let op = "get_fancy_into";
+        out.expect_readable(op, Argument::Z)?;
         let picked = Picked::of(op, self, indices)?;
         out.expect_output(op, &picked.shape(), self.dtype())?;
         if out.dtype() != self.dtype() || out.shares_memory(self) {
@@ -195,13 +196,12 @@ impl NdArray {
     #[track_caller]
     pub(crate) fn expect_target(&self, op: &'static str, indices: &[FancyIndex]) -> Result<()> {
         self.expect_readable(op, Argument::Z)?;
-        let mut arrays = indices.iter().filter_map(|index| match &index.entry {
-            Entry::Array(array) => Some(array),
-            _ => None,
-        });
-        arrays
-            .try_for_each(|array| array.expect_readable(op, Argument::X))
-            .located()
+        for index in indices {
+            if let Entry::Array(array) = &index.entry {
+                array.expect_readable(op, Argument::X)?;
+            }
+        }
+        Ok(())
     }
 
     /// The picked elements as a new array.

@@ -1,9 +1,10 @@
 //! Dividing the slices of an array among several by number, and putting them together again.
 
+use lodestride_buffer::Argument;
 use lodestride_shape::Shape;
 
 use crate::NdArray;
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, Result};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, Result};
 use crate::fancy::picked::{Positions, position_array};
 
 impl NdArray {
@@ -31,6 +32,7 @@ impl NdArray {
     #[track_caller]
     pub fn dynamic_partition(&self, parts: &NdArray, count: usize) -> Result<Vec<NdArray>> {
         let op = "dynamic_partition";
+        self.expect_readable(op, Argument::X)?;
         if !self.shape().starts_with(parts.shape()) {
             return Err(ArrayError::new(ArrayErrorKind::Form {
                 op,
@@ -57,14 +59,12 @@ impl NdArray {
             }
         }
         let slices = self.slices_of(parts.rank())?;
-        let part = |members: Vec<i64>| {
-            slices.take(
-                &position_array(op, &members, Shape::from(members.len()))?,
-                0,
-            )
-        };
-        let parts: Result<Vec<NdArray>> = members.into_iter().map(part).collect();
-        parts.located()
+        let mut divided = Vec::with_capacity(count);
+        for members in members {
+            let places = position_array(op, &members, Shape::from(members.len()))?;
+            divided.push(slices.take(&places, 0)?);
+        }
+        Ok(divided)
     }
 
     /// Puts slices together: slice `j` of `arrays[i]` becomes slice `indices[i][j]` of the result; of several with the same
@@ -95,6 +95,9 @@ impl NdArray {
             let expected = "as many arrays as arrays of indices, at least one";
             return Err(ArrayError::new(ArrayErrorKind::Empty { op, expected }));
         };
+        for (number, array) in indices.iter().chain(arrays).enumerate() {
+            array.expect_readable(op, Argument::Input(number))?;
+        }
         let (mut slices, mut places) = (Vec::new(), Vec::new());
         let (mut dtype, mut kept) = (first.dtype(), None);
         for (position, (indices, array)) in indices.iter().zip(arrays).enumerate() {

@@ -2,6 +2,7 @@
 //! refuse with the right error, the right argument and its own name, and must not have changed any other array.
 
 mod stale {
+    pub(crate) mod picks;
     pub(crate) mod table;
 }
 
@@ -49,7 +50,7 @@ fn refuse(row: &Row, place: usize, arrays: &[NdArray], wanted: &str) -> Option<S
                 let letter = letter(argument);
                 let named = op == row.op && row.letters[place..].starts_with(&letter);
                 let fits = named || row.op.is_empty();
-                if fits && name(source) == wanted && error.location().file().ends_with("table.rs") {
+                if fits && name(source) == wanted && error.location().file().contains("stale") {
                     if others(place) == before {
                         return None;
                     }

@@ -101,6 +101,10 @@ fn wrong_gathers_and_scatters_are_errors_with_their_values() {
         case!("partition", a.dynamic_partition(&NdArray::from([0i64, 1, 2]), 2) => Kind::PartNumber { part: 2, position: 2, count: 2, .. }, "number 2 at position 2 stands for none of 2 parts"),
         case!("partition of another shape", a.dynamic_partition(&list, 2) => Kind::Form { .. }, "dynamic_partition"),
         case!("stitch", NdArray::dynamic_stitch(&[&list], &[]) => Kind::Empty { .. }, "dynamic_stitch"),
+        case!("near, of another shape", a.eps_equal(&NdArray::ones([5]).unwrap(), 0.1) => Kind::Broadcast { .. }, "eps_equal"),
+        case!("near, into another shape", a.eps_not_equal_into(0, 0.1, &three) => Kind::OutputShape { .. }, "eps_not_equal_into"),
+        case!("near, with a negative tolerance", a.eps_equal(0, -1.0) => Kind::Kernel { .. }, "eps = -1"),
+        case!("a mask of floats", a.put_where(&a, 0) => Kind::Mask { .. }, "mask"),
         case!("stitch of two shapes", NdArray::dynamic_stitch( &[&list, &list], &[&NdArray::ones([2, 3]).unwrap(), &NdArray::ones([2]).unwrap() ] ) => Kind::Join { position: 1, .. }, "dynamic_stitch"),
         case!("a negative place", NdArray::dynamic_stitch(&[&NdArray::from([-1i64])], &[&NdArray::ones([1]).unwrap()]) => Kind::PartNumber { part: -1, .. }, "dynamic_stitch"),
     ]);

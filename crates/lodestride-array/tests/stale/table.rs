@@ -2,9 +2,8 @@
 
 use lodestride_array::kernels::{BinaryOp, UnaryOp};
 use lodestride_array::{
-    Condition, DType, Distance, FancyIndex, GridAxes, HistogramOptions, NdArray, Order, PadMode,
-    Pooling, QuantileMethod, Result, Rng, Scatter, Side, Sorting, Windows, Workspace, interval,
-    keep, point, s,
+    Condition, DType, Distance, GridAxes, HistogramOptions, NdArray, Order, PadMode, Pooling,
+    QuantileMethod, Result, Rng, Side, Sorting, Windows, Workspace, interval, keep, point, s,
 };
 
 /// An operation.
@@ -50,7 +49,7 @@ pub(crate) fn make(form: char) -> NdArray {
     NdArray::ones_of(dtype, shape.to_vec()).expect("memory")
 }
 
-const fn row(
+pub(super) const fn row(
     method: &'static str,
     op: &'static str,
     arrays: &'static str,
@@ -315,6 +314,8 @@ const COMPOSED: &[Row] = &[
 
 pub(crate) static TABLE: &[&[Row]] = &[
     COMPOSED,
+    super::picks::PICKS,
+    super::picks::ELSE,
     unary!("m": "neg" neg negi neg_into, "abs" abs absi abs_into, "sign" sign signi sign_into,
         "square" square squarei square_into, "cube" cube cubei cube_into, "reciprocal" reciprocal reciprocali reciprocal_into,
         "one_minus" one_minus one_minusi one_minus_into, "sqrt" sqrt sqrti sqrt_into, "rsqrt" rsqrt rsqrti rsqrt_into,
@@ -625,94 +626,11 @@ pub(crate) static INDIRECT: &[&[Row]] = &[
     single!(
          "" tile([2, 2]),         "" matches(&Condition::greater(0)),                                                     ),
     &[
-        row("matches_into", "", "mb", "??", |a| {
-            a[0].matches_into(&Condition::greater(0), &a[1])
-        }),
-        row("eps_equal", "", "mm", "??", |a| {
-            a[0].eps_equal(&a[1], 0.1).map(drop)
-        }),
-        row("eps_equal_into", "", "mmb", "???", |a| {
-            a[0].eps_equal_into(&a[1], 0.1, &a[2])
-        }),
-        row("eps_not_equal", "", "mm", "??", |a| {
-            a[0].eps_not_equal(&a[1], 0.1).map(drop)
-        }),
-        row("eps_not_equal_into", "", "mmb", "???", |a| {
-            a[0].eps_not_equal_into(&a[1], 0.1, &a[2])
-        }),
-        row("apply_where", "", "mb", "??", |a| {
-            a[0].apply_where(&a[1], |x: f32| x + 1.0).map(drop)
-        }),
-        row("apply_where_else", "", "mb", "??", |a| {
-            a[0].apply_where_else(&a[1], |x: f32| x, |x: f32| -x)
-                .map(drop)
-        }),
-        row("assign_if", "", "mm", "??", |a| {
-            a[0].assign_if(&a[1], &Condition::greater(0)).map(drop)
-        }),
-        row("put_where", "", "mbm", "???", |a| {
-            a[0].put_where(&a[1], &a[2]).map(drop)
-        }),
         row("einsum", "", "ss", "??", |a| {
             NdArray::einsum("ij,jk->ik", &[&a[0], &a[1]]).map(drop)
         }),
         row("tensordot", "", "ss", "??", |a| {
             a[0].tensordot(&a[1], 1).map(drop)
-        }),
-        row("get_fancy", "", "mi", "??", |a| {
-            a[0].get_fancy(&[FancyIndex::from(&a[1])]).map(drop)
-        }),
-        row("get_fancy_into", "", "miw", "???", |a| {
-            a[0].get_fancy_into(&[FancyIndex::from(&a[1])], &a[2])
-        }),
-        row("put_fancy", "", "miw", "???", |a| {
-            a[0].put_fancy(&[FancyIndex::from(&a[1])], &a[2]).map(drop)
-        }),
-        row("scatter_fancyi", "", "miw", "???", |a| {
-            a[0].scatter_fancyi(Scatter::Add, &[FancyIndex::from(&a[1])], &a[2])
-                .map(drop)
-        }),
-        row("get_outer", "", "mi", "??", |a| {
-            a[0].get_outer(&[FancyIndex::from(&a[1])]).map(drop)
-        }),
-        row("put_outer", "", "miw", "???", |a| {
-            a[0].put_outer(&[FancyIndex::from(&a[1])], &a[2]).map(drop)
-        }),
-        row("gather_nd", "", "mg", "??", |a| {
-            a[0].gather_nd(&a[1]).map(drop)
-        }),
-        row("take_along_axis", "", "mh", "??", |a| {
-            a[0].take_along_axis(&a[1], 0).map(drop)
-        }),
-        row("put_along_axis", "", "mh", "??", |a| {
-            a[0].put_along_axis(&a[1], 1, 0).map(drop)
-        }),
-        row("scatter_nd", "", "gi", "??", |a| {
-            NdArray::scatter_nd(&a[0], &a[1], [3, 4]).map(drop)
-        }),
-        row("scatter_ndi", "", "mg", "??", |a| {
-            a[0].scatter_ndi(Scatter::Add, &a[1], 1).map(drop)
-        }),
-        row("scatter_subi", "", "miw", "???", |a| {
-            a[0].scatter_subi(&a[1], &a[2], 0).map(drop)
-        }),
-        row("scatter_muli", "", "miw", "???", |a| {
-            a[0].scatter_muli(&a[1], &a[2], 0).map(drop)
-        }),
-        row("scatter_divi", "", "miw", "???", |a| {
-            a[0].scatter_divi(&a[1], &a[2], 0).map(drop)
-        }),
-        row("scatter_maxi", "", "miw", "???", |a| {
-            a[0].scatter_maxi(&a[1], &a[2], 0).map(drop)
-        }),
-        row("scatter_mini", "", "miw", "???", |a| {
-            a[0].scatter_mini(&a[1], &a[2], 0).map(drop)
-        }),
-        row("dynamic_partition", "", "mp", "??", |a| {
-            a[0].dynamic_partition(&a[1], 2).map(drop)
-        }),
-        row("dynamic_stitch", "", "eo", "??", |a| {
-            NdArray::dynamic_stitch(&[&a[0]], &[&a[1]]).map(drop)
         }),
         row("inner", "", "rr", "??", |a| a[0].inner(&a[1]).map(drop)),
         row("vdot", "", "mm", "??", |a| a[0].vdot(&a[1]).map(drop)),

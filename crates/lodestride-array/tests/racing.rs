@@ -3,7 +3,7 @@
 //! the thread sanitizer.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::thread;
 
 use lodestride_array::{
@@ -67,55 +67,70 @@ const READINGS: &[Reading] = &[
     ),
 ];
 
-/// Reads what is shared until it is told to stop; how often it was granted and refused.
-fn read_on(shared: &Mutex<Vec<(usize, NdArray)>>, done: &AtomicBool) -> (usize, usize) {
-    let (mut granted, mut refused) = (0, 0);
-    while !done.load(Ordering::Relaxed) {
-        let arrays = locked(shared).clone();
-        for (value, array) in &arrays {
-            for (name, read, expected) in READINGS {
-                match read(array) {
-                    Ok(found) => {
-                        assert_eq!(found, expected(*value as f64), "{name} in turn {value}");
-                        granted += 1;
-                    }
-                    Err(error) => {
-                        let stale = matches!(
-                            error.kind().access(),
-                            Some((_, _, AccessError::Leaked(_) | AccessError::Outdated(_)))
-                        );
-                        assert!(stale, "{name} in turn {value}: {error}");
-                        refused += 1;
+/// What the readers have in common.
+#[derive(Default)]
+struct Race {
+    shared: Mutex<Vec<(usize, NdArray)>>,
+    done: AtomicBool,
+    granted: AtomicUsize,
+    refused: AtomicUsize,
+}
+
+impl Race {
+    /// Reads what is shared until it is told to stop, and once more then.
+    fn read_on(&self) {
+        loop {
+            let done = self.done.load(Ordering::Acquire);
+            let arrays = locked(&self.shared).clone();
+            for (value, array) in &arrays {
+                for (name, read, expected) in READINGS {
+                    match read(array) {
+                        Ok(found) => {
+                            assert_eq!(found, expected(*value as f64), "{name} in turn {value}");
+                            self.granted.fetch_add(1, Ordering::Relaxed);
+                        }
+                        Err(error) => {
+                            let stale = matches!(
+                                error.kind().access(),
+                                Some((_, _, AccessError::Leaked(_) | AccessError::Outdated(_)))
+                            );
+                            assert!(stale, "{name} in turn {value}: {error}");
+                            self.refused.fetch_add(1, Ordering::Relaxed);
+                        }
                     }
                 }
             }
+            if done {
+                return;
+            }
+            drop(arrays);
+            thread::yield_now();
         }
-        drop(arrays);
-        thread::yield_now();
     }
-    (granted, refused)
+
+    /// Gives the readers time, in the first turn until one of them has read something.
+    fn wait(&self, turn: usize) {
+        thread::yield_now();
+        while turn == 0 && self.granted.load(Ordering::Relaxed) == 0 {
+            thread::yield_now();
+        }
+    }
 }
 
 /// Runs the readers beside an owner that does this in each turn.
-fn race(turn: impl Fn(usize, &Mutex<Vec<(usize, NdArray)>>)) {
-    let shared: Arc<Mutex<Vec<(usize, NdArray)>>> = Arc::default();
-    let done = AtomicBool::new(false);
-    let (granted, refused) = (AtomicUsize::new(0), AtomicUsize::new(0));
+fn race(turn: impl Fn(usize, &Race)) {
+    let race = Race::default();
     thread::scope(|scope| {
         for _ in 0..READERS {
-            scope.spawn(|| {
-                let (some, others) = read_on(&shared, &done);
-                granted.fetch_add(some, Ordering::Relaxed);
-                refused.fetch_add(others, Ordering::Relaxed);
-            });
+            scope.spawn(|| race.read_on());
         }
         for value in 0..TURNS {
-            turn(value, &shared);
+            turn(value, &race);
         }
-        done.store(true, Ordering::Relaxed);
+        race.done.store(true, Ordering::Release);
     });
-    assert!(granted.into_inner() > 0, "somebody came in time");
-    assert!(refused.into_inner() > 0, "somebody came too late");
+    assert!(race.granted.into_inner() > 0, "somebody came in time");
+    assert!(race.refused.into_inner() > 0, "somebody came too late");
 }
 
 fn filled(value: usize) -> NdArray {
@@ -125,14 +140,14 @@ fn filled(value: usize) -> NdArray {
 #[test]
 fn operations_race_with_a_workspace() {
     let workspace = Workspace::new("RACED");
-    race(|value, shared| {
+    race(|value, race| {
         workspace
             .scope(|_| {
                 // More than the block holds now and then, so that spilled arrays are read as well.
                 let count = if value % 7 == 0 { 6 } else { 2 };
                 let arrays = (0..count).map(|_| (value, filled(value))).collect();
-                *locked(shared) = arrays;
-                thread::yield_now();
+                *locked(&race.shared) = arrays;
+                race.wait(value);
             })
             .expect("opens and closes");
         if value % 11 == 0 {
@@ -145,18 +160,18 @@ fn operations_race_with_a_workspace() {
 #[test]
 fn operations_race_with_a_circular_workspace() {
     let workspace = Workspace::with_config("CIRCLED", WorkspaceConfig::new().circular(3));
-    race(|value, shared| {
+    race(|value, race| {
         let array = workspace
             .scope(|_| filled(value))
             .expect("opens and closes");
-        let mut arrays = locked(shared);
+        let mut arrays = locked(&race.shared);
         arrays.push((value, array));
         // Two more than have blocks, so that the last ones are stale.
         if arrays.len() > 5 {
             arrays.remove(0);
         }
         drop(arrays);
-        thread::yield_now();
+        race.wait(value);
     });
 }
 

@@ -226,9 +226,13 @@ fn optional_libraries(counts: &mut TestCounts) -> Outcome {
     }
     tests.extend(["blas", "interchange", "linalg"].map(|name| format!("--test={name}")));
     call(&[]).args(tests).run_counting(counts)?;
-    call(&["--doc", "--package=lodestride", "--features=lodestride/linalg"])
-        .args(["--", "linalg", "interchange", "cookbook"])
-        .run_counting(counts)?;
+    call(&[
+        "--doc",
+        "--package=lodestride",
+        "--features=lodestride/linalg",
+    ])
+    .args(["--", "linalg", "interchange", "cookbook"])
+    .run_counting(counts)?;
     cargo(&["test", "--quiet", "--package=lodestride-serde"])
         .args(["--features=safetensors", "--test=safetensors"])
         .run_counting(counts)

@@ -32,7 +32,7 @@ mod level3;
 mod packed;
 mod triangle;
 
-use lodestride_buffer::DType;
+use lodestride_buffer::{Argument, DType};
 use lodestride_kernels as kernels;
 use lodestride_shape::Shape;
 
@@ -107,9 +107,21 @@ pub enum Side {
     Right,
 }
 
-/// Checks that all operands have one float dtype.
+/// Checks that all operands can be read and have one float dtype. The result comes last, under the letter Z; with `results` 0
+/// there is none, and with 2 the operands are both.
 #[track_caller]
-fn expect_floats(op: &'static str, operands: &[&NdArray]) -> Result<()> {
+fn expect_floats(op: &'static str, operands: &[&NdArray], results: usize) -> Result<()> {
+    let inputs = operands.len() - results;
+    for (i, operand) in operands.iter().enumerate() {
+        let argument = match (i, results) {
+            (i, 2) => Argument::Output(i),
+            (i, 1) if i == inputs => Argument::Z,
+            (0, _) => Argument::X,
+            (1, _) => Argument::Y,
+            (i, _) => Argument::Input(i),
+        };
+        operand.expect_readable(op, argument)?;
+    }
     let dtype = operands.first().map_or(DType::F32, |first| first.dtype());
     if !dtype.is_float() {
         return Err(ArrayError::new(ArrayErrorKind::UnsupportedDType {

@@ -7,6 +7,7 @@ mod contract;
 mod path;
 mod subscripts;
 
+use lodestride_buffer::Argument;
 use lodestride_shape::normalize_axis;
 use smallvec::SmallVec;
 
@@ -40,6 +41,9 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn einsum(subscripts: &str, operands: &[&NdArray]) -> Result<NdArray> {
+        for (i, operand) in operands.iter().enumerate() {
+            operand.expect_readable("einsum", Argument::Input(i))?;
+        }
         evaluate("einsum", &read(subscripts, operands)?, operands)
     }
 
@@ -80,6 +84,8 @@ impl NdArray {
     #[doc(alias = "tensorMmul")]
     #[track_caller]
     pub fn tensordot(&self, rhs: &NdArray, axes: impl Into<AxisPairs>) -> Result<NdArray> {
+        self.expect_readable("tensordot", Argument::X)?;
+        rhs.expect_readable("tensordot", Argument::Y)?;
         let (left, right) = axes.into().resolve(self, rhs)?;
         let fits = |(&x, &y): (&usize, &usize)| self.shape()[x] == rhs.shape()[y];
         if left.len() != right.len() || !left.iter().zip(&right).all(fits) {

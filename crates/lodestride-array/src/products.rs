@@ -1,6 +1,6 @@
 //! Products other than the matrix product: inner, Kronecker, cross, powers and chains; and the trace.
 
-use lodestride_buffer::DType;
+use lodestride_buffer::{Argument, DType};
 
 use crate::NdArray;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, Result};
@@ -20,6 +20,8 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn inner(&self, rhs: &NdArray) -> Result<NdArray> {
+        self.expect_readable("inner", Argument::X)?;
+        rhs.expect_readable("inner", Argument::Y)?;
         if self.is_scalar() || rhs.is_scalar() {
             return self.mul(rhs);
         }
@@ -40,6 +42,8 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn vdot(&self, rhs: &NdArray) -> Result<NdArray> {
+        self.expect_readable("vdot", Argument::X)?;
+        rhs.expect_readable("vdot", Argument::Y)?;
         self.ravel()?.matmul(&rhs.ravel()?)
     }
 
@@ -57,6 +61,8 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn kron(&self, rhs: &NdArray) -> Result<NdArray> {
+        self.expect_readable("kron", Argument::X)?;
+        rhs.expect_readable("kron", Argument::Y)?;
         let rank = self.rank().max(rhs.rank());
         let (mut x, mut y) = (self.clone(), rhs.clone());
         for side in [&mut x, &mut y] {
@@ -108,6 +114,8 @@ impl NdArray {
                 }));
             }
         }
+        self.expect_readable("cross", Argument::X)?;
+        rhs.expect_readable("cross", Argument::Y)?;
         self.broadcast_with("cross", rhs)?;
         let parts = [0, 1, 2].map(|i| {
             let (j, k) = ((i + 1) % 3, (i + 2) % 3);
@@ -133,6 +141,7 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn trace(&self) -> Result<NdArray> {
+        self.expect_readable("trace", Argument::X)?;
         let diagonal = self.layout().diagonal(0).in_op("trace", self)?;
         self.with_layout(diagonal).sum(-1)
     }
@@ -151,6 +160,7 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn matrix_power(&self, exponent: u32) -> Result<NdArray> {
+        self.expect_readable("matrix_power", Argument::X)?;
         let n = self.square_matrices("matrix_power")?;
         let mut result = NdArray::eye_of(self.dtype(), n)?.broadcast_to(self.shape().clone())?;
         if exponent == 0 {
@@ -208,6 +218,7 @@ impl NdArray {
     pub fn multi_dot(arrays: &[&NdArray]) -> Result<NdArray> {
         let last = arrays.len().saturating_sub(1);
         for (i, array) in arrays.iter().enumerate() {
+            array.expect_readable("multi_dot", Argument::Input(i))?;
             let end = i == 0 || i == last;
             if !(array.rank() == 2 || (end && array.rank() == 1)) {
                 let expected = "matrices, or vectors at the ends";

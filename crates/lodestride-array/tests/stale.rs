@@ -3,6 +3,7 @@
 
 mod stale {
     pub(crate) mod picks;
+    mod products;
     pub(crate) mod table;
 }
 

@@ -151,7 +151,7 @@ pub fn gbmv(
     y: &NdArray,
 ) -> Result<()> {
     let diagonals = a.diagonals;
-    expect_floats("gbmv", &[diagonals, x, y])?;
+    expect_floats("gbmv", &[diagonals, x, y], 1)?;
     a.check("gbmv")?;
     let (from, to) = match transpose {
         Transpose::No => (diagonals.shape()[1], a.rows),
@@ -203,7 +203,7 @@ pub fn sbmv(
     beta: f64,
     y: &NdArray,
 ) -> Result<()> {
-    expect_floats("sbmv", &[diagonals, x, y])?;
+    expect_floats("sbmv", &[diagonals, x, y], 1)?;
     let n = one_sided("sbmv", triangle, diagonals)?.rows;
     let (x, y) = (
         flat("sbmv", x, n, diagonals)?,
@@ -242,7 +242,7 @@ pub fn tbmv(
     diagonals: &NdArray,
     x: &NdArray,
 ) -> Result<()> {
-    expect_floats("tbmv", &[diagonals, x])?;
+    expect_floats("tbmv", &[diagonals, x], 1)?;
     let band = one_sided("tbmv", triangle, diagonals)?;
     let x = flat("tbmv", x, band.rows, diagonals)?;
     x.expect_writable("tbmv")?;
@@ -279,7 +279,7 @@ pub fn tbsv(
     diagonals: &NdArray,
     x: &NdArray,
 ) -> Result<()> {
-    expect_floats("tbsv", &[diagonals, x])?;
+    expect_floats("tbsv", &[diagonals, x], 1)?;
     let band = one_sided("tbsv", triangle, diagonals)?;
     let x = flat("tbsv", x, band.rows, diagonals)?;
     x.expect_writable("tbsv")?;

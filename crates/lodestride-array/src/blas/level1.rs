@@ -10,8 +10,8 @@ use crate::error::{ArrayError, ArrayErrorKind, Result};
 
 /// Two operands of one shape; vectors of one length may lie along different axes.
 #[track_caller]
-fn pair(op: &'static str, x: &NdArray, y: &NdArray) -> Result<(NdArray, NdArray)> {
-    expect_floats(op, &[x, y])?;
+fn pair(op: &'static str, x: &NdArray, y: &NdArray, results: usize) -> Result<(NdArray, NdArray)> {
+    expect_floats(op, &[x, y], results)?;
     if x.shape() == y.shape() {
         return Ok((x.clone(), y.clone()));
     }
@@ -25,7 +25,7 @@ fn pair(op: &'static str, x: &NdArray, y: &NdArray) -> Result<(NdArray, NdArray)
 /// Two operands that are both results.
 #[track_caller]
 fn results(op: &'static str, x: &NdArray, y: &NdArray) -> Result<(NdArray, NdArray)> {
-    let both = pair(op, x, y)?;
+    let both = pair(op, x, y, 2)?;
     x.expect_writable(op)?;
     y.expect_writable(op)?;
     if x.shares_memory(y) {
@@ -56,7 +56,7 @@ fn widened(x: &NdArray) -> Result<NdArray> {
 /// ```
 #[track_caller]
 pub fn dot(x: &NdArray, y: &NdArray) -> Result<f64> {
-    let (x, y) = pair("dot", x, y)?;
+    let (x, y) = pair("dot", x, y, 0)?;
     let (x, y) = (widened(&x)?.ravel()?, widened(&y)?.ravel()?);
     x.matmul(&y)?.sum_number()
 }
@@ -75,7 +75,7 @@ pub fn dot(x: &NdArray, y: &NdArray) -> Result<f64> {
 /// ```
 #[track_caller]
 pub fn nrm2(x: &NdArray) -> Result<f64> {
-    expect_floats("nrm2", &[x])?;
+    expect_floats("nrm2", &[x], 0)?;
     let x = widened(x)?;
     let norm = x.norm2_number()?;
     // Below these the squares of elements that matter are no longer exact.
@@ -109,7 +109,7 @@ pub fn nrm2(x: &NdArray) -> Result<f64> {
 /// ```
 #[track_caller]
 pub fn asum(x: &NdArray) -> Result<f64> {
-    expect_floats("asum", &[x])?;
+    expect_floats("asum", &[x], 0)?;
     widened(x)?.norm1_number()
 }
 
@@ -149,7 +149,7 @@ pub fn iamin(x: &NdArray) -> Result<usize> {
 
 #[track_caller]
 fn expect_elements(op: &'static str, x: &NdArray) -> Result<()> {
-    expect_floats(op, &[x])?;
+    expect_floats(op, &[x], 0)?;
     if x.is_empty() {
         let expected = "at least one element";
         return Err(ArrayError::new(ArrayErrorKind::Empty { op, expected }));
@@ -199,7 +199,7 @@ pub fn swap(x: &NdArray, y: &NdArray) -> Result<()> {
 /// ```
 #[track_caller]
 pub fn copy(x: &NdArray, y: &NdArray) -> Result<()> {
-    let (x, y) = pair("copy", x, y)?;
+    let (x, y) = pair("copy", x, y, 1)?;
     y.assign_arg("copy", (&x).into())
 }
 
@@ -218,7 +218,7 @@ pub fn copy(x: &NdArray, y: &NdArray) -> Result<()> {
 /// ```
 #[track_caller]
 pub fn axpy(alpha: f64, x: &NdArray, y: &NdArray) -> Result<()> {
-    let (x, y) = pair("axpy", x, y)?;
+    let (x, y) = pair("axpy", x, y, 1)?;
     y.expect_writable("axpy")?;
     if alpha == 0.0 {
         return Ok(());
@@ -241,7 +241,7 @@ pub fn axpy(alpha: f64, x: &NdArray, y: &NdArray) -> Result<()> {
 /// ```
 #[track_caller]
 pub fn scal(alpha: f64, x: &NdArray) -> Result<()> {
-    expect_floats("scal", &[x])?;
+    expect_floats("scal", &[x], 1)?;
     x.muli(alpha)?;
     Ok(())
 }

@@ -32,7 +32,7 @@ pub fn gemv(
     beta: f64,
     y: &NdArray,
 ) -> Result<()> {
-    expect_floats("gemv", &[a, x, y])?;
+    expect_floats("gemv", &[a, x, y], 1)?;
     let a = transpose.of(a);
     let (rows, columns) = a.matrix_form("gemv")?;
     let (x, y) = (
@@ -60,7 +60,7 @@ pub fn gemv(
 /// ```
 #[track_caller]
 pub fn ger(alpha: f64, x: &NdArray, y: &NdArray, a: &NdArray) -> Result<()> {
-    expect_floats("ger", &[a, x, y])?;
+    expect_floats("ger", &[x, y, a], 1)?;
     let (x, y) = (vector("ger", x)?, vector("ger", y)?);
     expect_result("ger", a, x.len(), y.len())?;
     product("ger", alpha, &x.expand_dims(1)?, &y.expand_dims(0)?, 1.0, a)
@@ -88,7 +88,7 @@ pub fn symv(
     beta: f64,
     y: &NdArray,
 ) -> Result<()> {
-    expect_floats("symv", &[a, x, y])?;
+    expect_floats("symv", &[a, x, y], 1)?;
     let n = square_form("symv", a)?;
     let (x, y) = (column("symv", x, n, a)?, column("symv", y, n, a)?);
     y.expect_writable("symv")?;
@@ -111,7 +111,7 @@ pub fn symv(
 /// ```
 #[track_caller]
 pub fn syr(triangle: Triangle, alpha: f64, x: &NdArray, a: &NdArray) -> Result<()> {
-    expect_floats("syr", &[a, x])?;
+    expect_floats("syr", &[x, a], 1)?;
     let n = square_form("syr", a)?;
     a.expect_writable("syr")?;
     let x = column("syr", x, n, a)?;
@@ -133,7 +133,7 @@ pub fn syr(triangle: Triangle, alpha: f64, x: &NdArray, a: &NdArray) -> Result<(
 /// ```
 #[track_caller]
 pub fn syr2(triangle: Triangle, alpha: f64, x: &NdArray, y: &NdArray, a: &NdArray) -> Result<()> {
-    expect_floats("syr2", &[a, x, y])?;
+    expect_floats("syr2", &[x, y, a], 1)?;
     let n = square_form("syr2", a)?;
     a.expect_writable("syr2")?;
     let (x, y) = (column("syr2", x, n, a)?, column("syr2", y, n, a)?);
@@ -162,6 +162,7 @@ pub fn trmv(
     a: &NdArray,
     x: &NdArray,
 ) -> Result<()> {
+    expect_floats("trmv", &[a, x], 1)?;
     let x = column("trmv", x, square_form("trmv", a)?, a)?;
     trmm(Side::Left, triangle, transpose, diagonal, 1.0, a, &x)
 }
@@ -189,6 +190,7 @@ pub fn trsv(
     a: &NdArray,
     x: &NdArray,
 ) -> Result<()> {
+    expect_floats("trsv", &[a, x], 1)?;
     let x = column("trsv", x, square_form("trsv", a)?, a)?;
     trsm(Side::Left, triangle, transpose, diagonal, 1.0, a, &x)
 }

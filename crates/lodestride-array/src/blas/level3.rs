@@ -43,7 +43,7 @@ pub fn gemm(
     beta: f64,
     c: &NdArray,
 ) -> Result<()> {
-    expect_floats("gemm", &[a, b, c])?;
+    expect_floats("gemm", &[a, b, c], 1)?;
     let (a, b) = (transpose_a.of(a), transpose_b.of(b));
     let (rows, inner) = a.matrix_form("gemm")?;
     let (depth, columns) = b.matrix_form("gemm")?;
@@ -78,7 +78,7 @@ pub fn symm(
     beta: f64,
     c: &NdArray,
 ) -> Result<()> {
-    expect_floats("symm", &[a, b, c])?;
+    expect_floats("symm", &[a, b, c], 1)?;
     let n = square_form("symm", a)?;
     let (rows, columns) = b.matrix_form("symm")?;
     match side {
@@ -134,7 +134,7 @@ pub fn syrk(
     beta: f64,
     c: &NdArray,
 ) -> Result<()> {
-    expect_floats("syrk", &[a, c])?;
+    expect_floats("syrk", &[a, c], 1)?;
     let a = transpose.of(a);
     let (n, _) = a.matrix_form("syrk")?;
     expect_result("syrk", c, n, n)?;
@@ -165,7 +165,7 @@ pub fn syr2k(
     beta: f64,
     c: &NdArray,
 ) -> Result<()> {
-    expect_floats("syr2k", &[a, b, c])?;
+    expect_floats("syr2k", &[a, b, c], 1)?;
     let (a, b) = (transpose.of(a), transpose.of(b));
     let (n, _) = a.matrix_form("syr2k")?;
     b.matrix_form("syr2k")?;
@@ -279,7 +279,7 @@ fn sided(
     a: &NdArray,
     b: &NdArray,
 ) -> Result<Option<(Triangular, NdArray)>> {
-    expect_floats(op, &[a, b])?;
+    expect_floats(op, &[a, b], 1)?;
     let n = square_form(op, a)?;
     let (rows, columns) = b.matrix_form(op)?;
     match side {

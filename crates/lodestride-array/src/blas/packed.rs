@@ -117,7 +117,6 @@ fn matrix_for(
     packed: &NdArray,
     x: &NdArray,
 ) -> Result<NdArray> {
-    expect_floats(op, &[packed, x])?;
     let (flat, n) = (vector(op, packed)?, vector(op, x)?.len());
     if flat.len() != packed_len(n) {
         let expected = "n (n + 1) / 2 packed elements beside a vector of n";
@@ -149,6 +148,7 @@ pub fn spmv(
     beta: f64,
     y: &NdArray,
 ) -> Result<()> {
+    expect_floats("spmv", &[packed, x, y], 1)?;
     let matrix = matrix_for("spmv", triangle, packed, x)?;
     symv(triangle, alpha, &matrix, x, beta, y)
 }
@@ -168,6 +168,7 @@ pub fn spmv(
 /// ```
 #[track_caller]
 pub fn spr(triangle: Triangle, alpha: f64, x: &NdArray, packed: &NdArray) -> Result<()> {
+    expect_floats("spr", &[x, packed], 1)?;
     let matrix = matrix_for("spr", triangle, packed, x)?;
     packed.expect_writable("spr")?;
     syr(triangle, alpha, x, &matrix)?;
@@ -195,6 +196,7 @@ pub fn spr2(
     y: &NdArray,
     packed: &NdArray,
 ) -> Result<()> {
+    expect_floats("spr2", &[x, y, packed], 1)?;
     let matrix = matrix_for("spr2", triangle, packed, x)?;
     packed.expect_writable("spr2")?;
     syr2(triangle, alpha, x, y, &matrix)?;
@@ -222,6 +224,7 @@ pub fn tpmv(
     packed: &NdArray,
     x: &NdArray,
 ) -> Result<()> {
+    expect_floats("tpmv", &[packed, x], 1)?;
     let matrix = matrix_for("tpmv", triangle, packed, x)?;
     trmv(triangle, transpose, diagonal, &matrix, x)
 }
@@ -247,6 +250,7 @@ pub fn tpsv(
     packed: &NdArray,
     x: &NdArray,
 ) -> Result<()> {
+    expect_floats("tpsv", &[packed, x], 1)?;
     let matrix = matrix_for("tpsv", triangle, packed, x)?;
     trsv(triangle, transpose, diagonal, &matrix, x)
 }

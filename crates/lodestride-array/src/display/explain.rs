@@ -149,8 +149,17 @@ impl NdArray {
     /// For each place the first index it is seen under and how often it is seen; a point for places that are not.
     fn indices(&self, range: &std::ops::Range<usize>) -> Vec<String> {
         let mut seen: Vec<(String, usize)> = vec![(String::new(), 0); range.len()];
+        // A broadcast axis is not walked: it shows every place as often as it is long.
+        let axes = || self.shape().iter().zip(self.strides().iter());
+        let walked: Vec<usize> = axes()
+            .map(|(&n, &step)| if step == 0 { n.min(1) } else { n })
+            .collect();
+        let repeats: usize = axes()
+            .filter(|&(_, &step)| step == 0)
+            .map(|(&n, _)| n)
+            .product();
         let mut index = vec![0usize; self.rank()];
-        for _ in 0..self.len().min(DRAWN * DRAWN) {
+        for _ in 0..walked.iter().product::<usize>().min(DRAWN * DRAWN) {
             let steps = index.iter().zip(self.strides().iter());
             let distance: isize = steps.map(|(&i, &stride)| i as isize * stride).sum();
             let place = self.layout().offset().wrapping_add_signed(distance) - range.start;
@@ -163,8 +172,8 @@ impl NdArray {
                     parts.join(",")
                 };
             }
-            *times += 1;
-            for (place, &size) in index.iter_mut().zip(self.shape().iter()).rev() {
+            *times += repeats;
+            for (place, &size) in index.iter_mut().zip(&walked).rev() {
                 *place += 1;
                 if *place < size {
                     break;
@@ -217,6 +226,12 @@ mod tests {
             let found = array.explain();
             assert_eq!(found, expected, "\n{found}\n");
         }
+        let pair = NdArray::from([7i32, 8]).broadcast_to([100_000, 2]).unwrap();
+        assert!(
+            pair.explain().ends_with("index  0,0 x100000  0,1 x100000"),
+            "{}",
+            pair.explain()
+        );
         let long = NdArray::zeros([40]).unwrap().explain();
         assert!(
             long.lines().all(|line| line.len() <= 80) && long.lines().count() > 8,

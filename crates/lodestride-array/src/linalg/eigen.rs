@@ -1,6 +1,7 @@
 //! Eigenvalues and eigenvectors.
 
 use faer::Side;
+use lodestride_buffer::Argument;
 use lodestride_shape::Shape;
 
 use super::matrices::{LinalgProblem, Matrices, checked};
@@ -87,6 +88,7 @@ impl NdArray {
     #[track_caller]
     pub fn eigh_generalized(&self, b: &NdArray) -> Result<SymmetricEigen> {
         let op = "eigh_generalized";
+        b.expect_readable(op, Argument::Y)?;
         if self.rank() != 2 || self.shape() != b.shape() || !self.is_square() {
             let expected = "two square matrices of one size";
             let (lhs, rhs) = (ArraySummary::of(self), ArraySummary::of(b));

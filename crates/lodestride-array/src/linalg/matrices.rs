@@ -6,7 +6,7 @@
 use std::fmt;
 
 use faer::MatRef;
-use lodestride_buffer::DType;
+use lodestride_buffer::{Argument, DType};
 use lodestride_shape::{Order, Shape};
 
 use crate::NdArray;
@@ -121,6 +121,7 @@ impl Matrices {
     /// Reads the array, of which every element must be finite.
     #[track_caller]
     pub(super) fn of(op: &'static str, array: &NdArray) -> Result<Self> {
+        array.expect_readable(op, Argument::X)?;
         let [batch @ .., rows, columns] = &array.shape()[..] else {
             let expected = "a matrix, or a batch of them in the last two axes";
             let array = ArraySummary::of(array);

@@ -2,6 +2,7 @@
 
 use faer::linalg::solvers::{DenseSolveCore, Llt, PartialPivLu, Solve};
 use faer::{MatRef, Side};
+use lodestride_buffer::Argument;
 use lodestride_shape::{Shape, broadcast_shapes};
 
 use super::matrices::{LinalgProblem, Matrices, checked, problem};
@@ -96,6 +97,8 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn solve(&self, b: &NdArray) -> Result<NdArray> {
+        self.expect_readable("solve", Argument::X)?;
+        b.expect_readable("solve", Argument::Y)?;
         let n = self.square_matrices("solve")?;
         if b.rank() == 1 {
             return Ok(self

@@ -2,7 +2,7 @@
 
 use faer::linalg::solvers::Svd as Factors;
 
-use lodestride_buffer::DType;
+use lodestride_buffer::{Argument, DType};
 use lodestride_shape::interval;
 
 use super::matrices::{LinalgProblem, Matrices, checked, problem};
@@ -281,6 +281,7 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn lstsq(&self, b: &NdArray) -> Result<LeastSquares> {
+        b.expect_readable("lstsq", Argument::Y)?;
         let (rows, _) = self.matrix_form("lstsq")?;
         let right = if b.rank() == 1 {
             b.expand_dims(1)?

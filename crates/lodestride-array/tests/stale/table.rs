@@ -316,6 +316,7 @@ pub(crate) static TABLE: &[&[Row]] = &[
     COMPOSED,
     super::picks::PICKS,
     super::picks::ELSE,
+    super::products::PRODUCTS,
     unary!("m": "neg" neg negi neg_into, "abs" abs absi abs_into, "sign" sign signi sign_into,
         "square" square squarei square_into, "cube" cube cubei cube_into, "reciprocal" reciprocal reciprocali reciprocal_into,
         "one_minus" one_minus one_minusi one_minus_into, "sqrt" sqrt sqrti sqrt_into, "rsqrt" rsqrt rsqrti rsqrt_into,

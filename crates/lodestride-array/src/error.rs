@@ -11,7 +11,7 @@ use std::error::Error;
 use std::fmt;
 use std::panic::Location;
 
-use lodestride_buffer::{AccessError, AllocError, Argument, DType, note_stale_use};
+use lodestride_buffer::{AccessError, AllocError, Argument, DType, DlPackError, note_stale_use};
 use lodestride_kernels::KernelError;
 use lodestride_shape::{Order, Shape, ShapeError};
 
@@ -97,6 +97,7 @@ impl Error for ArrayError {
             ArrayErrorKind::Shape { source, .. } => Some(source),
             ArrayErrorKind::Access { source, .. } => Some(source),
             ArrayErrorKind::Allocation { source, .. } => Some(source),
+            ArrayErrorKind::DlPack { source, .. } => Some(source),
             ArrayErrorKind::Kernel { source } => Some(source),
             _ => None,
         }
@@ -248,6 +249,13 @@ pub enum ArrayErrorKind {
         dtype: DType,
         /// Why.
         source: AllocError,
+    },
+    /// A tensor of another library that no array can be made of, or the other way round.
+    DlPack {
+        /// The method.
+        op: &'static str,
+        /// Why.
+        source: DlPackError,
     },
     /// An error of the numeric kernels, with its own op name and argument.
     Kernel {

@@ -35,6 +35,7 @@
 //! | Own loops | [`map`](NdArray::map), [`zip_map`](NdArray::zip_map), [`view`](NdArray::view), [`view_mut`](NdArray::view_mut) |
 //! | Several operations in one pass | [`lazy`](NdArray::lazy) |
 //! | NaN, infinity and time of operations | [`Checks`], [`Profile`] |
+//! | Other libraries' memory | [`to_dlpack`](NdArray::to_dlpack), [`from_dlpack`](NdArray::from_dlpack), the feature `ndarray` |
 //! | Workspaces | [`detach`](NdArray::detach), [`leverage_to`](NdArray::leverage_to); kinds of arrays: [`WorkspaceManager`] |
 //!
 //! # Rules
@@ -113,6 +114,7 @@ mod convolution;
 mod create;
 mod display;
 mod distance;
+mod dlpack;
 mod einsum;
 mod error;
 mod fancy;
@@ -151,11 +153,12 @@ mod walk;
 #[cfg(feature = "mmap")]
 pub use lodestride_buffer::MappedFile;
 pub use lodestride_buffer::{
-    AccessError, AllocError, AllocationPolicy, Argument, Bool, Buffer, DType, DebugMode, Element,
-    HostType, LearningPolicy, PlanReason, ResetPolicy, Scalar, ScalarKind, SpillPolicy, Timeline,
-    TimelineEvent, TimelineKind, Workspace, WorkspaceConfig, WorkspaceError, WorkspaceGuard,
-    WorkspaceName, WorkspacePlan, WorkspaceStats, all_workspaces, bf16, current_workspace,
-    debug_mode, destroy_thread_workspaces, f16, memory, open_workspaces, scope_out, set_debug_mode,
+    AccessError, AllocError, AllocationPolicy, Argument, Bool, Buffer, DType, DebugMode, DlManaged,
+    DlManagedVersioned, DlPackError, DlPlaces, DlTensor, Element, HostType, LearningPolicy,
+    PlanReason, ResetPolicy, Scalar, ScalarKind, SpillPolicy, Timeline, TimelineEvent,
+    TimelineKind, Workspace, WorkspaceConfig, WorkspaceError, WorkspaceGuard, WorkspaceName,
+    WorkspacePlan, WorkspaceStats, all_workspaces, bf16, current_workspace, debug_mode,
+    destroy_thread_workspaces, f16, memory, open_workspaces, scope_out, set_debug_mode,
     set_room_aside, thread_workspace, thread_workspaces, with_default_dtype, with_dtype,
 };
 pub use lodestride_kernels as kernels;

@@ -70,6 +70,7 @@ mod buffer;
 mod cache;
 mod counters;
 mod create;
+mod dlpack;
 mod dtype;
 mod error;
 mod floor;
@@ -101,6 +102,7 @@ mod workspace;
 
 pub use access::Holder;
 pub use buffer::Buffer;
+pub use dlpack::{DlManaged, DlManagedVersioned, DlPackError, DlPlaces, DlTensor};
 pub use dtype::{Bool, DType, Element, UnknownDType, with_default_dtype};
 pub use error::{
     AccessError, AllocError, Argument, BusyAccess, FullWorkspace, LimitFacts, ReadOnlyAccess,

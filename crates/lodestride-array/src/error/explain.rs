@@ -248,6 +248,7 @@ impl ArrayErrorKind {
     fn write_value_reason(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Shape { op, source, .. } => write!(f, "{op}: {source}"),
+            Self::DlPack { op, source } => write!(f, "{op}: {source}"),
             Self::Allocation {
                 op,
                 shape,

@@ -209,7 +209,7 @@ fn arrays_of_finished_workspaces() -> Result<()> {
     let a = counting(&[3, 4])?;
     check(vec![
         case!("operand", [&a], a.addi(&lost), Array Kind::Kernel { source: KernelError::Access { .. } },
-            ["Op [add] Y argument", "leaked workspace pointer", "[LOOP]", "f32 [3, 4]", "help: "]),
+            ["Op [addi] Y argument", "leaked workspace pointer", "[LOOP]", "f32 [3, 4]", "help: "]),
         case!("source of assign", [&a], a.assign(&lost), Array Kind::Kernel { source: KernelError::Access { .. } },
             ["Op [assign] Y argument", "leaked"]),
         case!("reading", [], lost.to_vec::<f32>(), Array Kind::Access { .. },

@@ -8,22 +8,7 @@ use std::collections::BTreeSet;
 use lodestride_array::kernels::{BinaryOp, UnaryOp};
 use lodestride_array::{DType, Layout, NdArray, Order, Result, with_dtype};
 use support::matrix::{all_shapes, layout_matrix, numbered, repeated};
-
-const DTYPES: [DType; 13] = [
-    DType::Bool,
-    DType::U8,
-    DType::I8,
-    DType::U16,
-    DType::I16,
-    DType::U32,
-    DType::I32,
-    DType::U64,
-    DType::I64,
-    DType::F16,
-    DType::BF16,
-    DType::F32,
-    DType::F64,
-];
+use support::report;
 
 /// The elements in C order, found by counting positions and adding up steps.
 fn plain_read(array: &NdArray) -> Vec<f64> {
@@ -39,20 +24,6 @@ fn plain_read(array: &NdArray) -> Vec<f64> {
             with_dtype!(array.dtype(), T => lodestride_array::Scalar::from(guard.slice::<T>()[place as usize]).as_f64())
         })
         .collect()
-}
-
-fn report(checked: usize, failed: &[String]) {
-    let shown = failed
-        .iter()
-        .take(30)
-        .cloned()
-        .collect::<Vec<_>>()
-        .join("\n");
-    assert!(
-        failed.is_empty(),
-        "{} of {checked} cases failed:\n{shown}",
-        failed.len()
-    );
 }
 
 #[test]
@@ -161,7 +132,7 @@ fn writes_reach_every_layout_and_nothing_else() {
 #[test]
 fn every_dtype_is_read_in_every_layout() {
     let (mut checked, mut failed) = (0, Vec::new());
-    for dtype in DTYPES {
+    for dtype in DType::ALL {
         for shape in [&[][..], &[0], &[3, 4], &[2, 1, 3], &[2, 3, 2]] {
             let array = numbered(dtype, shape).unwrap();
             let wanted = plain_read(&array);

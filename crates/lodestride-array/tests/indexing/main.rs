@@ -11,17 +11,4 @@ mod scatter;
 #[path = "../support/mod.rs"]
 mod support;
 
-/// Fails once, with the first complaints of all.
-fn report(checked: usize, failed: &[String]) {
-    let shown = failed
-        .iter()
-        .take(20)
-        .cloned()
-        .collect::<Vec<_>>()
-        .join("\n");
-    assert!(
-        failed.is_empty(),
-        "{} of {checked} cases failed:\n{shown}",
-        failed.len()
-    );
-}
+use support::report;

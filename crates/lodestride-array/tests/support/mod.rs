@@ -89,3 +89,18 @@ pub(crate) fn counted(shape: &[usize]) -> NdArray {
     let values: Vec<f32> = (0..count).map(|i| i as f32).collect();
     NdArray::from_vec(values, shape).unwrap()
 }
+
+/// Fails once, with the first complaints of all.
+pub(crate) fn report(checked: usize, failed: &[String]) {
+    let shown = failed
+        .iter()
+        .take(30)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join("\n");
+    assert!(
+        failed.is_empty(),
+        "{} of {checked} cases failed:\n{shown}",
+        failed.len()
+    );
+}

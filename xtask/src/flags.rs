@@ -75,9 +75,10 @@ xflags::xflags! {
             optional --features features: String
         }
 
-        /// Buffer and array tests under the address and thread sanitizers; needs a nightly toolchain and says so without one.
+        /// Buffer, kernel and array tests under the address and thread sanitizers, the buffer's under Miri; needs a nightly toolchain
+        /// and says so without one.
         cmd sanitize {
-            /// Only this one: `address` or `thread`.
+            /// Only this one: `address`, `thread` or `miri`.
             optional --only only: String
         }
 

@@ -2,8 +2,8 @@
 //! result of its own generation or says that the array is stale; none sees recycled memory. Also run under the address and
 //! the thread sanitizer.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::thread;
 
 use lodestride_array::{
@@ -12,18 +12,6 @@ use lodestride_array::{
 
 const TURNS: usize = 150;
 const READERS: usize = 3;
-
-/// Takes a lock by trying: the standard library's way of waiting is compiled without instrumentation, so the thread sanitizer
-/// would not know the order it makes.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    loop {
-        match mutex.try_lock() {
-            Ok(guard) => return guard,
-            Err(TryLockError::WouldBlock) => thread::yield_now(),
-            Err(TryLockError::Poisoned(_)) => panic!("another thread has failed"),
-        }
-    }
-}
 
 /// An operation on an array full of one value, and what it gives.
 type Reading = (
@@ -152,7 +140,7 @@ fn operations_race_with_a_workspace() {
                 // More than the block holds now and then, so that spilled arrays are read as well.
                 let count = if value % 7 == 0 { 6 } else { 2 };
                 let arrays = (0..count).map(|_| (value, filled(value))).collect();
-                *locked(&race.shared) = arrays;
+                *race.shared.lock().expect("no thread has failed") = arrays;
                 race.wait(value);
             })
             .expect("opens and closes");
@@ -170,7 +158,7 @@ fn operations_race_with_a_circular_workspace() {
         let array = workspace
             .scope(|_| filled(value))
             .expect("opens and closes");
-        let mut arrays = locked(&race.shared);
+        let mut arrays = race.shared.lock().expect("no thread has failed");
         arrays.push((value, array));
         // Two more than have blocks, so that the last ones are stale.
         if arrays.len() > 5 {

@@ -2,13 +2,14 @@
 
 use lodestride_buffer::{Argument, Scalar};
 use lodestride_kernels as kernels;
-use lodestride_shape::{Axes, Order, Shape, normalize_axis};
+use lodestride_shape::{Axes, Shape, normalize_axis};
 use smallvec::SmallVec;
 
 use crate::NdArray;
 use crate::arg::IndexList;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, OrFail, Result};
 use crate::pad::PadMode;
+use crate::target::Target;
 
 impl NdArray {
     /// The elements moved `shift` places along an axis; those that leave it at one end come in at the other.
@@ -26,23 +27,45 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn roll(&self, shift: isize, axis: isize) -> Result<NdArray> {
-        const OP: &str = "roll";
-        let axis = normalize_axis(axis, self.rank()).in_op(OP, self)?;
+        self.roll_to("roll", shift, axis, Target::New)
+    }
+
+    /// [`roll`](Self::roll) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`roll`](Self::roll); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn roll_into(&self, shift: isize, axis: isize, out: &NdArray) -> Result<()> {
+        self.roll_to("roll_into", shift, axis, Target::Into(out))
+            .map(drop)
+    }
+
+    #[track_caller]
+    fn roll_to(
+        &self,
+        op: &'static str,
+        shift: isize,
+        axis: isize,
+        target: Target<'_>,
+    ) -> Result<NdArray> {
+        let axis = normalize_axis(axis, self.rank()).in_op(op, self)?;
         let size = self.shape()[axis];
-        let out = self.recycled_like(OP, self.dtype(), Order::C)?;
         let shift = match size {
             0 => 0,
             size => shift.rem_euclid(size as isize) as usize,
         };
-        for (from, to) in [
+        let halves = [
             (0..size - shift, shift..size),
             (size - shift..size, 0..shift),
-        ] {
-            let source = self.narrowed(OP, axis, from)?;
-            let target = out.narrowed(OP, axis, to)?;
-            kernels::copy(source.operand().into(), target.operand()).or_fail(OP)?;
-        }
-        Ok(out)
+        ];
+        target.fill(op, self.dtype(), self.shape().clone(), &[self], |out| {
+            for (from, to) in halves {
+                let source = self.narrowed(op, axis, from)?;
+                let target = out.narrowed(op, axis, to)?;
+                kernels::copy(source.operand().into(), target.operand()).or_fail(op)?;
+            }
+            Ok(())
+        })
     }
 
     /// [`roll`](Self::roll) of all elements as one row in C order; the shape stays.
@@ -62,6 +85,16 @@ impl NdArray {
         self.expect_readable("roll_flat", Argument::X)?;
         let rolled = self.ravel()?.roll(shift, 0)?;
         Ok(rolled.reshape(self.shape())?.owning())
+    }
+
+    /// [`roll_flat`](Self::roll_flat) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`roll_flat`](Self::roll_flat); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not
+    /// fit.
+    #[track_caller]
+    pub fn roll_flat_into(&self, shift: isize, out: &NdArray) -> Result<()> {
+        out.store("roll_flat_into", || self.roll_flat(shift))
     }
 
     /// A view turned by `quarters` of a circle in the plane of two axes, from the first towards the second.
@@ -148,6 +181,16 @@ impl NdArray {
         self.take(&positions, axis)
     }
 
+    /// [`repeat_each`](Self::repeat_each) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`repeat_each`](Self::repeat_each); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does
+    /// not fit.
+    #[track_caller]
+    pub fn repeat_each_into(&self, counts: &[usize], axis: isize, out: &NdArray) -> Result<()> {
+        out.store("repeat_each_into", || self.repeat_each(counts, axis))
+    }
+
     /// The array with `count` positions of one value behind it along an axis.
     ///
     /// # Errors
@@ -162,7 +205,24 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn append(&self, count: usize, value: impl Into<Scalar>, axis: isize) -> Result<NdArray> {
-        self.longer("append", [0, count], value.into(), axis)
+        self.longer("append", [0, count], (value.into(), axis), Target::New)
+    }
+
+    /// [`append`](Self::append) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn append_into(
+        &self,
+        count: usize,
+        value: impl Into<Scalar>,
+        axis: isize,
+        out: &NdArray,
+    ) -> Result<()> {
+        let given = (value.into(), axis);
+        self.longer("append_into", [0, count], given, Target::Into(out))
+            .map(drop)
     }
 
     /// The array with `count` positions of one value before it along an axis.
@@ -171,7 +231,24 @@ impl NdArray {
     /// [`ArrayErrorKind::Shape`] for a wrong axis.
     #[track_caller]
     pub fn prepend(&self, count: usize, value: impl Into<Scalar>, axis: isize) -> Result<NdArray> {
-        self.longer("prepend", [count, 0], value.into(), axis)
+        self.longer("prepend", [count, 0], (value.into(), axis), Target::New)
+    }
+
+    /// [`prepend`](Self::prepend) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`prepend`](Self::prepend); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn prepend_into(
+        &self,
+        count: usize,
+        value: impl Into<Scalar>,
+        axis: isize,
+        out: &NdArray,
+    ) -> Result<()> {
+        let given = (value.into(), axis);
+        self.longer("prepend_into", [count, 0], given, Target::Into(out))
+            .map(drop)
     }
 
     #[track_caller]
@@ -179,13 +256,13 @@ impl NdArray {
         &self,
         op: &'static str,
         width: [usize; 2],
-        value: Scalar,
-        axis: isize,
+        (value, axis): (Scalar, isize),
+        target: Target<'_>,
     ) -> Result<NdArray> {
         let axis = normalize_axis(axis, self.rank()).in_op(op, self)?;
         let mut widths: SmallVec<[[usize; 2]; 6]> = SmallVec::from_elem([0, 0], self.rank());
         widths[axis] = width;
-        self.padded(op, &widths, &PadMode::constant(value))
+        self.padded(op, &widths, &PadMode::constant(value), target)
     }
 
     /// Views of the parts of an axis between the given positions: `[2, 5]` cuts before 2 and before 5.
@@ -330,5 +407,24 @@ impl NdArray {
             part(&out)?.assign(&part(self)?.flip(axis as isize)?)?;
         }
         Ok(out)
+    }
+
+    /// [`reverse_sequence`](Self::reverse_sequence) into an array of the result's shape: it is made elsewhere and copied
+    /// there.
+    ///
+    /// # Errors
+    /// As [`reverse_sequence`](Self::reverse_sequence); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when
+    /// `out` does not fit.
+    #[track_caller]
+    pub fn reverse_sequence_into(
+        &self,
+        lengths: &[usize],
+        axis: isize,
+        batch_axis: isize,
+        out: &NdArray,
+    ) -> Result<()> {
+        out.store("reverse_sequence_into", || {
+            self.reverse_sequence(lengths, axis, batch_axis)
+        })
     }
 }

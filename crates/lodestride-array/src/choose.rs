@@ -3,12 +3,14 @@
 use lodestride_buffer::{DType, Scalar};
 use lodestride_kernels::{self as kernels, Input};
 use lodestride_shape::{Order, Shape};
+use smallvec::SmallVec;
 
 use crate::NdArray;
 use crate::arg::Arg;
 use crate::checks::watched;
 use crate::compute::promoted;
 use crate::error::{OrFail, Result};
+use crate::target::Target;
 
 impl NdArray {
     /// The elements of `a` where this mask is true, those of `b` elsewhere; all three broadcast.
@@ -27,30 +29,55 @@ impl NdArray {
     #[doc(alias = "where")]
     #[track_caller]
     pub fn select<'a, 'b>(&self, a: impl Into<Arg<'a>>, b: impl Into<Arg<'b>>) -> Result<NdArray> {
+        self.select_to("select", &a.into(), &b.into(), Target::New)
+    }
+
+    /// [`select`](Self::select) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`select`](Self::select); [`ArrayErrorKind::OutputShape`](crate::ArrayErrorKind::OutputShape) or
+    /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
+    #[track_caller]
+    pub fn select_into<'a, 'b>(
+        &self,
+        a: impl Into<Arg<'a>>,
+        b: impl Into<Arg<'b>>,
+        out: &NdArray,
+    ) -> Result<()> {
         let (a, b) = (a.into(), b.into());
-        let dtype = match (&a, &b) {
+        self.select_to("select_into", &a, &b, Target::Into(out))
+            .map(drop)
+    }
+
+    #[track_caller]
+    pub(crate) fn select_to(
+        &self,
+        op: &'static str,
+        a: &Arg<'_>,
+        b: &Arg<'_>,
+        target: Target<'_>,
+    ) -> Result<NdArray> {
+        let dtype = match (a, b) {
             (Arg::Array(a), b) => promoted(a.dtype(), b),
-            (Arg::Scalar(_), Arg::Array(b)) => promoted(b.dtype(), &a),
+            (Arg::Scalar(_), Arg::Array(b)) => promoted(b.dtype(), a),
             (Arg::Scalar(a), Arg::Scalar(b)) => weak_dtype(*a).promote_scalar(b.kind()),
         };
         let mut shape = self.shape().clone();
-        for arg in [&a, &b] {
+        let mut inputs = SmallVec::<[&NdArray; 3]>::from_slice(&[self]);
+        for arg in [a, b] {
             if let Arg::Array(array) = arg {
                 let stretched = self.with_shape_only(&shape);
                 shape = stretched
                     .unwrap_or_else(|| self.clone())
-                    .broadcast_with("select", array)?;
+                    .broadcast_with(op, array)?;
+                inputs.push(array);
             }
         }
-        let out = NdArray::recycled_ordered("select", dtype, shape, Order::C)?;
-        let mask = self.broadcast_into("select", &out)?;
-        let (a, b) = (
-            a.broadcast_into("select", &out)?,
-            b.broadcast_into("select", &out)?,
-        );
-        kernels::select(mask.operand().into(), a.input(), b.input(), out.operand())
-            .or_fail("select")?;
-        Ok(out)
+        target.fill(op, dtype, shape, &inputs, |out| {
+            let mask = self.broadcast_into(op, out)?;
+            let (a, b) = (a.broadcast_into(op, out)?, b.broadcast_into(op, out)?);
+            kernels::select(mask.operand().into(), a.input(), b.input(), out.operand()).or_fail(op)
+        })
     }
 
     /// This array stretched to a shape, if it reaches it.
@@ -85,6 +112,28 @@ impl NdArray {
         let run = || kernels::clip(self.operand().into(), low, high, out.operand());
         watched("clip", &[self], &out, run)?;
         Ok(out)
+    }
+
+    /// [`clip`](Self::clip) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`clip`](Self::clip); [`ArrayErrorKind::OutputShape`](crate::ArrayErrorKind::OutputShape) or
+    /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
+    #[track_caller]
+    pub fn clip_into(
+        &self,
+        low: impl Into<Scalar>,
+        high: impl Into<Scalar>,
+        out: &NdArray,
+    ) -> Result<()> {
+        let (low, high) = (low.into(), high.into());
+        let dtype = self
+            .dtype()
+            .promote_scalar(low.kind())
+            .promote_scalar(high.kind());
+        out.expect_output("clip_into", self.shape(), dtype)?;
+        let run = || kernels::clip(self.operand().into(), low, high, out.operand());
+        watched("clip_into", &[self], out, run)
     }
 
     /// [`clip`](Self::clip) in place.

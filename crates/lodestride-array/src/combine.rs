@@ -2,11 +2,12 @@
 
 use lodestride_buffer::{Argument, DType};
 use lodestride_kernels as kernels;
-use lodestride_shape::{Order, Shape, normalize_axis, normalize_new_axis};
+use lodestride_shape::{Shape, normalize_axis, normalize_new_axis};
 use smallvec::SmallVec;
 
 use crate::NdArray;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, OrFail, Result};
+use crate::target::Target;
 
 /// The dtype all arrays promote to.
 #[track_caller]
@@ -41,7 +42,16 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn concat(arrays: &[&NdArray], axis: isize) -> Result<NdArray> {
-        join("concat", arrays, axis)
+        join("concat", arrays, axis, Target::New)
+    }
+
+    /// [`concat`](Self::concat) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`concat`](Self::concat); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn concat_into(arrays: &[&NdArray], axis: isize, out: &NdArray) -> Result<()> {
+        join("concat_into", arrays, axis, Target::Into(out)).map(drop)
     }
 
     /// Matrices side by side, that is along axis 1; vectors one after the other.
@@ -50,8 +60,16 @@ impl NdArray {
     /// As [`concat`](Self::concat).
     #[track_caller]
     pub fn hstack(arrays: &[&NdArray]) -> Result<NdArray> {
-        let vectors = arrays.first().is_some_and(|first| first.rank() == 1);
-        join("hstack", arrays, if vectors { 0 } else { 1 })
+        join("hstack", arrays, beside(arrays), Target::New)
+    }
+
+    /// [`hstack`](Self::hstack) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`hstack`](Self::hstack); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn hstack_into(arrays: &[&NdArray], out: &NdArray) -> Result<()> {
+        join("hstack_into", arrays, beside(arrays), Target::Into(out)).map(drop)
     }
 
     /// Matrices below each other, that is along axis 0; vectors become the rows of a matrix.
@@ -60,16 +78,16 @@ impl NdArray {
     /// As [`concat`](Self::concat).
     #[track_caller]
     pub fn vstack(arrays: &[&NdArray]) -> Result<NdArray> {
-        let mut rows = SmallVec::<[NdArray; 4]>::new();
-        for array in arrays {
-            rows.push(if array.rank() == 1 {
-                array.expand_dims(0)?
-            } else {
-                (*array).clone()
-            });
-        }
-        let rows: SmallVec<[&NdArray; 4]> = rows.iter().collect();
-        join("vstack", &rows, 0)
+        join_rows("vstack", arrays, Target::New)
+    }
+
+    /// [`vstack`](Self::vstack) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`vstack`](Self::vstack); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn vstack_into(arrays: &[&NdArray], out: &NdArray) -> Result<()> {
+        join_rows("vstack_into", arrays, Target::Into(out)).map(drop)
     }
 
     /// The arrays, all of one shape, along a new axis.
@@ -80,24 +98,16 @@ impl NdArray {
     #[doc(alias = "pile")]
     #[track_caller]
     pub fn stack(arrays: &[&NdArray], axis: isize) -> Result<NdArray> {
-        let Some(first) = arrays.first() else {
-            return Err(ArrayError::new(ArrayErrorKind::Empty {
-                op: "stack",
-                expected: "at least one array",
-            }));
-        };
-        let axis = normalize_new_axis(axis, first.rank()).in_op("stack", first)?;
-        for (position, array) in arrays.iter().enumerate() {
-            if array.shape() != first.shape() {
-                return Err(join_error("stack", axis, first, position, array));
-            }
-        }
-        let mut expanded = SmallVec::<[NdArray; 4]>::new();
-        for array in arrays {
-            expanded.push(array.expand_dims(axis as isize)?);
-        }
-        let expanded: SmallVec<[&NdArray; 4]> = expanded.iter().collect();
-        join("stack", &expanded, axis as isize)
+        join_along_new("stack", arrays, axis, Target::New)
+    }
+
+    /// [`stack`](Self::stack) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`stack`](Self::stack); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn stack_into(arrays: &[&NdArray], axis: isize, out: &NdArray) -> Result<()> {
+        join_along_new("stack_into", arrays, axis, Target::Into(out)).map(drop)
     }
 
     /// Views of all positions along an axis: the inverse of [`stack`](Self::stack).
@@ -131,11 +141,27 @@ impl NdArray {
     #[doc(alias = "repmat")]
     #[track_caller]
     pub fn tile<const N: usize>(&self, counts: [usize; N]) -> Result<NdArray> {
-        let rank = N.max(self.rank());
+        self.tile_to("tile", &counts, Target::New)
+    }
+
+    /// [`tile`](Self::tile) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`tile`](Self::tile); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn tile_into<const N: usize>(&self, counts: [usize; N], out: &NdArray) -> Result<()> {
+        self.tile_to("tile_into", &counts, Target::Into(out))
+            .map(drop)
+    }
+
+    #[track_caller]
+    fn tile_to(&self, op: &'static str, counts: &[usize], target: Target<'_>) -> Result<NdArray> {
+        let rank = counts.len().max(self.rank());
         // Every axis becomes two: the repetitions, of stride 0, and the axis itself.
         let (mut split, mut full, mut merged) = (Vec::new(), Vec::new(), Vec::new());
         for axis in 0..rank {
-            let count = (axis + N).checked_sub(rank).map_or(1, |i| counts[i]);
+            let count = (axis + counts.len()).checked_sub(rank);
+            let count = count.map_or(1, |i| counts[i]);
             let size = (axis + self.rank())
                 .checked_sub(rank)
                 .map_or(1, |i| self.shape()[i]);
@@ -143,7 +169,7 @@ impl NdArray {
             full.extend([count, size]);
             merged.push(count * size);
         }
-        self.repeated("tile", &split, &full, &merged)
+        self.repeated(op, [&split, &full, &merged], target)
     }
 
     /// Every element `count` times in a row along an axis.
@@ -160,7 +186,28 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn repeat(&self, count: usize, axis: isize) -> Result<NdArray> {
-        let axis = normalize_axis(axis, self.rank()).in_op("repeat", self)?;
+        self.repeat_to("repeat", count, axis, Target::New)
+    }
+
+    /// [`repeat`](Self::repeat) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`repeat`](Self::repeat); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn repeat_into(&self, count: usize, axis: isize, out: &NdArray) -> Result<()> {
+        self.repeat_to("repeat_into", count, axis, Target::Into(out))
+            .map(drop)
+    }
+
+    #[track_caller]
+    fn repeat_to(
+        &self,
+        op: &'static str,
+        count: usize,
+        axis: isize,
+        target: Target<'_>,
+    ) -> Result<NdArray> {
+        let axis = normalize_axis(axis, self.rank()).in_op(op, self)?;
         let (mut split, mut full, mut merged) = (Vec::new(), Vec::new(), Vec::new());
         for (i, &size) in self.shape().iter().enumerate() {
             split.push(size);
@@ -171,7 +218,7 @@ impl NdArray {
                 full.push(count);
             }
         }
-        self.repeated("repeat", &split, &full, &merged)
+        self.repeated(op, [&split, &full, &merged], target)
     }
 
     /// A copy of this array reshaped to `split`, stretched to `full` and then seen as `merged`.
@@ -179,20 +226,69 @@ impl NdArray {
     fn repeated(
         &self,
         op: &'static str,
-        split: &[usize],
-        full: &[usize],
-        merged: &[usize],
+        [split, full, merged]: [&[usize]; 3],
+        target: Target<'_>,
     ) -> Result<NdArray> {
         let stretched = self.reshape(split)?.broadcast_to(full)?;
-        let out = NdArray::recycled_ordered(op, self.dtype(), merged.into(), Order::C)?;
-        let target = out.reshape(full)?;
-        kernels::copy(stretched.operand().into(), target.operand()).or_fail(op)?;
-        Ok(out)
+        target.fill(op, self.dtype(), merged.into(), &[self], |out| {
+            // Cutting axes in two is a view of any layout.
+            let whole = out.reshape(full)?;
+            kernels::copy(stretched.operand().into(), whole.operand()).or_fail(op)
+        })
     }
 }
 
+/// Stacks arrays along a new axis.
 #[track_caller]
-fn join(op: &'static str, arrays: &[&NdArray], axis: isize) -> Result<NdArray> {
+fn join_along_new(
+    op: &'static str,
+    arrays: &[&NdArray],
+    axis: isize,
+    target: Target<'_>,
+) -> Result<NdArray> {
+    let Some(first) = arrays.first() else {
+        return Err(ArrayError::new(ArrayErrorKind::Empty {
+            op,
+            expected: "at least one array",
+        }));
+    };
+    let axis = normalize_new_axis(axis, first.rank()).in_op(op, first)?;
+    for (position, array) in arrays.iter().enumerate() {
+        if array.shape() != first.shape() {
+            return Err(join_error(op, axis, first, position, array));
+        }
+    }
+    let mut expanded = SmallVec::<[NdArray; 4]>::new();
+    for array in arrays {
+        expanded.push(array.expand_dims(axis as isize)?);
+    }
+    let expanded: SmallVec<[&NdArray; 4]> = expanded.iter().collect();
+    join(op, &expanded, axis as isize, target)
+}
+
+/// Puts arrays below each other; vectors count as rows.
+#[track_caller]
+fn join_rows(op: &'static str, arrays: &[&NdArray], target: Target<'_>) -> Result<NdArray> {
+    let mut rows = SmallVec::<[NdArray; 4]>::new();
+    for array in arrays {
+        rows.push(if array.rank() == 1 {
+            array.expand_dims(0)?
+        } else {
+            (*array).clone()
+        });
+    }
+    let rows: SmallVec<[&NdArray; 4]> = rows.iter().collect();
+    join(op, &rows, 0, target)
+}
+
+/// The axis along which arrays stand side by side.
+fn beside(arrays: &[&NdArray]) -> isize {
+    let vectors = arrays.first().is_some_and(|first| first.rank() == 1);
+    if vectors { 0 } else { 1 }
+}
+
+#[track_caller]
+fn join(op: &'static str, arrays: &[&NdArray], axis: isize, target: Target<'_>) -> Result<NdArray> {
     let dtype = common_dtype(op, arrays)?;
     let first = arrays[0];
     let axis = normalize_axis(axis, first.rank()).in_op(op, first)?;
@@ -206,20 +302,26 @@ fn join(op: &'static str, arrays: &[&NdArray], axis: isize) -> Result<NdArray> {
         }
         shape[axis] += array.shape()[axis];
     }
-    let out = NdArray::recycled_ordered(op, dtype, Shape::from(shape), Order::C)?;
-    let mut start = 0;
-    for (position, array) in arrays.iter().enumerate() {
-        let end = start + array.shape()[axis];
-        let part = out
-            .layout()
-            .narrow(axis as isize, start..end)
-            .in_op(op, &out)?;
-        kernels::copy(array.operand().into(), out.operand_as(&part))
-            .or_fail(op)
-            .named(op, Argument::Input(position))?;
-        start = end;
+    if let Target::Into(out) = target {
+        // One copy after the other: none may fail when others are done.
+        out.expect_readable(op, Argument::Z)?;
+        for (position, array) in arrays.iter().enumerate() {
+            array.expect_readable(op, Argument::Input(position))?;
+        }
     }
-    Ok(out)
+    target.fill(op, dtype, Shape::from(shape), arrays, |out| {
+        let mut start = 0;
+        for (position, array) in arrays.iter().enumerate() {
+            let end = start + array.shape()[axis];
+            let part = out.layout().narrow(axis as isize, start..end);
+            let part = part.in_op(op, out)?;
+            kernels::copy(array.operand().into(), out.operand_as(&part))
+                .or_fail(op)
+                .named(op, Argument::Input(position))?;
+            start = end;
+        }
+        Ok(())
+    })
 }
 
 #[cold]

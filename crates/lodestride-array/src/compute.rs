@@ -316,7 +316,7 @@ impl NdArray {
     #[track_caller]
     pub(crate) fn expect_readable(&self, op: &'static str, argument: Argument) -> Result<()> {
         let access = match argument {
-            Argument::Z => self.buffer().write().map(drop),
+            Argument::Z | Argument::Output(_) => self.buffer().write().map(drop),
             _ => self.buffer().read().map(drop),
         };
         match access {

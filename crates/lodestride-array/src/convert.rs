@@ -30,7 +30,7 @@ impl NdArray {
         self.dup_order(self.order().unwrap_or(Order::C))
     }
 
-    /// A copy with memory of its own, in the given order.
+    /// A copy with memory of its own, in the given order. Into an existing array of any order: `out.assign(&a)`.
     ///
     /// # Errors
     /// [`ArrayErrorKind::Allocation`] when memory runs out.
@@ -41,7 +41,8 @@ impl NdArray {
 
     /// A copy in another dtype, or an alias of this array when it has that dtype already.
     ///
-    /// Floats are truncated towards zero, integers wrap, as in NumPy's `astype`.
+    /// Floats are truncated towards zero, integers wrap, as in NumPy's `astype`. Into an existing array:
+    /// [`out.assign(&a)`](Self::assign), which converts to its dtype.
     ///
     /// # Errors
     /// [`ArrayErrorKind::Allocation`] when memory runs out.

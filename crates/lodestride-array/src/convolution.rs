@@ -4,6 +4,8 @@
 //! Windows are views, so that unfolding is one copy and pooling one reduction; a convolution is the unfolded windows times the
 //! weights.
 
+mod into;
+
 use lodestride_buffer::{Argument, DType, Scalar};
 use lodestride_kernels as kernels;
 use lodestride_shape::{Index, Order, interval_step};
@@ -13,6 +15,7 @@ use crate::NdArray;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, OrFail, Result};
 use crate::pad::PadMode;
 use crate::reduce::{float_of, widened};
+use crate::target::Target;
 
 /// What is added around an image before windows slide over it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -185,14 +188,33 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn im2col(&self, windows: &Windows) -> Result<NdArray> {
-        const OP: &str = "im2col";
-        self.expect_readable("im2col", Argument::X)?;
-        let placed = windows.place(OP, self.image_size(OP)?)?;
-        let padded = self.padded_image(OP, &placed, Scalar::from(false))?;
-        let view = padded.unfolded(OP, windows)?;
-        let out = NdArray::recycled_ordered(OP, self.dtype(), view.shape().clone(), Order::C)?;
-        kernels::copy(view.operand().into(), out.operand()).or_fail(OP)?;
-        Ok(out)
+        self.im2col_to("im2col", windows, Target::New)
+    }
+
+    /// [`im2col`](Self::im2col) into an array of the result's shape: only a padded image needs scratch memory.
+    ///
+    /// # Errors
+    /// As [`im2col`](Self::im2col); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn im2col_into(&self, windows: &Windows, out: &NdArray) -> Result<()> {
+        self.im2col_to("im2col_into", windows, Target::Into(out))
+            .map(drop)
+    }
+
+    #[track_caller]
+    fn im2col_to(
+        &self,
+        op: &'static str,
+        windows: &Windows,
+        target: Target<'_>,
+    ) -> Result<NdArray> {
+        self.expect_readable(op, Argument::X)?;
+        let placed = windows.place(op, self.image_size(op)?)?;
+        let padded = self.padded_image(op, &placed, Scalar::from(false))?;
+        let view = padded.unfolded(op, windows)?;
+        target.fill(op, self.dtype(), view.shape().clone(), &[self], |out| {
+            kernels::copy(view.operand().into(), out.operand()).or_fail(op)
+        })
     }
 
     /// Folds unfolded windows back to images of the given height and width, adding up where windows overlap: the adjoint of
@@ -404,7 +426,7 @@ impl NdArray {
             return Ok(self.clone());
         }
         let widths = [[0; 2], [0; 2], placed.pads[0], placed.pads[1]];
-        self.padded(op, &widths, &PadMode::constant(value))
+        self.padded(op, &widths, &PadMode::constant(value), Target::New)
     }
 
     /// A view of all windows of padded images: `[n, c, kernel h, kernel w, out h, out w]`.

@@ -73,6 +73,21 @@ impl NdArray {
         kind.of(&x, &y, &axes)
     }
 
+    /// [`distance`](Self::distance) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`distance`](Self::distance); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn distance_into(
+        &self,
+        kind: Distance,
+        other: &NdArray,
+        axes: impl Into<Axes>,
+        out: &NdArray,
+    ) -> Result<()> {
+        out.store("distance_into", || self.distance(kind, other, axes))
+    }
+
     /// The distance to an array of the same shape, over all elements.
     ///
     /// # Errors
@@ -149,6 +164,16 @@ impl NdArray {
                 x.distance(kind, &y, 2)
             }
         }
+    }
+
+    /// [`all_distances`](Self::all_distances) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`all_distances`](Self::all_distances); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out`
+    /// does not fit.
+    #[track_caller]
+    pub fn all_distances_into(&self, kind: Distance, other: &NdArray, out: &NdArray) -> Result<()> {
+        out.store("all_distances_into", || self.all_distances(kind, other))
     }
 }
 

@@ -47,6 +47,16 @@ impl NdArray {
         evaluate("einsum", &read(subscripts, operands)?, operands)
     }
 
+    /// [`einsum`](Self::einsum) into an array of the result's shape: products of operands, and the search for their order,
+    /// need scratch memory; the last one is copied there.
+    ///
+    /// # Errors
+    /// As [`einsum`](Self::einsum); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn einsum_into(subscripts: &str, operands: &[&NdArray], out: &NdArray) -> Result<()> {
+        out.store("einsum_into", || NdArray::einsum(subscripts, operands))
+    }
+
     /// The order in which [`einsum`](Self::einsum) multiplies, and what that costs.
     ///
     /// # Errors
@@ -120,6 +130,21 @@ impl NdArray {
         Ok(contract::pair("tensordot", x, y, kept)?
             .finish(&output)?
             .owning())
+    }
+
+    /// [`tensordot`](Self::tensordot) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`tensordot`](Self::tensordot); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not
+    /// fit.
+    #[track_caller]
+    pub fn tensordot_into(
+        &self,
+        rhs: &NdArray,
+        axes: impl Into<AxisPairs>,
+        out: &NdArray,
+    ) -> Result<()> {
+        out.store("tensordot_into", || self.tensordot(rhs, axes))
     }
 }
 

@@ -11,7 +11,7 @@ use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToIncl
 
 use lodestride_buffer::Argument;
 use lodestride_kernels as kernels;
-use lodestride_shape::{Index, Order};
+use lodestride_shape::Index;
 use smallvec::SmallVec;
 
 use crate::NdArray;
@@ -20,6 +20,7 @@ use crate::checks::watched;
 use crate::error::Result;
 use crate::fancy::picked::Picked;
 use crate::scatter::Scatter;
+use crate::target::Target;
 
 /// One entry of a fancy index list: what an [`Index`] can be, a list or an integer array of positions, or a mask.
 ///
@@ -111,7 +112,7 @@ impl NdArray {
     #[track_caller]
     pub fn get_fancy(&self, indices: &[FancyIndex]) -> Result<NdArray> {
         let picked = Picked::of("get_fancy", self, indices)?;
-        self.gathered("get_fancy", &picked)
+        self.gathered("get_fancy", &picked, Target::New)
     }
 
     /// [`get_fancy`](Self::get_fancy) into an array of the result's shape, whose dtype the elements are converted to.
@@ -124,12 +125,7 @@ impl NdArray {
         let op = "get_fancy_into";
         out.expect_readable(op, Argument::Z)?;
         let picked = Picked::of(op, self, indices)?;
-        out.expect_output(op, &picked.shape(), self.dtype())?;
-        if out.dtype() != self.dtype() || out.shares_memory(self) {
-            // The joint axis may overlap itself, and a converted copy of it could be far larger than the array.
-            return out.assign_arg(op, Arg::Array(&self.gathered(op, &picked)?));
-        }
-        self.gather_into(op, &picked, out)
+        self.gathered(op, &picked, Target::Into(out)).map(drop)
     }
 
     /// Writes the elements that a fancy index list picks: a number, or an array that broadcasts to the shape
@@ -204,21 +200,23 @@ impl NdArray {
         Ok(())
     }
 
-    /// The picked elements as a new array.
+    /// The picked elements.
     #[track_caller]
-    pub(crate) fn gathered(&self, op: &'static str, picked: &Picked) -> Result<NdArray> {
-        let out = NdArray::recycled_ordered(op, self.dtype(), picked.shape(), Order::C)?;
-        self.gather_into(op, picked, &out)?;
-        Ok(out)
-    }
-
-    #[track_caller]
-    fn gather_into(&self, op: &'static str, picked: &Picked, out: &NdArray) -> Result<()> {
+    pub(crate) fn gathered(
+        &self,
+        op: &'static str,
+        picked: &Picked,
+        target: Target<'_>,
+    ) -> Result<NdArray> {
         let whole = self.operand_as(picked.plan.layout());
         let positions = picked.positions(op)?;
-        let (at, positions) = (picked.plan.at(), positions.operand());
-        let run = || kernels::gather::take(whole, at, positions, out.operand());
-        watched(op, &[self], out, run)
+        // The joint axis may overlap itself, and a converted copy of it could be far larger than the array: `fill` leaves
+        // nothing to convert.
+        target.fill(op, self.dtype(), picked.shape(), &[self], |out| {
+            let (at, positions) = (picked.plan.at(), positions.operand());
+            let run = || kernels::gather::take(whole, at, positions, out.operand());
+            watched(op, &[self], out, run)
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 //! `scatter`, lists of several kinds of indices in `fancy`.
 
 use lodestride_kernels as kernels;
-use lodestride_shape::{Order, Shape, normalize_axis};
+use lodestride_shape::{Shape, normalize_axis};
 use smallvec::SmallVec;
 
 use crate::NdArray;
@@ -10,6 +10,7 @@ use crate::arg::IndexList;
 use crate::checks::watched;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, Result};
 use crate::fancy::picked::Picked;
+use crate::target::Target;
 
 impl NdArray {
     /// A copy of the given positions along an axis, in the given order; negative ones count from the end.
@@ -32,15 +33,38 @@ impl NdArray {
     #[doc(alias = "pullRows")]
     #[track_caller]
     pub fn take(&self, indices: &NdArray, axis: isize) -> Result<NdArray> {
-        let axis = normalize_axis(axis, self.rank()).in_op("take", self)?;
+        self.take_to("take", indices, axis, Target::New)
+    }
+
+    /// [`take`](Self::take) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`take`](Self::take); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn take_into(&self, indices: &NdArray, axis: isize, out: &NdArray) -> Result<()> {
+        self.take_to("take_into", indices, axis, Target::Into(out))
+            .map(drop)
+    }
+
+    #[track_caller]
+    fn take_to(
+        &self,
+        op: &'static str,
+        indices: &NdArray,
+        axis: isize,
+        target: Target<'_>,
+    ) -> Result<NdArray> {
+        let axis = normalize_axis(axis, self.rank()).in_op(op, self)?;
         let mut shape: SmallVec<[usize; 6]> = SmallVec::from_slice(&self.shape()[..axis]);
         shape.extend_from_slice(indices.shape());
         shape.extend_from_slice(&self.shape()[axis + 1..]);
-        let out =
-            NdArray::recycled_ordered("take", self.dtype(), Shape::from(&shape[..]), Order::C)?;
-        let run = || kernels::gather::take(self.operand(), axis, indices.operand(), out.operand());
-        watched("take", &[self, indices], &out, run)?;
-        Ok(out)
+        let (shape, inputs) = (Shape::from(&shape[..]), [self, indices]);
+        target.fill(op, self.dtype(), shape, &inputs, |out| {
+            let (x, at) = (self.operand(), indices.operand());
+            watched(op, &inputs, out, || {
+                kernels::gather::take(x, axis, at, out.operand())
+            })
+        })
     }
 
     /// A copy of the elements, or of the sub-arrays, at index vectors: the last axis of `indices` has a position for each of the
@@ -65,10 +89,20 @@ impl NdArray {
     #[doc(alias = "gatherNd")]
     #[track_caller]
     pub fn gather_nd(&self, indices: &NdArray) -> Result<NdArray> {
-        self.gathered(
-            "gather_nd",
-            &Picked::coordinates("gather_nd", self, indices)?,
-        )
+        let op = "gather_nd";
+        self.gathered(op, &Picked::coordinates(op, self, indices)?, Target::New)
+    }
+
+    /// [`gather_nd`](Self::gather_nd) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`gather_nd`](Self::gather_nd); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not
+    /// fit.
+    #[track_caller]
+    pub fn gather_nd_into(&self, indices: &NdArray, out: &NdArray) -> Result<()> {
+        let op = "gather_nd_into";
+        let picked = Picked::coordinates(op, self, indices)?;
+        self.gathered(op, &picked, Target::Into(out)).map(drop)
     }
 
     /// The elements at given positions along one axis, at each position of the other axes its own: what undoes
@@ -91,7 +125,25 @@ impl NdArray {
     pub fn take_along_axis(&self, indices: &NdArray, axis: isize) -> Result<NdArray> {
         let op = "take_along_axis";
         let axis = normalize_axis(axis, self.rank()).in_op(op, self)?;
-        self.gathered(op, &Picked::at_each(op, self, indices, axis)?)
+        self.gathered(op, &Picked::at_each(op, self, indices, axis)?, Target::New)
+    }
+
+    /// [`take_along_axis`](Self::take_along_axis) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`take_along_axis`](Self::take_along_axis); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out`
+    /// does not fit.
+    #[track_caller]
+    pub fn take_along_axis_into(
+        &self,
+        indices: &NdArray,
+        axis: isize,
+        out: &NdArray,
+    ) -> Result<()> {
+        let op = "take_along_axis_into";
+        let axis = normalize_axis(axis, self.rank()).in_op(op, self)?;
+        let picked = Picked::at_each(op, self, indices, axis)?;
+        self.gathered(op, &picked, Target::Into(out)).map(drop)
     }
 
     /// A copy of the given rows (positions along axis 0) in the given order; negative ones count from the end.
@@ -113,6 +165,17 @@ impl NdArray {
             .renamed("get_rows")
     }
 
+    /// [`get_rows`](Self::get_rows) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`get_rows`](Self::get_rows); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn get_rows_into(&self, rows: impl IndexList, out: &NdArray) -> Result<()> {
+        let op = "get_rows_into";
+        let rows = self.positions(op, rows, 0)?;
+        self.take_to(op, &rows, 0, Target::Into(out)).map(drop)
+    }
+
     /// A copy of the given columns (positions along axis 1) in the given order; negative ones count from the end.
     ///
     /// # Errors
@@ -122,6 +185,18 @@ impl NdArray {
     pub fn get_columns(&self, columns: impl IndexList) -> Result<NdArray> {
         self.take(&self.positions("get_columns", columns, 1)?, 1)
             .renamed("get_columns")
+    }
+
+    /// [`get_columns`](Self::get_columns) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`get_columns`](Self::get_columns); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does
+    /// not fit.
+    #[track_caller]
+    pub fn get_columns_into(&self, columns: impl IndexList, out: &NdArray) -> Result<()> {
+        let op = "get_columns_into";
+        let columns = self.positions(op, columns, 1)?;
+        self.take_to(op, &columns, 1, Target::Into(out)).map(drop)
     }
 
     /// Checked positions along an axis as an array.

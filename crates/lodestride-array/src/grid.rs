@@ -87,6 +87,15 @@ impl NdArray {
         self.triangle_of("tril", k)?.select(self, false)
     }
 
+    /// [`tril`](Self::tril) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`tril`](Self::tril); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn tril_into(&self, k: isize, out: &NdArray) -> Result<()> {
+        out.store("tril_into", || self.tril(k))
+    }
+
     /// A copy with the elements below a diagonal set to zero, in every matrix of the last two axes.
     ///
     /// # Errors
@@ -104,6 +113,15 @@ impl NdArray {
         self.expect_readable("triu", Argument::X)?;
         let below = self.triangle_of("triu", k.saturating_sub(1))?;
         below.logical_not()?.select(self, false)
+    }
+
+    /// [`triu`](Self::triu) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`triu`](Self::triu); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn triu_into(&self, k: isize, out: &NdArray) -> Result<()> {
+        out.store("triu_into", || self.triu(k))
     }
 
     /// The mask of the elements on and below a diagonal of the last two axes.
@@ -149,6 +167,15 @@ impl NdArray {
         hot.cast(DType::default())
     }
 
+    /// [`one_hot`](Self::one_hot) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`one_hot`](Self::one_hot); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn one_hot_into(&self, depth: usize, axis: isize, out: &NdArray) -> Result<()> {
+        out.store("one_hot_into", || self.one_hot(depth, axis))
+    }
+
     /// A mask that is true at the largest element over the given axes, the first of equal ones, and false elsewhere.
     ///
     /// # Errors
@@ -184,6 +211,15 @@ impl NdArray {
         let count: usize = along.iter().product();
         let places = NdArray::arange_of(DType::I64, 0, count, 1)?.reshape(&along[..])?;
         places.equal(&first)
+    }
+
+    /// [`is_max`](Self::is_max) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`is_max`](Self::is_max); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn is_max_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
+        out.store("is_max_into", || self.is_max(axes))
     }
 
     /// The matrix with a column of ones behind it.

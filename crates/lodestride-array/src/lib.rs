@@ -44,6 +44,11 @@
 //!   them is seen by all. In-place methods take `&self` for that reason.
 //! * **In place, only the right side broadcasts.** Anything else is an error and nothing is written. Overlapping
 //!   operands behave as if the right side had been copied first.
+//! * **What returns a new array can also fill an old one**: `add_into`, `sum_into`, `concat_into`, `einsum_into` and so on take
+//!   an array of the result's shape and of its dtype or a higher one, in any layout, which may share memory with the
+//!   operands; one that does not fit is an error and keeps its elements. They allocate nothing unless their page says so.
+//!   Copies and conversions are `out.assign(&a)`, random numbers `fill_normal` and the others; results whose shape the data
+//!   decide (`nonzero`, `unique`, `select_where`, `bincount`) have no such form.
 //! * **Dtypes promote as in NumPy 2.** Plain numbers are weak: `i32 array + 1` is i32, `f32 array * 2.0` is f32,
 //!   `i32 array + 0.5` is f64. Arrays promote to the smallest dtype that holds both (`i32` with `f32` is f64, `f16` with
 //!   `bf16` is f32): the table is in [`promotion`]. In place, the result must be of the array's kind or a lower one.
@@ -137,6 +142,7 @@ mod operators;
 mod pad;
 mod partition;
 mod products;
+mod products_into;
 mod profile;
 pub mod promotion;
 mod random;
@@ -144,6 +150,7 @@ mod reduce;
 mod scatter;
 mod scatter_nd;
 mod sort;
+mod target;
 mod transfer;
 mod typed;
 mod vectors;

@@ -3,6 +3,8 @@
 #[cfg(feature = "linalg")]
 mod eigen;
 #[cfg(feature = "linalg")]
+mod into;
+#[cfg(feature = "linalg")]
 pub(crate) mod matrices;
 #[cfg(feature = "linalg")]
 mod solve;
@@ -55,6 +57,9 @@ impl NdArray {
     /// As [`mmul`](Self::mmul); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn mmul_into(&self, rhs: &NdArray, out: &NdArray) -> Result<()> {
+        if self.wraps_before(rhs, out) {
+            return out.store("mmul_into", || self.mmul(rhs));
+        }
         self.run_gemm("mmul_into", rhs, (1.0, 0.0), out)
     }
 
@@ -149,10 +154,46 @@ impl NdArray {
     /// As [`matmul`](Self::matmul); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn matmul_into(&self, rhs: &NdArray, out: &NdArray) -> Result<()> {
-        let shape = self.product_shape("matmul_into", self, rhs, rhs)?;
-        out.expect_output("matmul_into", &shape, self.product_dtype(rhs))?;
+        const OP: &str = "matmul_into";
+        if self.wraps_before(rhs, out) {
+            return out.store(OP, || self.matmul(rhs));
+        }
+        if self.rank() == 1 || rhs.rank() == 1 {
+            return self.vector_product_into(OP, rhs, out);
+        }
+        let shape = self.product_shape(OP, self, rhs, rhs)?;
+        out.expect_output(OP, &shape, self.product_dtype(rhs))?;
         self.run_product(rhs, out.shape(), out.operand())
-            .or_fail("matmul_into")
+            .or_fail(OP)
+    }
+
+    /// [`matmul_into`](Self::matmul_into) of a vector on the left, the right, or both sides: a matrix of one row or column, whose
+    /// axis the result does not have.
+    #[track_caller]
+    fn vector_product_into(&self, op: &'static str, rhs: &NdArray, out: &NdArray) -> Result<()> {
+        let (mut x, mut y) = (self.clone(), rhs.clone());
+        if x.rank() == 1 {
+            x = x.expand_dims(0)?;
+        }
+        if y.rank() == 1 {
+            y = y.expand_dims(1)?;
+        }
+        let whole = x.product_shape(op, self, &y, rhs)?;
+        let (mut shape, mut view) = (whole.clone(), out.clone());
+        if self.rank() == 1 {
+            shape.remove(whole.len() - 2);
+        }
+        if rhs.rank() == 1 {
+            shape.remove(shape.len() - 1);
+        }
+        out.expect_output(op, &shape, self.product_dtype(rhs))?;
+        if self.rank() == 1 {
+            view = view.expand_dims(if rhs.rank() == 1 { 0 } else { -2 })?;
+        }
+        if rhs.rank() == 1 {
+            view = view.expand_dims(-1)?;
+        }
+        x.run_product(&y, &whole, view.operand()).or_fail(op)
     }
 
     /// Every element of this vector times every element of another: a matrix.
@@ -161,18 +202,36 @@ impl NdArray {
     /// [`ArrayErrorKind::Form`] when an operand is not a vector of rank 1.
     #[track_caller]
     pub fn outer(&self, rhs: &NdArray) -> Result<NdArray> {
+        self.expect_vectors("outer", rhs)?;
+        let product = self.expand_dims(1)?.mul(rhs);
+        product.renamed("outer")
+    }
+
+    #[track_caller]
+    fn expect_vectors(&self, op: &'static str, rhs: &NdArray) -> Result<()> {
         for array in [self, rhs] {
             if array.rank() != 1 {
                 let (expected, array) = ("vectors", ArraySummary::of(array));
                 return Err(ArrayError::new(ArrayErrorKind::Form {
-                    op: "outer",
+                    op,
                     expected,
                     array,
                 }));
             }
         }
-        let product = self.expand_dims(1)?.mul(rhs);
-        product.renamed("outer")
+        Ok(())
+    }
+
+    /// [`outer`](Self::outer) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`outer`](Self::outer); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn outer_into(&self, rhs: &NdArray, out: &NdArray) -> Result<()> {
+        self.expect_vectors("outer_into", rhs)?;
+        self.expand_dims(1)?
+            .mul_into(rhs, out)
+            .renamed("outer_into")
     }
 
     #[track_caller]
@@ -277,6 +336,12 @@ impl NdArray {
         let x = stretched(self).map_err(&failed)?;
         let y = stretched(rhs).map_err(&failed)?;
         kernels::matmul(self.operand_as(&x), rhs.operand_as(&y), out, 1.0, 0.0)
+    }
+
+    /// Whether the product is of integers that wrap before they are stored in another dtype, which kernels leave out.
+    fn wraps_before(&self, rhs: &NdArray, out: &NdArray) -> bool {
+        let dtype = self.product_dtype(rhs);
+        !dtype.is_float() && dtype != out.dtype()
     }
 
     fn product_dtype(&self, rhs: &NdArray) -> DType {

@@ -168,6 +168,17 @@ impl NdArray {
         Ok(places)
     }
 
+    /// [`first_index_along`](Self::first_index_along) into an array of the result's shape: it is made elsewhere and copied
+    /// there.
+    ///
+    /// # Errors
+    /// As [`first_index_along`](Self::first_index_along); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when
+    /// `out` does not fit.
+    #[track_caller]
+    pub fn first_index_along_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
+        out.store("first_index_along_into", || self.first_index_along(axes))
+    }
+
     /// The last place that is not zero over the given axes, as [`first_index_along`](Self::first_index_along) counts.
     ///
     /// # Errors
@@ -195,6 +206,17 @@ impl NdArray {
         let from_front = places.rsub(count as i64 - 1)?;
         places.replace_where(&found, &from_front)?;
         Ok(places)
+    }
+
+    /// [`last_index_along`](Self::last_index_along) into an array of the result's shape: it is made elsewhere and copied
+    /// there.
+    ///
+    /// # Errors
+    /// As [`last_index_along`](Self::last_index_along); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when
+    /// `out` does not fit.
+    #[track_caller]
+    pub fn last_index_along_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
+        out.store("last_index_along_into", || self.last_index_along(axes))
     }
 
     /// A view with the given axes backwards.

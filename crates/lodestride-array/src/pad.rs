@@ -6,11 +6,12 @@ use std::ops::Range;
 
 use lodestride_buffer::{DType, Scalar};
 use lodestride_kernels as kernels;
-use lodestride_shape::{Axes, Order, Shape, keep};
+use lodestride_shape::{Axes, Shape, keep};
 use smallvec::SmallVec;
 
 use crate::NdArray;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, OrFail, Result};
+use crate::target::Target;
 
 /// How many elements [`NdArray::pad`] adds before and after each axis.
 ///
@@ -93,6 +94,15 @@ impl PadMode {
     }
 
     /// Whether there is something to put beside an axis without elements.
+    /// Whether its only work is copying, so that nothing fails when a part is written.
+    fn is_plain(&self) -> bool {
+        match self {
+            Self::Constant(values) => values.len() == 1,
+            Self::Edge | Self::Reflect | Self::Symmetric | Self::Wrap | Self::Empty => true,
+            _ => false,
+        }
+    }
+
     fn extends_nothing(&self) -> bool {
         matches!(self, Self::Constant(_) | Self::Empty)
     }
@@ -115,7 +125,24 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn pad(&self, widths: impl Into<PadWidths>, value: impl Into<Scalar>) -> Result<NdArray> {
-        self.padded("pad", &widths.into().widths, &PadMode::constant(value))
+        let mode = PadMode::constant(value);
+        self.padded("pad", &widths.into().widths, &mode, Target::New)
+    }
+
+    /// [`pad`](Self::pad) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`pad`](Self::pad); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn pad_into(
+        &self,
+        widths: impl Into<PadWidths>,
+        value: impl Into<Scalar>,
+        out: &NdArray,
+    ) -> Result<()> {
+        let (widths, mode) = (widths.into().widths, PadMode::constant(value));
+        self.padded("pad_into", &widths, &mode, Target::Into(out))
+            .map(drop)
     }
 
     /// The array with padding of any mode around it; widths per axis as in [`pad`](Self::pad).
@@ -136,7 +163,24 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn pad_with(&self, widths: impl Into<PadWidths>, mode: &PadMode) -> Result<NdArray> {
-        self.padded("pad_with", &widths.into().widths, mode)
+        self.padded("pad_with", &widths.into().widths, mode, Target::New)
+    }
+
+    /// [`pad_with`](Self::pad_with) into an array of the result's shape: through scratch memory in the modes that compute or
+    /// have values for each axis.
+    ///
+    /// # Errors
+    /// As [`pad_with`](Self::pad_with); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn pad_with_into(
+        &self,
+        widths: impl Into<PadWidths>,
+        mode: &PadMode,
+        out: &NdArray,
+    ) -> Result<()> {
+        let widths = widths.into().widths;
+        self.padded("pad_with_into", &widths, mode, Target::Into(out))
+            .map(drop)
     }
 
     #[track_caller]
@@ -145,6 +189,7 @@ impl NdArray {
         op: &'static str,
         widths: &[[usize; 2]],
         mode: &PadMode,
+        target: Target<'_>,
     ) -> Result<NdArray> {
         if widths.len() != self.rank() {
             return Err(self.unfit(op, "one width per axis of the array"));
@@ -157,7 +202,26 @@ impl NdArray {
         let shape: Shape = sides
             .map(|(&size, [before, after])| size.saturating_add(*before).saturating_add(*after))
             .collect();
-        let out = NdArray::recycled_ordered(op, self.dtype(), shape, Order::C)?;
+        if let Target::Into(out) = target
+            && !mode.is_plain()
+        {
+            let make = || self.padded(op, widths, mode, Target::New);
+            return out.store(op, make).map(|()| out.clone());
+        }
+        target.fill(op, self.dtype(), shape, &[self], |out| {
+            self.pad_around(op, widths, mode, out)
+        })
+    }
+
+    /// Writes this array into the middle of another one, and around it what the mode says.
+    #[track_caller]
+    fn pad_around(
+        &self,
+        op: &'static str,
+        widths: &[[usize; 2]],
+        mode: &PadMode,
+        out: &NdArray,
+    ) -> Result<()> {
         let mut middle = out.clone();
         for (axis, (&[before, _], &size)) in widths.iter().zip(self.shape().iter()).enumerate() {
             middle = middle.narrowed(op, axis, before..before + size)?;
@@ -178,7 +242,7 @@ impl NdArray {
             };
             band.fill(mode, self)?;
         }
-        Ok(out)
+        Ok(())
     }
 
     /// A view of the positions `range` of an axis.

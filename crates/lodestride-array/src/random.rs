@@ -104,8 +104,7 @@ impl Rng {
     #[track_caller]
     pub fn bernoulli(&mut self, shape: impl Into<Shape>, probability: f64) -> Result<NdArray> {
         let out = NdArray::recycled_ordered("bernoulli", DType::Bool, shape.into(), Order::C)?;
-        draw::bernoulli(self.seed, self.next_stream(), probability, out.operand())
-            .or_fail("bernoulli")?;
+        self.draw_bernoulli("bernoulli", &out, probability)?;
         Ok(out)
     }
 
@@ -116,9 +115,46 @@ impl Rng {
     #[track_caller]
     pub fn integers(&mut self, shape: impl Into<Shape>, low: i64, high: i64) -> Result<NdArray> {
         let out = NdArray::recycled_ordered("integers", DType::I64, shape.into(), Order::C)?;
-        draw::uniform_integers(self.seed, self.next_stream(), low, high, out.operand())
-            .or_fail("integers")?;
+        self.draw_integers("integers", &out, low, high)?;
         Ok(out)
+    }
+
+    /// Fills a bool array with what is true with the given probability; allocates nothing.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Kernel`](crate::ArrayErrorKind::Kernel) when the probability is outside `[0, 1]` or the array is
+    /// not of bool.
+    #[track_caller]
+    pub fn fill_bernoulli(&mut self, out: &NdArray, probability: f64) -> Result<()> {
+        out.expect_writable("fill_bernoulli")?;
+        self.draw_bernoulli("fill_bernoulli", out, probability)
+    }
+
+    /// Fills an array of any integer dtype with integers of `[low, high)`, each equally likely; allocates nothing.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Kernel`](crate::ArrayErrorKind::Kernel) when `low >= high`, a bound is out of the dtype's range, or
+    /// the array is not of integers.
+    #[track_caller]
+    pub fn fill_integers(&mut self, out: &NdArray, low: i64, high: i64) -> Result<()> {
+        out.expect_writable("fill_integers")?;
+        self.draw_integers("fill_integers", out, low, high)
+    }
+
+    #[track_caller]
+    fn draw_bernoulli(&mut self, op: &'static str, out: &NdArray, probability: f64) -> Result<()> {
+        draw::bernoulli(self.seed, self.next_stream(), probability, out.operand()).or_fail(op)
+    }
+
+    #[track_caller]
+    fn draw_integers(
+        &mut self,
+        op: &'static str,
+        out: &NdArray,
+        low: i64,
+        high: i64,
+    ) -> Result<()> {
+        draw::uniform_integers(self.seed, self.next_stream(), low, high, out.operand()).or_fail(op)
     }
 
     /// A random order of the numbers below `n`.

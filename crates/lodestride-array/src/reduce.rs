@@ -20,6 +20,7 @@ pub(crate) use information::{float_of, widened};
 use crate::NdArray;
 use crate::checks::{Watch, watched};
 use crate::error::{ArrayError, ArrayErrorKind, InOp, OrFail, Result};
+use crate::target::Target;
 
 thread_local! {
     /// Where reductions to a number write it: kept, and outside all workspaces, which would learn it and fill up in long loops.
@@ -89,12 +90,21 @@ impl NdArray {
             let run = || kernels::reduce(op, self.operand(), axes.axes(), out.operand());
             return watched(name, &[self], out, run);
         }
-        let mut layout = out.layout().clone();
-        for &axis in axes.axes().iter().rev() {
-            layout = layout.squeeze(axis as isize).in_op(name, out)?;
-        }
+        let layout = out.without_kept(name, &axes)?;
         let run = || kernels::reduce(op, self.operand(), axes.axes(), out.operand_as(&layout));
         watched(name, &[self], out, run)
+    }
+
+    /// The layout of a result without the axes of size 1 that it was asked to keep.
+    #[track_caller]
+    fn without_kept(&self, op: &'static str, axes: &ResolvedAxes) -> Result<Layout> {
+        let mut layout = self.layout().clone();
+        if axes.keeps() {
+            for &axis in axes.axes().iter().rev() {
+                layout = layout.squeeze(axis as isize).in_op(op, self)?;
+            }
+        }
+        Ok(layout)
     }
 
     #[track_caller]
@@ -134,6 +144,15 @@ impl NdArray {
         self.arg_reduce(ArgOp::ArgMax, &axes.into())
     }
 
+    /// [`argmax`](Self::argmax) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`argmax`](Self::argmax); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn argmax_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
+        self.arg_reduce_into(ArgOp::ArgMax, "argmax_into", &axes.into(), out)
+    }
+
     /// The position of the smallest element over the given axes; the first of equal ones, a NaN before all numbers.
     ///
     /// # Errors
@@ -142,6 +161,15 @@ impl NdArray {
     #[track_caller]
     pub fn argmin(&self, axes: impl Into<Axes>) -> Result<NdArray> {
         self.arg_reduce(ArgOp::ArgMin, &axes.into())
+    }
+
+    /// [`argmin`](Self::argmin) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`argmin`](Self::argmin); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn argmin_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
+        self.arg_reduce_into(ArgOp::ArgMin, "argmin_into", &axes.into(), out)
     }
 
     /// The position of the element of the largest magnitude over the given axes.
@@ -154,6 +182,16 @@ impl NdArray {
         self.arg_reduce(ArgOp::ArgAbsMax, &axes.into())
     }
 
+    /// [`arg_abs_max`](Self::arg_abs_max) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`arg_abs_max`](Self::arg_abs_max); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does
+    /// not fit.
+    #[track_caller]
+    pub fn arg_abs_max_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
+        self.arg_reduce_into(ArgOp::ArgAbsMax, "arg_abs_max_into", &axes.into(), out)
+    }
+
     /// The position of the element of the smallest magnitude over the given axes.
     ///
     /// # Errors
@@ -162,6 +200,16 @@ impl NdArray {
     #[track_caller]
     pub fn arg_abs_min(&self, axes: impl Into<Axes>) -> Result<NdArray> {
         self.arg_reduce(ArgOp::ArgAbsMin, &axes.into())
+    }
+
+    /// [`arg_abs_min`](Self::arg_abs_min) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`arg_abs_min`](Self::arg_abs_min); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does
+    /// not fit.
+    #[track_caller]
+    pub fn arg_abs_min_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
+        self.arg_reduce_into(ArgOp::ArgAbsMin, "arg_abs_min_into", &axes.into(), out)
     }
 
     #[track_caller]
@@ -175,6 +223,30 @@ impl NdArray {
         self.reduced(op.name(), &axes, DType::I64, |out| {
             kernels::index_reduce(op, self.operand(), axis, out)
         })
+    }
+
+    #[track_caller]
+    fn arg_reduce_into(
+        &self,
+        op: ArgOp,
+        name: &'static str,
+        axes: &Axes,
+        out: &NdArray,
+    ) -> Result<()> {
+        let resolved = self.resolve_axes(name, axes)?;
+        let axis = match resolved.axes() {
+            &[axis] => Some(axis),
+            _ if resolved.is_all() => None,
+            _ => return out.store(name, || self.arg_reduce(op, axes)),
+        };
+        let shape = resolved.reduced_shape(self.shape());
+        let into = Target::Into(out);
+        into.fill(name, DType::I64, shape, &[self], |out| {
+            let layout = out.without_kept(name, &resolved)?;
+            let run = || kernels::index_reduce(op, self.operand(), axis, out.operand_as(&layout));
+            watched(name, &[self], out, run)
+        })
+        .map(drop)
     }
 
     /// [`arg_reduce`](Self::arg_reduce) over more than one axis, but not all.
@@ -221,6 +293,16 @@ impl NdArray {
         self.scan(ScanOp::Sum, axis)
     }
 
+    /// [`cumsum`](Self::cumsum) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`cumsum`](Self::cumsum); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn cumsum_into(&self, axis: isize, out: &NdArray) -> Result<()> {
+        self.scan_to(ScanOp::Sum, "cumsum_into", axis, Target::Into(out))
+            .map(drop)
+    }
+
     /// The running product along an axis; integers are multiplied in 64 bits.
     ///
     /// # Errors
@@ -228,6 +310,16 @@ impl NdArray {
     #[track_caller]
     pub fn cumprod(&self, axis: isize) -> Result<NdArray> {
         self.scan(ScanOp::Prod, axis)
+    }
+
+    /// [`cumprod`](Self::cumprod) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`cumprod`](Self::cumprod); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn cumprod_into(&self, axis: isize, out: &NdArray) -> Result<()> {
+        self.scan_to(ScanOp::Prod, "cumprod_into", axis, Target::Into(out))
+            .map(drop)
     }
 
     /// The running maximum along an axis; NaN from the first NaN on.
@@ -239,6 +331,16 @@ impl NdArray {
         self.scan(ScanOp::Max, axis)
     }
 
+    /// [`cummax`](Self::cummax) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`cummax`](Self::cummax); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn cummax_into(&self, axis: isize, out: &NdArray) -> Result<()> {
+        self.scan_to(ScanOp::Max, "cummax_into", axis, Target::Into(out))
+            .map(drop)
+    }
+
     /// The running minimum along an axis; NaN from the first NaN on.
     ///
     /// # Errors
@@ -248,14 +350,35 @@ impl NdArray {
         self.scan(ScanOp::Min, axis)
     }
 
+    /// [`cummin`](Self::cummin) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`cummin`](Self::cummin); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn cummin_into(&self, axis: isize, out: &NdArray) -> Result<()> {
+        self.scan_to(ScanOp::Min, "cummin_into", axis, Target::Into(out))
+            .map(drop)
+    }
+
     #[track_caller]
     pub(crate) fn scan(&self, op: ScanOp, axis: isize) -> Result<NdArray> {
-        let axis = normalize_axis(axis, self.rank()).in_op(op.name(), self)?;
-        let dtype = op.result_dtype(self.dtype());
-        let out = self.recycled_like(op.name(), dtype, Order::C)?;
-        let run = || kernels::scan(op, self.operand(), axis, out.operand());
-        watched(op.name(), &[self], &out, run)?;
-        Ok(out)
+        self.scan_to(op, op.name(), axis, Target::New)
+    }
+
+    #[track_caller]
+    fn scan_to(
+        &self,
+        op: ScanOp,
+        name: &'static str,
+        axis: isize,
+        target: Target<'_>,
+    ) -> Result<NdArray> {
+        let axis = normalize_axis(axis, self.rank()).in_op(name, self)?;
+        let (dtype, shape) = (op.result_dtype(self.dtype()), self.shape().clone());
+        target.fill(name, dtype, shape, &[self], |out| {
+            let run = || kernels::scan(op, self.operand(), axis, out.operand());
+            watched(name, &[self], out, run)
+        })
     }
 
     /// The position, in C order, of the largest element.

@@ -19,6 +19,7 @@ use lodestride_shape::{Axes, Order, normalize_axis};
 use crate::NdArray;
 use crate::checks::watched;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, Result};
+use crate::target::Target;
 
 impl NdArray {
     /// The array to sort and the axis: this array for one axis, its elements in C order as a vector for all axes.
@@ -54,6 +55,21 @@ impl NdArray {
         self.sort_with(axes, Sorting::ascending())
     }
 
+    /// [`sort`](Self::sort) into an array of the result's shape; lines being sorted need scratch memory.
+    ///
+    /// # Errors
+    /// As [`sort`](Self::sort); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn sort_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
+        self.sort_to(
+            "sort_into",
+            &axes.into(),
+            Sorting::ascending(),
+            Target::Into(out),
+        )
+        .map(drop)
+    }
+
     /// A sorted copy along one axis in the given direction; descending is the reverse of ascending, with NaN first.
     ///
     /// # Errors
@@ -69,11 +85,38 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn sort_with(&self, axes: impl Into<Axes>, sorting: Sorting) -> Result<NdArray> {
-        let (x, axis) = self.line_axis("sort", &axes.into())?;
-        let out = NdArray::recycled_ordered("sort", x.dtype(), x.shape().clone(), Order::C)?;
-        let run = || kernels::sort(x.operand(), axis, sorting, out.operand());
-        watched("sort", &[&x], &out, run)?;
-        Ok(out)
+        self.sort_to("sort", &axes.into(), sorting, Target::New)
+    }
+
+    /// [`sort_with`](Self::sort_with) into an array of the result's shape; lines being sorted need scratch memory.
+    ///
+    /// # Errors
+    /// As [`sort_with`](Self::sort_with); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not
+    /// fit.
+    #[track_caller]
+    pub fn sort_with_into(
+        &self,
+        axes: impl Into<Axes>,
+        sorting: Sorting,
+        out: &NdArray,
+    ) -> Result<()> {
+        self.sort_to("sort_with_into", &axes.into(), sorting, Target::Into(out))
+            .map(drop)
+    }
+
+    #[track_caller]
+    fn sort_to(
+        &self,
+        op: &'static str,
+        axes: &Axes,
+        sorting: Sorting,
+        target: Target<'_>,
+    ) -> Result<NdArray> {
+        let (x, axis) = self.line_axis(op, axes)?;
+        target.fill(op, x.dtype(), x.shape().clone(), &[&x], |out| {
+            let run = || kernels::sort(x.operand(), axis, sorting, out.operand());
+            watched(op, &[&x], out, run)
+        })
     }
 
     /// Sorts this array in place along one axis, ascending with NaN last; `..` sorts all elements in C order.
@@ -133,17 +176,64 @@ impl NdArray {
         self.argsort_with(axes, Sorting::ascending())
     }
 
+    /// [`argsort`](Self::argsort) into an array of the result's shape; lines being sorted need scratch memory.
+    ///
+    /// # Errors
+    /// As [`argsort`](Self::argsort); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn argsort_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
+        self.argsort_to(
+            "argsort_into",
+            &axes.into(),
+            Sorting::ascending(),
+            Target::Into(out),
+        )
+        .map(drop)
+    }
+
     /// [`argsort`](Self::argsort) in the given direction. Equal elements keep their order in both.
     ///
     /// # Errors
     /// As [`sort`](Self::sort).
     #[track_caller]
     pub fn argsort_with(&self, axes: impl Into<Axes>, sorting: Sorting) -> Result<NdArray> {
-        let (x, axis) = self.line_axis("argsort", &axes.into())?;
-        let out = NdArray::recycled_ordered("argsort", DType::I64, x.shape().clone(), Order::C)?;
-        let run = || kernels::argsort(x.operand(), axis, sorting, out.operand(), None);
-        watched("argsort", &[&x], &out, run)?;
-        Ok(out)
+        self.argsort_to("argsort", &axes.into(), sorting, Target::New)
+    }
+
+    /// [`argsort_with`](Self::argsort_with) into an array of the result's shape; lines being sorted need scratch memory.
+    ///
+    /// # Errors
+    /// As [`argsort_with`](Self::argsort_with); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does
+    /// not fit.
+    #[track_caller]
+    pub fn argsort_with_into(
+        &self,
+        axes: impl Into<Axes>,
+        sorting: Sorting,
+        out: &NdArray,
+    ) -> Result<()> {
+        self.argsort_to(
+            "argsort_with_into",
+            &axes.into(),
+            sorting,
+            Target::Into(out),
+        )
+        .map(drop)
+    }
+
+    #[track_caller]
+    fn argsort_to(
+        &self,
+        op: &'static str,
+        axes: &Axes,
+        sorting: Sorting,
+        target: Target<'_>,
+    ) -> Result<NdArray> {
+        let (x, axis) = self.line_axis(op, axes)?;
+        target.fill(op, DType::I64, x.shape().clone(), &[&x], |out| {
+            let run = || kernels::argsort(x.operand(), axis, sorting, out.operand(), None);
+            watched(op, &[&x], out, run)
+        })
     }
 
     /// A sorted copy along one axis and where its elements came from, as i64.
@@ -173,6 +263,26 @@ impl NdArray {
         let run = || kernels::argsort(x.operand(), axis, sorting, to, with);
         watched(op, &[&x], &values, run)?;
         Ok((values, indices))
+    }
+
+    /// [`sort_with_indices`](Self::sort_with_indices) into two arrays of the results' shape: they are made elsewhere and
+    /// copied there.
+    ///
+    /// # Errors
+    /// As [`sort_with_indices`](Self::sort_with_indices); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when
+    /// an output does not fit, [`ArrayErrorKind::Operands`] when they share memory. Nothing is written then.
+    #[track_caller]
+    pub fn sort_with_indices_into(
+        &self,
+        axes: impl Into<Axes>,
+        sorting: Sorting,
+        values: &NdArray,
+        indices: &NdArray,
+    ) -> Result<()> {
+        let op = "sort_with_indices_into";
+        NdArray::store_both([values, indices], op, || {
+            self.sort_with_indices(axes, sorting)
+        })
     }
 
     /// Sorts this array in place along one axis and returns where its elements came from, as ND4J's `sortWithIndices`.
@@ -212,6 +322,16 @@ impl NdArray {
         self.sort_by_line("sort_rows", column, 0, sorting)
     }
 
+    /// [`sort_rows`](Self::sort_rows) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`sort_rows`](Self::sort_rows); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not
+    /// fit.
+    #[track_caller]
+    pub fn sort_rows_into(&self, column: isize, sorting: Sorting, out: &NdArray) -> Result<()> {
+        out.store("sort_rows_into", || self.sort_rows(column, sorting))
+    }
+
     /// A copy of a matrix with its columns in the order of the values in one row; columns of equal values keep their order.
     ///
     /// # Errors
@@ -220,6 +340,16 @@ impl NdArray {
     #[track_caller]
     pub fn sort_columns(&self, row: isize, sorting: Sorting) -> Result<NdArray> {
         self.sort_by_line("sort_columns", row, 1, sorting)
+    }
+
+    /// [`sort_columns`](Self::sort_columns) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`sort_columns`](Self::sort_columns); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does
+    /// not fit.
+    #[track_caller]
+    pub fn sort_columns_into(&self, row: isize, sorting: Sorting, out: &NdArray) -> Result<()> {
+        out.store("sort_columns_into", || self.sort_columns(row, sorting))
     }
 
     #[track_caller]
@@ -283,5 +413,14 @@ impl NdArray {
             order = order.take(&sorted.argsort(0)?, 0)?;
         }
         Ok(order)
+    }
+
+    /// [`lexsort`](Self::lexsort) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`lexsort`](Self::lexsort); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn lexsort_into(keys: &[&NdArray], out: &NdArray) -> Result<()> {
+        out.store("lexsort_into", || NdArray::lexsort(keys))
     }
 }

@@ -57,6 +57,18 @@ impl NdArray {
         self.binary(BinaryOp::Add, Arg::Array(&vector))
     }
 
+    /// [`add_row_vector`](Self::add_row_vector) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`add_row_vector`](Self::add_row_vector); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out`
+    /// does not fit.
+    #[track_caller]
+    pub fn add_row_vector_into(&self, vector: &NdArray, out: &NdArray) -> Result<()> {
+        let op = "add_row_vector_into";
+        let vector = self.along_rows(op, vector)?;
+        self.binary_into(BinaryOp::Add, op, Arg::Array(&vector), out)
+    }
+
     /// [`add_row_vector`](Self::add_row_vector) in place; the vector may be a part of the matrix.
     ///
     /// # Errors
@@ -76,6 +88,18 @@ impl NdArray {
     pub fn sub_row_vector(&self, vector: &NdArray) -> Result<NdArray> {
         let vector = self.along_rows("sub_row_vector", vector)?;
         self.binary(BinaryOp::Sub, Arg::Array(&vector))
+    }
+
+    /// [`sub_row_vector`](Self::sub_row_vector) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`sub_row_vector`](Self::sub_row_vector); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out`
+    /// does not fit.
+    #[track_caller]
+    pub fn sub_row_vector_into(&self, vector: &NdArray, out: &NdArray) -> Result<()> {
+        let op = "sub_row_vector_into";
+        let vector = self.along_rows(op, vector)?;
+        self.binary_into(BinaryOp::Sub, op, Arg::Array(&vector), out)
     }
 
     /// [`sub_row_vector`](Self::sub_row_vector) in place; the vector may be a part of the matrix.
@@ -99,6 +123,18 @@ impl NdArray {
         self.binary(BinaryOp::Mul, Arg::Array(&vector))
     }
 
+    /// [`mul_row_vector`](Self::mul_row_vector) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`mul_row_vector`](Self::mul_row_vector); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out`
+    /// does not fit.
+    #[track_caller]
+    pub fn mul_row_vector_into(&self, vector: &NdArray, out: &NdArray) -> Result<()> {
+        let op = "mul_row_vector_into";
+        let vector = self.along_rows(op, vector)?;
+        self.binary_into(BinaryOp::Mul, op, Arg::Array(&vector), out)
+    }
+
     /// [`mul_row_vector`](Self::mul_row_vector) in place; the vector may be a part of the matrix.
     ///
     /// # Errors
@@ -118,6 +154,18 @@ impl NdArray {
     pub fn div_row_vector(&self, vector: &NdArray) -> Result<NdArray> {
         let vector = self.along_rows("div_row_vector", vector)?;
         self.binary(BinaryOp::Div, Arg::Array(&vector))
+    }
+
+    /// [`div_row_vector`](Self::div_row_vector) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`div_row_vector`](Self::div_row_vector); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out`
+    /// does not fit.
+    #[track_caller]
+    pub fn div_row_vector_into(&self, vector: &NdArray, out: &NdArray) -> Result<()> {
+        let op = "div_row_vector_into";
+        let vector = self.along_rows(op, vector)?;
+        self.binary_into(BinaryOp::Div, op, Arg::Array(&vector), out)
     }
 
     /// [`div_row_vector`](Self::div_row_vector) in place; the vector may be a part of the matrix.
@@ -141,6 +189,18 @@ impl NdArray {
         self.binary(BinaryOp::RSub, Arg::Array(&vector))
     }
 
+    /// [`rsub_row_vector`](Self::rsub_row_vector) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`rsub_row_vector`](Self::rsub_row_vector); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out`
+    /// does not fit.
+    #[track_caller]
+    pub fn rsub_row_vector_into(&self, vector: &NdArray, out: &NdArray) -> Result<()> {
+        let op = "rsub_row_vector_into";
+        let vector = self.along_rows(op, vector)?;
+        self.binary_into(BinaryOp::RSub, op, Arg::Array(&vector), out)
+    }
+
     /// [`rsub_row_vector`](Self::rsub_row_vector) in place; the vector may be a part of the matrix.
     ///
     /// # Errors
@@ -160,6 +220,18 @@ impl NdArray {
     pub fn rdiv_row_vector(&self, vector: &NdArray) -> Result<NdArray> {
         let vector = self.along_rows("rdiv_row_vector", vector)?;
         self.binary(BinaryOp::RDiv, Arg::Array(&vector))
+    }
+
+    /// [`rdiv_row_vector`](Self::rdiv_row_vector) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`rdiv_row_vector`](Self::rdiv_row_vector); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out`
+    /// does not fit.
+    #[track_caller]
+    pub fn rdiv_row_vector_into(&self, vector: &NdArray, out: &NdArray) -> Result<()> {
+        let op = "rdiv_row_vector_into";
+        let vector = self.along_rows(op, vector)?;
+        self.binary_into(BinaryOp::RDiv, op, Arg::Array(&vector), out)
     }
 
     /// [`rdiv_row_vector`](Self::rdiv_row_vector) in place; the vector may be a part of the matrix.
@@ -183,6 +255,18 @@ impl NdArray {
         self.binary(BinaryOp::Add, Arg::Array(&vector))
     }
 
+    /// [`add_column_vector`](Self::add_column_vector) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`add_column_vector`](Self::add_column_vector); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when
+    /// `out` does not fit.
+    #[track_caller]
+    pub fn add_column_vector_into(&self, vector: &NdArray, out: &NdArray) -> Result<()> {
+        let op = "add_column_vector_into";
+        let vector = self.along_columns(op, vector)?;
+        self.binary_into(BinaryOp::Add, op, Arg::Array(&vector), out)
+    }
+
     /// [`add_column_vector`](Self::add_column_vector) in place; the vector may be a part of the matrix.
     ///
     /// # Errors
@@ -202,6 +286,18 @@ impl NdArray {
     pub fn sub_column_vector(&self, vector: &NdArray) -> Result<NdArray> {
         let vector = self.along_columns("sub_column_vector", vector)?;
         self.binary(BinaryOp::Sub, Arg::Array(&vector))
+    }
+
+    /// [`sub_column_vector`](Self::sub_column_vector) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`sub_column_vector`](Self::sub_column_vector); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when
+    /// `out` does not fit.
+    #[track_caller]
+    pub fn sub_column_vector_into(&self, vector: &NdArray, out: &NdArray) -> Result<()> {
+        let op = "sub_column_vector_into";
+        let vector = self.along_columns(op, vector)?;
+        self.binary_into(BinaryOp::Sub, op, Arg::Array(&vector), out)
     }
 
     /// [`sub_column_vector`](Self::sub_column_vector) in place; the vector may be a part of the matrix.
@@ -225,6 +321,18 @@ impl NdArray {
         self.binary(BinaryOp::Mul, Arg::Array(&vector))
     }
 
+    /// [`mul_column_vector`](Self::mul_column_vector) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`mul_column_vector`](Self::mul_column_vector); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when
+    /// `out` does not fit.
+    #[track_caller]
+    pub fn mul_column_vector_into(&self, vector: &NdArray, out: &NdArray) -> Result<()> {
+        let op = "mul_column_vector_into";
+        let vector = self.along_columns(op, vector)?;
+        self.binary_into(BinaryOp::Mul, op, Arg::Array(&vector), out)
+    }
+
     /// [`mul_column_vector`](Self::mul_column_vector) in place; the vector may be a part of the matrix.
     ///
     /// # Errors
@@ -244,6 +352,18 @@ impl NdArray {
     pub fn div_column_vector(&self, vector: &NdArray) -> Result<NdArray> {
         let vector = self.along_columns("div_column_vector", vector)?;
         self.binary(BinaryOp::Div, Arg::Array(&vector))
+    }
+
+    /// [`div_column_vector`](Self::div_column_vector) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`div_column_vector`](Self::div_column_vector); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when
+    /// `out` does not fit.
+    #[track_caller]
+    pub fn div_column_vector_into(&self, vector: &NdArray, out: &NdArray) -> Result<()> {
+        let op = "div_column_vector_into";
+        let vector = self.along_columns(op, vector)?;
+        self.binary_into(BinaryOp::Div, op, Arg::Array(&vector), out)
     }
 
     /// [`div_column_vector`](Self::div_column_vector) in place; the vector may be a part of the matrix.
@@ -267,6 +387,18 @@ impl NdArray {
         self.binary(BinaryOp::RSub, Arg::Array(&vector))
     }
 
+    /// [`rsub_column_vector`](Self::rsub_column_vector) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`rsub_column_vector`](Self::rsub_column_vector); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when
+    /// `out` does not fit.
+    #[track_caller]
+    pub fn rsub_column_vector_into(&self, vector: &NdArray, out: &NdArray) -> Result<()> {
+        let op = "rsub_column_vector_into";
+        let vector = self.along_columns(op, vector)?;
+        self.binary_into(BinaryOp::RSub, op, Arg::Array(&vector), out)
+    }
+
     /// [`rsub_column_vector`](Self::rsub_column_vector) in place; the vector may be a part of the matrix.
     ///
     /// # Errors
@@ -286,6 +418,18 @@ impl NdArray {
     pub fn rdiv_column_vector(&self, vector: &NdArray) -> Result<NdArray> {
         let vector = self.along_columns("rdiv_column_vector", vector)?;
         self.binary(BinaryOp::RDiv, Arg::Array(&vector))
+    }
+
+    /// [`rdiv_column_vector`](Self::rdiv_column_vector) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`rdiv_column_vector`](Self::rdiv_column_vector); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when
+    /// `out` does not fit.
+    #[track_caller]
+    pub fn rdiv_column_vector_into(&self, vector: &NdArray, out: &NdArray) -> Result<()> {
+        let op = "rdiv_column_vector_into";
+        let vector = self.along_columns(op, vector)?;
+        self.binary_into(BinaryOp::RDiv, op, Arg::Array(&vector), out)
     }
 
     /// [`rdiv_column_vector`](Self::rdiv_column_vector) in place; the vector may be a part of the matrix.

@@ -2,6 +2,7 @@
 //! refuse with the right error, the right argument and its own name, and must not have changed any other array.
 
 mod stale {
+    mod into;
     pub(crate) mod picks;
     mod products;
     pub(crate) mod table;
@@ -156,6 +157,7 @@ const SWEPT: &[&str] = &[
     "conditional.rs",
     "convert.rs",
     "convolution.rs",
+    "convolution/into.rs",
     "create.rs",
     "distance.rs",
     "einsum.rs",
@@ -179,6 +181,7 @@ const SWEPT: &[&str] = &[
     "pad.rs",
     "partition.rs",
     "products.rs",
+    "products_into.rs",
     "random.rs",
     "reduce.rs",
     "reduce/information.rs",

@@ -99,6 +99,17 @@ impl NdArray {
         Ok(part)
     }
 
+    /// [`get_outer`](Self::get_outer) into an array of the result's shape: it is made elsewhere and copied there, list after
+    /// list.
+    ///
+    /// # Errors
+    /// As [`get_outer`](Self::get_outer); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not
+    /// fit.
+    #[track_caller]
+    pub fn get_outer_into(&self, indices: &[FancyIndex], out: &NdArray) -> Result<()> {
+        out.store("get_outer_into", || self.get_outer(indices))
+    }
+
     /// Writes the part that [`get_outer`](Self::get_outer) copies: a number, or an array that broadcasts to its shape. Values
     /// are converted to this array's dtype; where a position repeats, the last value stays.
     ///

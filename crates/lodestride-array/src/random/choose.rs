@@ -140,6 +140,24 @@ impl Rng {
         source.take(&positions, 0)
     }
 
+    /// [`choice`](Self::choice) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`choice`](Self::choice); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn choice_into(
+        &mut self,
+        source: &NdArray,
+        count: usize,
+        replace: bool,
+        probabilities: Option<&NdArray>,
+        out: &NdArray,
+    ) -> Result<()> {
+        out.store("choice_into", || {
+            self.choice(source, count, replace, probabilities)
+        })
+    }
+
     /// A copy in which every element is kept with the given probability and else is 0; what is kept is scaled by `1 / keep`, so
     /// that means stay (inverted dropout).
     ///
@@ -162,6 +180,15 @@ impl Rng {
         kept.select(&array.mul(1.0 / keep)?, 0.0)
     }
 
+    /// [`dropout`](Self::dropout) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`dropout`](Self::dropout); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn dropout_into(&mut self, array: &NdArray, keep: f64, out: &NdArray) -> Result<()> {
+        out.store("dropout_into", || self.dropout(array, keep))
+    }
+
     /// Dropout for networks of `selu`: dropped elements take its negative saturation, and an affine map keeps mean 0 and
     /// variance 1 (Klambauer and others 2017).
     ///
@@ -179,6 +206,16 @@ impl Rng {
         let shift = -scale * (1.0 - keep) * SATURATION;
         let kept = self.bernoulli(array.shape().clone(), keep)?;
         kept.select(&array.mul(scale)?.add(shift)?, scale * SATURATION + shift)
+    }
+
+    /// [`alpha_dropout`](Self::alpha_dropout) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`alpha_dropout`](Self::alpha_dropout); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out`
+    /// does not fit.
+    #[track_caller]
+    pub fn alpha_dropout_into(&mut self, array: &NdArray, keep: f64, out: &NdArray) -> Result<()> {
+        out.store("alpha_dropout_into", || self.alpha_dropout(array, keep))
     }
 
     /// A matrix of the default dtype with orthonormal rows or columns, whichever are fewer, times a factor; evenly distributed

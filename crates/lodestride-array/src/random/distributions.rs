@@ -1,13 +1,14 @@
 //! Arrays of the less common distributions. Every element draws from words of its own, decided by seed, stream and position.
 
-use lodestride_buffer::DType;
+use lodestride_buffer::{Argument, DType};
 use lodestride_kernels::{KernelError, random as draw};
 use lodestride_shape::{Order, Shape};
 
 use super::sampler::{Law, Words};
 use super::{Rng, float_default};
 use crate::NdArray;
-use crate::error::{ArrayError, ArrayErrorKind, OrFail, Result};
+use crate::arg::Arg;
+use crate::error::{ArrayError, ArrayErrorKind, InMethod, OrFail, Result};
 
 impl Rng {
     /// An array of the default dtype whose logarithms are normal, of the given mean and standard deviation.
@@ -25,6 +26,17 @@ impl Rng {
         let logarithms = self.normal(shape, mean, deviation)?;
         logarithms.expi()?;
         Ok(logarithms)
+    }
+
+    /// Fills a float array as [`log_normal`](Self::log_normal) makes one; allocates nothing.
+    ///
+    /// # Errors
+    /// As [`fill_normal`](Self::fill_normal).
+    #[track_caller]
+    pub fn fill_log_normal(&mut self, out: &NdArray, mean: f64, deviation: f64) -> Result<()> {
+        self.fill_normal(out, mean, deviation)
+            .renamed("fill_log_normal")?;
+        out.expi().renamed("fill_log_normal").map(drop)
     }
 
     /// An array of the default dtype of normal numbers, of which those further than two standard deviations from the mean are
@@ -48,21 +60,24 @@ impl Rng {
         mean: f64,
         deviation: f64,
     ) -> Result<NdArray> {
-        const OP: &str = "truncated_normal";
-        valid(OP, "mean", mean, mean.is_finite())?;
-        valid(
-            OP,
-            "deviation",
-            deviation,
-            deviation >= 0.0 && deviation.is_finite(),
-        )?;
-        let limit = 2.0;
-        let law = Law::TruncatedNormal {
-            mean,
-            deviation,
-            limit,
-        };
-        self.lawful(OP, float_default(), shape.into(), law)
+        let law = truncated_normal_law("truncated_normal", mean, deviation)?;
+        self.lawful("truncated_normal", float_default(), shape.into(), law)
+    }
+
+    /// Fills an array as [`truncated_normal`](Self::truncated_normal) makes one; its dtype may be any float.
+    ///
+    /// # Errors
+    /// As [`truncated_normal`](Self::truncated_normal); [`ArrayErrorKind::Cast`] for an array of another kind.
+    #[track_caller]
+    pub fn fill_truncated_normal(
+        &mut self,
+        out: &NdArray,
+        mean: f64,
+        deviation: f64,
+    ) -> Result<()> {
+        let op = "fill_truncated_normal";
+        let law = truncated_normal_law(op, mean, deviation)?;
+        self.fill_lawful(op, float_default(), out, law)
     }
 
     /// An array of the default dtype of waiting times of the given mean.
@@ -71,9 +86,19 @@ impl Rng {
     /// [`ArrayErrorKind::Kernel`] when the mean is negative or not finite.
     #[track_caller]
     pub fn exponential(&mut self, shape: impl Into<Shape>, mean: f64) -> Result<NdArray> {
-        const OP: &str = "exponential";
-        valid(OP, "mean", mean, mean >= 0.0 && mean.is_finite())?;
-        self.lawful(OP, float_default(), shape.into(), Law::Exponential { mean })
+        let law = exponential_law("exponential", mean)?;
+        self.lawful("exponential", float_default(), shape.into(), law)
+    }
+
+    /// Fills an array as [`exponential`](Self::exponential) makes one; its dtype may be any float.
+    ///
+    /// # Errors
+    /// As [`exponential`](Self::exponential); [`ArrayErrorKind::Cast`] for an array of another kind.
+    #[track_caller]
+    pub fn fill_exponential(&mut self, out: &NdArray, mean: f64) -> Result<()> {
+        let op = "fill_exponential";
+        let law = exponential_law(op, mean)?;
+        self.fill_lawful(op, float_default(), out, law)
     }
 
     /// An array of the default dtype from the gamma distribution of the given shape and scale.
@@ -82,11 +107,19 @@ impl Rng {
     /// [`ArrayErrorKind::Kernel`] when a parameter is not positive and finite.
     #[track_caller]
     pub fn gamma(&mut self, shape: impl Into<Shape>, k: f64, scale: f64) -> Result<NdArray> {
-        const OP: &str = "gamma";
-        valid(OP, "k", k, k > 0.0 && k.is_finite())?;
-        valid(OP, "scale", scale, scale > 0.0 && scale.is_finite())?;
-        let law = Law::Gamma { shape: k, scale };
-        self.lawful(OP, float_default(), shape.into(), law)
+        let law = gamma_law("gamma", k, scale)?;
+        self.lawful("gamma", float_default(), shape.into(), law)
+    }
+
+    /// Fills an array as [`gamma`](Self::gamma) makes one; its dtype may be any float.
+    ///
+    /// # Errors
+    /// As [`gamma`](Self::gamma); [`ArrayErrorKind::Cast`] for an array of another kind.
+    #[track_caller]
+    pub fn fill_gamma(&mut self, out: &NdArray, k: f64, scale: f64) -> Result<()> {
+        let op = "fill_gamma";
+        let law = gamma_law(op, k, scale)?;
+        self.fill_lawful(op, float_default(), out, law)
     }
 
     /// An array of the default dtype from the beta distribution.
@@ -95,10 +128,19 @@ impl Rng {
     /// [`ArrayErrorKind::Kernel`] when a parameter is not positive and finite.
     #[track_caller]
     pub fn beta(&mut self, shape: impl Into<Shape>, a: f64, b: f64) -> Result<NdArray> {
-        const OP: &str = "beta";
-        valid(OP, "a", a, a > 0.0 && a.is_finite())?;
-        valid(OP, "b", b, b > 0.0 && b.is_finite())?;
-        self.lawful(OP, float_default(), shape.into(), Law::Beta { a, b })
+        let law = beta_law("beta", a, b)?;
+        self.lawful("beta", float_default(), shape.into(), law)
+    }
+
+    /// Fills an array as [`beta`](Self::beta) makes one; its dtype may be any float.
+    ///
+    /// # Errors
+    /// As [`beta`](Self::beta); [`ArrayErrorKind::Cast`] for an array of another kind.
+    #[track_caller]
+    pub fn fill_beta(&mut self, out: &NdArray, a: f64, b: f64) -> Result<()> {
+        let op = "fill_beta";
+        let law = beta_law(op, a, b)?;
+        self.fill_lawful(op, float_default(), out, law)
     }
 
     /// An i64 array of counts of events that happen at the given rate.
@@ -115,10 +157,19 @@ impl Rng {
     /// ```
     #[track_caller]
     pub fn poisson(&mut self, shape: impl Into<Shape>, rate: f64) -> Result<NdArray> {
-        const OP: &str = "poisson";
-        // Beyond that counts are not exact in f64.
-        valid(OP, "rate", rate, (0.0..=1e15).contains(&rate))?;
-        self.lawful(OP, DType::I64, shape.into(), Law::Poisson { rate })
+        let law = poisson_law("poisson", rate)?;
+        self.lawful("poisson", DType::I64, shape.into(), law)
+    }
+
+    /// Fills an array as [`poisson`](Self::poisson) makes one; its dtype may be any signed integer or float.
+    ///
+    /// # Errors
+    /// As [`poisson`](Self::poisson); [`ArrayErrorKind::Cast`] for an array of another kind.
+    #[track_caller]
+    pub fn fill_poisson(&mut self, out: &NdArray, rate: f64) -> Result<()> {
+        let op = "fill_poisson";
+        let law = poisson_law(op, rate)?;
+        self.fill_lawful(op, DType::I64, out, law)
     }
 
     /// An i64 array of the numbers of successes of `trials` attempts that succeed with the given probability each.
@@ -133,20 +184,19 @@ impl Rng {
         trials: u64,
         probability: f64,
     ) -> Result<NdArray> {
-        const OP: &str = "binomial";
-        let count = trials as f64;
-        valid(OP, "trials", count, count <= 1e15)?;
-        valid(
-            OP,
-            "probability",
-            probability,
-            (0.0..=1.0).contains(&probability),
-        )?;
-        let law = Law::Binomial {
-            trials: count,
-            probability,
-        };
-        self.lawful(OP, DType::I64, shape.into(), law)
+        let law = binomial_law("binomial", trials, probability)?;
+        self.lawful("binomial", DType::I64, shape.into(), law)
+    }
+
+    /// Fills an array as [`binomial`](Self::binomial) makes one; its dtype may be any signed integer or float.
+    ///
+    /// # Errors
+    /// As [`binomial`](Self::binomial); [`ArrayErrorKind::Cast`] for an array of another kind.
+    #[track_caller]
+    pub fn fill_binomial(&mut self, out: &NdArray, trials: u64, probability: f64) -> Result<()> {
+        let op = "fill_binomial";
+        let law = binomial_law(op, trials, probability)?;
+        self.fill_lawful(op, DType::I64, out, law)
     }
 
     /// Draws every element from the words that start at its own random word.
@@ -158,13 +208,96 @@ impl Rng {
         shape: Shape,
         law: Law,
     ) -> Result<NdArray> {
+        self.drawn(op, shape, law)?.cast(dtype)
+    }
+
+    /// [`lawful`](Self::lawful) into an array, whose dtype may be of the given one's kind or a higher one.
+    #[track_caller]
+    pub(super) fn fill_lawful(
+        &mut self,
+        op: &'static str,
+        dtype: DType,
+        out: &NdArray,
+        law: Law,
+    ) -> Result<()> {
+        out.expect_readable(op, Argument::Z)?;
+        out.expect_storable(op, dtype)?;
+        let drawn = self.drawn(op, out.shape().clone(), law)?;
+        out.assign_arg(op, Arg::Array(&drawn))
+    }
+
+    /// Draws in f64.
+    #[track_caller]
+    fn drawn(&mut self, op: &'static str, shape: Shape, law: Law) -> Result<NdArray> {
         let starts = NdArray::recycled_ordered(op, DType::I64, shape, Order::C)?;
         let (low, high) = (i64::MIN, i64::MAX);
         draw::uniform_integers(self.seed, self.next_stream(), low, high, starts.operand())
             .or_fail(op)?;
-        let drawn = starts.map(|start: i64| law.draw(&mut Words::new(start as u64)))?;
-        drawn.cast(dtype)
+        starts.map(|start: i64| law.draw(&mut Words::new(start as u64)))
     }
+}
+
+#[track_caller]
+fn truncated_normal_law(op: &'static str, mean: f64, deviation: f64) -> Result<Law> {
+    valid(op, "mean", mean, mean.is_finite())?;
+    valid(
+        op,
+        "deviation",
+        deviation,
+        deviation >= 0.0 && deviation.is_finite(),
+    )?;
+    let limit = 2.0;
+    let law = Law::TruncatedNormal {
+        mean,
+        deviation,
+        limit,
+    };
+    Ok(law)
+}
+
+#[track_caller]
+fn exponential_law(op: &'static str, mean: f64) -> Result<Law> {
+    valid(op, "mean", mean, mean >= 0.0 && mean.is_finite())?;
+    Ok(Law::Exponential { mean })
+}
+
+#[track_caller]
+fn gamma_law(op: &'static str, k: f64, scale: f64) -> Result<Law> {
+    valid(op, "k", k, k > 0.0 && k.is_finite())?;
+    valid(op, "scale", scale, scale > 0.0 && scale.is_finite())?;
+    let law = Law::Gamma { shape: k, scale };
+    Ok(law)
+}
+
+#[track_caller]
+fn beta_law(op: &'static str, a: f64, b: f64) -> Result<Law> {
+    valid(op, "a", a, a > 0.0 && a.is_finite())?;
+    valid(op, "b", b, b > 0.0 && b.is_finite())?;
+    Ok(Law::Beta { a, b })
+}
+
+#[track_caller]
+fn poisson_law(op: &'static str, rate: f64) -> Result<Law> {
+    // Beyond that counts are not exact in f64.
+    valid(op, "rate", rate, (0.0..=1e15).contains(&rate))?;
+    Ok(Law::Poisson { rate })
+}
+
+#[track_caller]
+fn binomial_law(op: &'static str, trials: u64, probability: f64) -> Result<Law> {
+    let count = trials as f64;
+    valid(op, "trials", count, count <= 1e15)?;
+    valid(
+        op,
+        "probability",
+        probability,
+        (0.0..=1.0).contains(&probability),
+    )?;
+    let law = Law::Binomial {
+        trials: count,
+        probability,
+    };
+    Ok(law)
 }
 
 /// The error for a number outside its range.

@@ -50,6 +50,16 @@ impl NdArray {
         sum.cast(float_of(self.dtype()))
     }
 
+    /// [`entropy`](Self::entropy) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`entropy`](Self::entropy); [`ArrayErrorKind::OutputShape`](crate::ArrayErrorKind::OutputShape) or
+    /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
+    #[track_caller]
+    pub fn entropy_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
+        out.store("entropy_into", || self.entropy(axes))
+    }
+
     /// The logarithm of [`entropy`](Self::entropy).
     ///
     /// # Errors
@@ -59,6 +69,16 @@ impl NdArray {
     pub fn log_entropy(&self, axes: impl Into<Axes>) -> Result<NdArray> {
         self.expect_readable("log_entropy", Argument::X)?;
         self.entropy(axes)?.log()
+    }
+
+    /// [`log_entropy`](Self::log_entropy) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`log_entropy`](Self::log_entropy); [`ArrayErrorKind::OutputShape`](crate::ArrayErrorKind::OutputShape) or
+    /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
+    #[track_caller]
+    pub fn log_entropy_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
+        out.store("log_entropy_into", || self.log_entropy(axes))
     }
 
     /// [`entropy`](Self::entropy) in bits, that is with logarithms to base 2.
@@ -84,6 +104,17 @@ impl NdArray {
         sum.cast(float_of(self.dtype()))
     }
 
+    /// [`shannon_entropy`](Self::shannon_entropy) into an array of the result's shape: it is made elsewhere and copied
+    /// there.
+    ///
+    /// # Errors
+    /// As [`shannon_entropy`](Self::shannon_entropy); [`ArrayErrorKind::OutputShape`](crate::ArrayErrorKind::OutputShape) or
+    /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
+    #[track_caller]
+    pub fn shannon_entropy_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
+        out.store("shannon_entropy_into", || self.shannon_entropy(axes))
+    }
+
     /// The mean and the population variance (over n) over the given axes.
     ///
     /// # Errors
@@ -101,6 +132,23 @@ impl NdArray {
         self.expect_readable("moments", Argument::X)?;
         let axes = axes.into();
         Ok((self.mean(&axes)?, self.var_ddof(&axes, 0)?))
+    }
+
+    /// [`moments`](Self::moments) into two arrays of the results' shape: they are made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`moments`](Self::moments); [`ArrayErrorKind::OutputShape`](crate::ArrayErrorKind::OutputShape) or
+    /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when an output does not fit,
+    /// [`ArrayErrorKind::Operands`](crate::ArrayErrorKind::Operands) when they share memory. Nothing is written then.
+    #[track_caller]
+    pub fn moments_into(
+        &self,
+        axes: impl Into<Axes>,
+        mean: &NdArray,
+        variance: &NdArray,
+    ) -> Result<()> {
+        let op = "moments_into";
+        NdArray::store_both([mean, variance], op, || self.moments(axes))
     }
 
     /// Mean and population variance from sums that were gathered piece by piece: `self` holds sums of values, `squares` sums
@@ -166,6 +214,16 @@ impl NdArray {
         self.max(&axes)?.sub(&self.min(&axes)?)
     }
 
+    /// [`peak_to_peak`](Self::peak_to_peak) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`peak_to_peak`](Self::peak_to_peak); [`ArrayErrorKind::OutputShape`](crate::ArrayErrorKind::OutputShape) or
+    /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
+    #[track_caller]
+    pub fn peak_to_peak_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
+        out.store("peak_to_peak_into", || self.peak_to_peak(axes))
+    }
+
     /// The mean of the elements over the given axes, each counted as often as its weight says; weights broadcast.
     ///
     /// # Errors
@@ -193,6 +251,21 @@ impl NdArray {
         sum.div(&weights.widened().sum(&axes)?)?.cast(dtype)
     }
 
+    /// [`weighted_mean`](Self::weighted_mean) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`weighted_mean`](Self::weighted_mean); [`ArrayErrorKind::OutputShape`](crate::ArrayErrorKind::OutputShape) or
+    /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
+    #[track_caller]
+    pub fn weighted_mean_into(
+        &self,
+        weights: &NdArray,
+        axes: impl Into<Axes>,
+        out: &NdArray,
+    ) -> Result<()> {
+        out.store("weighted_mean_into", || self.weighted_mean(weights, axes))
+    }
+
     /// The covariance of the rows of a matrix, each a variable whose observations are its elements: over `n - ddof`.
     ///
     /// # Errors
@@ -216,6 +289,16 @@ impl NdArray {
         let over = (count as f64 - ddof as f64).max(0.0);
         products.divi(over)?;
         products.cast(float_of(self.dtype()))
+    }
+
+    /// [`covariance`](Self::covariance) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`covariance`](Self::covariance); [`ArrayErrorKind::OutputShape`](crate::ArrayErrorKind::OutputShape) or
+    /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
+    #[track_caller]
+    pub fn covariance_into(&self, ddof: usize, out: &NdArray) -> Result<()> {
+        out.store("covariance_into", || self.covariance(ddof))
     }
 
     /// The correlation coefficients of the rows of a matrix: their covariance over the product of their deviations.
@@ -244,6 +327,16 @@ impl NdArray {
             .divi(&deviation.expand_dims(1)?)?;
         covariance.clipi(-1.0, 1.0)?;
         covariance.cast(float_of(self.dtype()))
+    }
+
+    /// [`correlation`](Self::correlation) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`correlation`](Self::correlation); [`ArrayErrorKind::OutputShape`](crate::ArrayErrorKind::OutputShape) or
+    /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
+    #[track_caller]
+    pub fn correlation_into(&self, out: &NdArray) -> Result<()> {
+        out.store("correlation_into", || self.correlation())
     }
 
     /// The differences of neighbours along an axis, taken `times` times in a row; every time the axis gets shorter by one.
@@ -275,5 +368,15 @@ impl NdArray {
             differences = next.sub(&differences.narrowed("diff", at, 0..size - 1)?)?;
         }
         Ok(differences)
+    }
+
+    /// [`diff`](Self::diff) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`diff`](Self::diff); [`ArrayErrorKind::OutputShape`](crate::ArrayErrorKind::OutputShape) or
+    /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
+    #[track_caller]
+    pub fn diff_into(&self, times: usize, axis: isize, out: &NdArray) -> Result<()> {
+        out.store("diff_into", || self.diff(times, axis))
     }
 }

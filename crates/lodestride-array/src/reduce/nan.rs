@@ -27,6 +27,15 @@ impl NdArray {
         self.with_nan_as(0.0)?.sum(axes)
     }
 
+    /// [`nan_sum`](Self::nan_sum) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`nan_sum`](Self::nan_sum); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn nan_sum_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
+        out.store("nan_sum_into", || self.nan_sum(axes))
+    }
+
     /// The product of the elements that are not NaN over the given axes; 1 of nothing.
     ///
     /// # Errors
@@ -36,6 +45,15 @@ impl NdArray {
     pub fn nan_prod(&self, axes: impl Into<Axes>) -> Result<NdArray> {
         self.expect_readable("nan_prod", Argument::X)?;
         self.with_nan_as(1.0)?.prod(axes)
+    }
+
+    /// [`nan_prod`](Self::nan_prod) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`nan_prod`](Self::nan_prod); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn nan_prod_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
+        out.store("nan_prod_into", || self.nan_prod(axes))
     }
 
     /// The mean of the elements that are not NaN over the given axes; NaN of nothing.
@@ -59,6 +77,15 @@ impl NdArray {
         let mean = wide.nan_sum(&axes)?;
         mean.divi(&self.known_count(&axes)?)?;
         mean.cast(float_of(self.dtype()))
+    }
+
+    /// [`nan_mean`](Self::nan_mean) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`nan_mean`](Self::nan_mean); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn nan_mean_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
+        out.store("nan_mean_into", || self.nan_mean(axes))
     }
 
     /// The variance of the elements that are not NaN over the given axes: squared deviations from their mean over their number
@@ -92,6 +119,15 @@ impl NdArray {
         (known.select(&squares, f64::NAN)?).cast(float_of(self.dtype()))
     }
 
+    /// [`nan_var`](Self::nan_var) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`nan_var`](Self::nan_var); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn nan_var_into(&self, axes: impl Into<Axes>, ddof: usize, out: &NdArray) -> Result<()> {
+        out.store("nan_var_into", || self.nan_var(axes, ddof))
+    }
+
     /// The standard deviation of the elements that are not NaN: the root of [`nan_var`](Self::nan_var).
     ///
     /// # Errors
@@ -103,6 +139,15 @@ impl NdArray {
         let variance = self.cast(widened(self.dtype()))?.nan_var(axes, ddof)?;
         variance.sqrti()?;
         variance.cast(float_of(self.dtype()))
+    }
+
+    /// [`nan_std`](Self::nan_std) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`nan_std`](Self::nan_std); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn nan_std_into(&self, axes: impl Into<Axes>, ddof: usize, out: &NdArray) -> Result<()> {
+        out.store("nan_std_into", || self.nan_std(axes, ddof))
     }
 
     /// The largest element that is not NaN over the given axes; NaN where all are.
@@ -126,6 +171,15 @@ impl NdArray {
         self.unless_all_nan(largest, &axes)
     }
 
+    /// [`nan_max`](Self::nan_max) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`nan_max`](Self::nan_max); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn nan_max_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
+        out.store("nan_max_into", || self.nan_max(axes))
+    }
+
     /// The smallest element that is not NaN over the given axes; NaN where all are.
     ///
     /// # Errors
@@ -137,6 +191,15 @@ impl NdArray {
         let axes = axes.into();
         let smallest = self.with_nan_as(f64::INFINITY)?.min(&axes)?;
         self.unless_all_nan(smallest, &axes)
+    }
+
+    /// [`nan_min`](Self::nan_min) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`nan_min`](Self::nan_min); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn nan_min_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
+        out.store("nan_min_into", || self.nan_min(axes))
     }
 
     /// The position of the largest element that is not NaN over the given axes, the first of equal ones.
@@ -160,6 +223,16 @@ impl NdArray {
         self.place_of("nan_argmax", &self.nan_max(keep(named.axes()))?, &axes)
     }
 
+    /// [`nan_argmax`](Self::nan_argmax) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`nan_argmax`](Self::nan_argmax); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not
+    /// fit.
+    #[track_caller]
+    pub fn nan_argmax_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
+        out.store("nan_argmax_into", || self.nan_argmax(axes))
+    }
+
     /// The position of the smallest element that is not NaN over the given axes, the first of equal ones.
     ///
     /// # Errors
@@ -173,6 +246,16 @@ impl NdArray {
         self.place_of("nan_argmin", &self.nan_min(keep(named.axes()))?, &axes)
     }
 
+    /// [`nan_argmin`](Self::nan_argmin) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`nan_argmin`](Self::nan_argmin); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not
+    /// fit.
+    #[track_caller]
+    pub fn nan_argmin_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
+        out.store("nan_argmin_into", || self.nan_argmin(axes))
+    }
+
     /// The running sum along an axis, to which NaN adds nothing.
     ///
     /// # Errors
@@ -184,6 +267,16 @@ impl NdArray {
         self.with_nan_as(0.0)?.cumsum(axis)
     }
 
+    /// [`nan_cumsum`](Self::nan_cumsum) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`nan_cumsum`](Self::nan_cumsum); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not
+    /// fit.
+    #[track_caller]
+    pub fn nan_cumsum_into(&self, axis: isize, out: &NdArray) -> Result<()> {
+        out.store("nan_cumsum_into", || self.nan_cumsum(axis))
+    }
+
     /// The running product along an axis, which NaN leaves as it is.
     ///
     /// # Errors
@@ -193,6 +286,16 @@ impl NdArray {
     pub fn nan_cumprod(&self, axis: isize) -> Result<NdArray> {
         self.expect_readable("nan_cumprod", Argument::X)?;
         self.with_nan_as(1.0)?.cumprod(axis)
+    }
+
+    /// [`nan_cumprod`](Self::nan_cumprod) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`nan_cumprod`](Self::nan_cumprod); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does
+    /// not fit.
+    #[track_caller]
+    pub fn nan_cumprod_into(&self, axis: isize, out: &NdArray) -> Result<()> {
+        out.store("nan_cumprod_into", || self.nan_cumprod(axis))
     }
 
     /// A copy with a number in place of every NaN.
@@ -217,6 +320,16 @@ impl NdArray {
         } else {
             self.dup()
         }
+    }
+
+    /// [`replace_nan`](Self::replace_nan) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`replace_nan`](Self::replace_nan); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does
+    /// not fit.
+    #[track_caller]
+    pub fn replace_nan_into(&self, value: f64, out: &NdArray) -> Result<()> {
+        out.store("replace_nan_into", || self.replace_nan(value))
     }
 
     /// The array with a number in place of every NaN; itself where there can be none.

@@ -3,10 +3,12 @@
 use lodestride_buffer::DType;
 use lodestride_kernels::{self as kernels, ReduceOp};
 use lodestride_shape::{Order, normalize_axis};
+use smallvec::SmallVec;
 
 use crate::NdArray;
 use crate::checks::watched;
 use crate::error::{InOp, Result};
+use crate::target::Target;
 
 impl NdArray {
     /// `exp(x) / sum(exp(x))` along an axis, without overflow on the way; integers give f64.
@@ -96,6 +98,38 @@ impl NdArray {
         let run = || kernels::layer_norm(self.operand(), axis, gain, bias, epsilon, out.operand());
         watched(OP, &[self], &out, run)?;
         Ok(out)
+    }
+
+    /// [`layer_norm`](Self::layer_norm) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`layer_norm`](Self::layer_norm); [`ArrayErrorKind::OutputShape`](crate::ArrayErrorKind::OutputShape) or
+    /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
+    #[track_caller]
+    pub fn layer_norm_into(
+        &self,
+        axis: isize,
+        gain: Option<&NdArray>,
+        bias: Option<&NdArray>,
+        epsilon: f64,
+        out: &NdArray,
+    ) -> Result<()> {
+        const OP: &str = "layer_norm_into";
+        let axis = normalize_axis(axis, self.rank()).in_op(OP, self)?;
+        let (shape, dtype) = (
+            self.shape().clone(),
+            ReduceOp::Mean.result_dtype(self.dtype()),
+        );
+        let inputs: SmallVec<[&NdArray; 3]> =
+            [Some(self), gain, bias].into_iter().flatten().collect();
+        let into = Target::Into(out);
+        into.fill(OP, dtype, shape, &inputs, |out| {
+            let (gain, bias) = (gain.map(NdArray::operand), bias.map(NdArray::operand));
+            let run =
+                || kernels::layer_norm(self.operand(), axis, gain, bias, epsilon, out.operand());
+            watched(OP, &[self], out, run)
+        })
+        .map(drop)
     }
 
     /// An array for a result of the same shape: of the same dtype, or f64 for integers; in the same order where that is

@@ -224,6 +224,15 @@ impl NdArray {
         self.reduce(ReduceOp::Var { ddof }, &axes.into())
     }
 
+    /// [`var_ddof`](Self::var_ddof) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`var_ddof`](Self::var_ddof); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn var_ddof_into(&self, axes: impl Into<Axes>, ddof: usize, out: &NdArray) -> Result<()> {
+        self.reduce_into(ReduceOp::Var { ddof }, "var_ddof_into", &axes.into(), out)
+    }
+
     /// The standard deviation over the given axes: the root of [`var_ddof`](Self::var_ddof).
     ///
     /// # Errors
@@ -231,6 +240,15 @@ impl NdArray {
     #[track_caller]
     pub fn std_ddof(&self, axes: impl Into<Axes>, ddof: usize) -> Result<NdArray> {
         self.reduce(ReduceOp::Std { ddof }, &axes.into())
+    }
+
+    /// [`std_ddof`](Self::std_ddof) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`std_ddof`](Self::std_ddof); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn std_ddof_into(&self, axes: impl Into<Axes>, ddof: usize, out: &NdArray) -> Result<()> {
+        self.reduce_into(ReduceOp::Std { ddof }, "std_ddof_into", &axes.into(), out)
     }
 
     /// Whether any element over the given axes is true, that is not zero; false of nothing.

@@ -63,6 +63,22 @@ impl NdArray {
         self.histogram_with(bins, HistogramOptions::default())
     }
 
+    /// [`histogram`](Self::histogram) into two arrays of the results' shape: they are made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`histogram`](Self::histogram); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when an output does
+    /// not fit, [`ArrayErrorKind::Operands`] when they share memory. Nothing is written then.
+    #[track_caller]
+    pub fn histogram_into<'a>(
+        &self,
+        bins: impl Into<Bins<'a>>,
+        counts: &NdArray,
+        edges: &NdArray,
+    ) -> Result<()> {
+        let op = "histogram_into";
+        NdArray::store_both([counts, edges], op, || self.histogram(bins))
+    }
+
     /// [`histogram`](Self::histogram) over a range, of weights, or as a density (the latter two give f64).
     ///
     /// # Errors
@@ -109,6 +125,24 @@ impl NdArray {
             *sum = *sum / (pair[1] - pair[0]) / total;
         }
         Ok((tallied(Tally::Weights(sums))?, edges))
+    }
+
+    /// [`histogram_with`](Self::histogram_with) into two arrays of the results' shape: they are made elsewhere and copied
+    /// there.
+    ///
+    /// # Errors
+    /// As [`histogram_with`](Self::histogram_with); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when an
+    /// output does not fit, [`ArrayErrorKind::Operands`] when they share memory. Nothing is written then.
+    #[track_caller]
+    pub fn histogram_with_into<'a>(
+        &self,
+        bins: impl Into<Bins<'a>>,
+        options: HistogramOptions<'_>,
+        counts: &NdArray,
+        edges: &NdArray,
+    ) -> Result<()> {
+        let op = "histogram_with_into";
+        NdArray::store_both([counts, edges], op, || self.histogram_with(bins, options))
     }
 
     /// Edges of bins of equal width.

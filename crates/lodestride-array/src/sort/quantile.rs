@@ -32,6 +32,16 @@ impl NdArray {
         self.quantile(0.5, axes)
     }
 
+    /// [`median`](Self::median) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`median`](Self::median); [`ArrayErrorKind::OutputShape`](crate::ArrayErrorKind::OutputShape) or
+    /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
+    #[track_caller]
+    pub fn median_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
+        out.store("median_into", || self.median(axes))
+    }
+
     /// The median of the elements that are not NaN over the given axes.
     ///
     /// # Errors
@@ -39,6 +49,16 @@ impl NdArray {
     #[track_caller]
     pub fn nan_median(&self, axes: impl Into<Axes>) -> Result<NdArray> {
         self.nan_quantile(0.5, axes, QuantileMethod::Linear)
+    }
+
+    /// [`nan_median`](Self::nan_median) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`nan_median`](Self::nan_median); [`ArrayErrorKind::OutputShape`](crate::ArrayErrorKind::OutputShape) or
+    /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
+    #[track_caller]
+    pub fn nan_median_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
+        out.store("nan_median_into", || self.nan_median(axes))
     }
 
     /// The median of all elements.
@@ -59,6 +79,16 @@ impl NdArray {
     #[track_caller]
     pub fn quantile(&self, q: f64, axes: impl Into<Axes>) -> Result<NdArray> {
         self.quantile_with(q, axes, QuantileMethod::Linear)
+    }
+
+    /// [`quantile`](Self::quantile) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`quantile`](Self::quantile); [`ArrayErrorKind::OutputShape`](crate::ArrayErrorKind::OutputShape) or
+    /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
+    #[track_caller]
+    pub fn quantile_into(&self, q: f64, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
+        out.store("quantile_into", || self.quantile(q, axes))
     }
 
     /// [`quantile`](Self::quantile) by the given method.
@@ -84,6 +114,22 @@ impl NdArray {
         self.one_quantile(q, &axes.into(), (method, NanRule::Propagate))
     }
 
+    /// [`quantile_with`](Self::quantile_with) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`quantile_with`](Self::quantile_with); [`ArrayErrorKind::OutputShape`](crate::ArrayErrorKind::OutputShape) or
+    /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
+    #[track_caller]
+    pub fn quantile_with_into(
+        &self,
+        q: f64,
+        axes: impl Into<Axes>,
+        method: QuantileMethod,
+        out: &NdArray,
+    ) -> Result<()> {
+        out.store("quantile_with_into", || self.quantile_with(q, axes, method))
+    }
+
     /// [`quantile_with`](Self::quantile_with) of the elements that are not NaN.
     ///
     /// # Errors
@@ -96,6 +142,22 @@ impl NdArray {
         method: QuantileMethod,
     ) -> Result<NdArray> {
         self.one_quantile(q, &axes.into(), (method, NanRule::Skip))
+    }
+
+    /// [`nan_quantile`](Self::nan_quantile) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`nan_quantile`](Self::nan_quantile); [`ArrayErrorKind::OutputShape`](crate::ArrayErrorKind::OutputShape) or
+    /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
+    #[track_caller]
+    pub fn nan_quantile_into(
+        &self,
+        q: f64,
+        axes: impl Into<Axes>,
+        method: QuantileMethod,
+        out: &NdArray,
+    ) -> Result<()> {
+        out.store("nan_quantile_into", || self.nan_quantile(q, axes, method))
     }
 
     /// Several quantiles at once: axis 0 of the result counts them, the others are those of the reduction.
@@ -121,6 +183,22 @@ impl NdArray {
         self.several_quantiles(qs, &axes.into(), (method, NanRule::Propagate))
     }
 
+    /// [`quantiles`](Self::quantiles) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`quantiles`](Self::quantiles); [`ArrayErrorKind::OutputShape`](crate::ArrayErrorKind::OutputShape) or
+    /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
+    #[track_caller]
+    pub fn quantiles_into(
+        &self,
+        qs: &[f64],
+        axes: impl Into<Axes>,
+        method: QuantileMethod,
+        out: &NdArray,
+    ) -> Result<()> {
+        out.store("quantiles_into", || self.quantiles(qs, axes, method))
+    }
+
     /// The value below which `percent` (0 to 100) of the elements over the given axes lie: [`quantile`](Self::quantile) of
     /// `percent / 100`.
     ///
@@ -129,6 +207,21 @@ impl NdArray {
     #[track_caller]
     pub fn percentile(&self, percent: f64, axes: impl Into<Axes>) -> Result<NdArray> {
         self.quantile(percent / 100.0, axes)
+    }
+
+    /// [`percentile`](Self::percentile) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`percentile`](Self::percentile); [`ArrayErrorKind::OutputShape`](crate::ArrayErrorKind::OutputShape) or
+    /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
+    #[track_caller]
+    pub fn percentile_into(
+        &self,
+        percent: f64,
+        axes: impl Into<Axes>,
+        out: &NdArray,
+    ) -> Result<()> {
+        out.store("percentile_into", || self.percentile(percent, axes))
     }
 
     /// [`percentile`](Self::percentile) by the given method; ND4J's is [`QuantileMethod::Weibull`].
@@ -152,6 +245,25 @@ impl NdArray {
         method: QuantileMethod,
     ) -> Result<NdArray> {
         self.quantile_with(percent / 100.0, axes, method)
+    }
+
+    /// [`percentile_with`](Self::percentile_with) into an array of the result's shape: it is made elsewhere and copied
+    /// there.
+    ///
+    /// # Errors
+    /// As [`percentile_with`](Self::percentile_with); [`ArrayErrorKind::OutputShape`](crate::ArrayErrorKind::OutputShape) or
+    /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
+    #[track_caller]
+    pub fn percentile_with_into(
+        &self,
+        percent: f64,
+        axes: impl Into<Axes>,
+        method: QuantileMethod,
+        out: &NdArray,
+    ) -> Result<()> {
+        out.store("percentile_with_into", || {
+            self.percentile_with(percent, axes, method)
+        })
     }
 
     #[track_caller]

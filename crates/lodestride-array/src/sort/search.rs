@@ -38,6 +38,16 @@ impl NdArray {
         Ok(out)
     }
 
+    /// [`searchsorted`](Self::searchsorted) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`searchsorted`](Self::searchsorted); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does
+    /// not fit.
+    #[track_caller]
+    pub fn searchsorted_into(&self, values: &NdArray, side: Side, out: &NdArray) -> Result<()> {
+        out.store("searchsorted_into", || self.searchsorted(values, side))
+    }
+
     #[track_caller]
     pub(super) fn expect_line(&self, op: &'static str) -> Result<()> {
         if self.rank() == 1 {
@@ -97,5 +107,14 @@ impl NdArray {
                 previous: edges[at],
             },
         }))
+    }
+
+    /// [`digitize`](Self::digitize) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`digitize`](Self::digitize); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn digitize_into(&self, bins: &NdArray, right: bool, out: &NdArray) -> Result<()> {
+        out.store("digitize_into", || self.digitize(bins, right))
     }
 }

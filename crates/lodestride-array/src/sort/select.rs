@@ -8,6 +8,7 @@ use crate::NdArray;
 use crate::arg::IndexList;
 use crate::checks::watched;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, OrFail, Result};
+use crate::target::Target;
 
 impl NdArray {
     /// A copy rearranged along one axis: each of the places `kth` holds what it would hold sorted, smaller elements stand
@@ -27,11 +28,38 @@ impl NdArray {
     #[doc(alias = "nth_element")]
     #[track_caller]
     pub fn partition(&self, kth: impl IndexList, axes: impl Into<Axes>) -> Result<NdArray> {
-        let (x, axis) = self.line_axis("partition", &axes.into())?;
-        let kth = x.places("partition", kth, axis)?;
-        let out = NdArray::recycled_ordered("partition", x.dtype(), x.shape().clone(), Order::C)?;
-        kernels::partition(x.operand(), axis, &kth, out.operand()).or_fail("partition")?;
-        Ok(out)
+        self.partition_to("partition", kth, &axes.into(), Target::New)
+    }
+
+    /// [`partition`](Self::partition) into an array of the result's shape; lines being sorted need scratch memory.
+    ///
+    /// # Errors
+    /// As [`partition`](Self::partition); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not
+    /// fit.
+    #[track_caller]
+    pub fn partition_into(
+        &self,
+        kth: impl IndexList,
+        axes: impl Into<Axes>,
+        out: &NdArray,
+    ) -> Result<()> {
+        self.partition_to("partition_into", kth, &axes.into(), Target::Into(out))
+            .map(drop)
+    }
+
+    #[track_caller]
+    fn partition_to(
+        &self,
+        op: &'static str,
+        kth: impl IndexList,
+        axes: &Axes,
+        target: Target<'_>,
+    ) -> Result<NdArray> {
+        let (x, axis) = self.line_axis(op, axes)?;
+        let kth = x.places(op, kth, axis)?;
+        target.fill(op, x.dtype(), x.shape().clone(), &[&x], |out| {
+            kernels::partition(x.operand(), axis, &kth, out.operand()).or_fail(op)
+        })
     }
 
     /// The positions of the elements that [`partition`](Self::partition) would put in each place, as i64.
@@ -40,12 +68,38 @@ impl NdArray {
     /// As [`partition`](Self::partition).
     #[track_caller]
     pub fn argpartition(&self, kth: impl IndexList, axes: impl Into<Axes>) -> Result<NdArray> {
-        let op = "argpartition";
-        let (x, axis) = self.line_axis(op, &axes.into())?;
+        self.argpartition_to("argpartition", kth, &axes.into(), Target::New)
+    }
+
+    /// [`argpartition`](Self::argpartition) into an array of the result's shape; lines being sorted need scratch memory.
+    ///
+    /// # Errors
+    /// As [`argpartition`](Self::argpartition); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does
+    /// not fit.
+    #[track_caller]
+    pub fn argpartition_into(
+        &self,
+        kth: impl IndexList,
+        axes: impl Into<Axes>,
+        out: &NdArray,
+    ) -> Result<()> {
+        self.argpartition_to("argpartition_into", kth, &axes.into(), Target::Into(out))
+            .map(drop)
+    }
+
+    #[track_caller]
+    fn argpartition_to(
+        &self,
+        op: &'static str,
+        kth: impl IndexList,
+        axes: &Axes,
+        target: Target<'_>,
+    ) -> Result<NdArray> {
+        let (x, axis) = self.line_axis(op, axes)?;
         let kth = x.places(op, kth, axis)?;
-        let out = NdArray::recycled_ordered(op, DType::I64, x.shape().clone(), Order::C)?;
-        kernels::argpartition(x.operand(), axis, &kth, out.operand()).or_fail(op)?;
-        Ok(out)
+        target.fill(op, DType::I64, x.shape().clone(), &[&x], |out| {
+            kernels::argpartition(x.operand(), axis, &kth, out.operand()).or_fail(op)
+        })
     }
 
     /// Checked places along an axis; negative ones count from the end.
@@ -86,6 +140,23 @@ impl NdArray {
         self.topk_with(k, axes, Sorting::descending())
     }
 
+    /// [`topk`](Self::topk) into two arrays of the results' shape: they are made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`topk`](Self::topk); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when an output does not fit,
+    /// [`ArrayErrorKind::Operands`] when they share memory. Nothing is written then.
+    #[track_caller]
+    pub fn topk_into(
+        &self,
+        k: usize,
+        axes: impl Into<Axes>,
+        values: &NdArray,
+        indices: &NdArray,
+    ) -> Result<()> {
+        let op = "topk_into";
+        NdArray::store_both([values, indices], op, || self.topk(k, axes))
+    }
+
     /// The first `k` elements along one axis in the given order (ascending: the smallest), and their positions as i64.
     ///
     /// # Errors
@@ -106,5 +177,23 @@ impl NdArray {
         let run = || kernels::topk(x.operand(), axis, k, sorting, out, positions);
         watched("topk", &[&x], &values, run)?;
         Ok((values, indices))
+    }
+
+    /// [`topk_with`](Self::topk_with) into two arrays of the results' shape: they are made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`topk_with`](Self::topk_with); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when an output does
+    /// not fit, [`ArrayErrorKind::Operands`] when they share memory. Nothing is written then.
+    #[track_caller]
+    pub fn topk_with_into(
+        &self,
+        k: usize,
+        axes: impl Into<Axes>,
+        sorting: Sorting,
+        values: &NdArray,
+        indices: &NdArray,
+    ) -> Result<()> {
+        let op = "topk_with_into";
+        NdArray::store_both([values, indices], op, || self.topk_with(k, axes, sorting))
     }
 }

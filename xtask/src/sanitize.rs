@@ -113,6 +113,7 @@ fn run_one(checker: &Checker, target: &str) -> Outcome {
         nightly(&["cargo", "test", "-Zbuild-std", "--target", target])
             .env("RUSTFLAGS", flags(checker.name))
             .env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1")
+            .env("TSAN_OPTIONS", "allocator_may_return_null=1")
             .env("PROPTEST_CASES", "16")
     };
     let folder = format!("target/sanitize-{}", checker.name);

@@ -38,14 +38,14 @@ unsafe impl Sync for DlTensor {}
 /// What an exported tensor keeps alive, beside the structure that points to it.
 struct Export<K> {
     managed: DlManagedVersioned,
-    _keeper: K,
+    keeper: K,
 }
 
 /// Sizes, strides and the guard of a tensor of ours.
 struct Keeper {
     shape: Box<[i64]>,
     strides: Box<[i64]>,
-    held: Held,
+    _held: Held,
 }
 
 /// A guard that owns its handle.
@@ -126,26 +126,35 @@ impl DlTensor {
             Some(_) => start.wrapping_add(places.offset * size),
             None => start,
         };
-        let mut keeper = Keeper {
-            shape: shape.into(),
-            strides: strides.into(),
-            held,
-        };
         let tensor = DlView {
             data: data.cast(),
             device: DlDevice { kind: CPU, id: 0 },
-            rank: keeper.shape.len() as i32,
+            rank: shape.len() as i32,
             dtype: type_of(places.dtype),
-            shape: keeper.shape.as_mut_ptr(),
-            strides: keeper.strides.as_mut_ptr(),
+            shape: ptr::null_mut(),
+            strides: ptr::null_mut(),
             byte_offset: 0,
         };
-        let flags = if keeper.held.writes { 0 } else { READ_ONLY };
-        Ok(DlTensor::pack(tensor, flags, keeper))
+        let flags = if held.writes { 0 } else { READ_ONLY };
+        let keeper = Keeper {
+            shape: shape.into(),
+            strides: strides.into(),
+            _held: held,
+        };
+        Ok(DlTensor::pack(tensor, flags, keeper, |tensor, keeper| {
+            tensor.shape = keeper.shape.as_mut_ptr();
+            tensor.strides = keeper.strides.as_mut_ptr();
+        }))
     }
 
-    /// Puts a tensor and what keeps it alive into one box, which the deleter frees.
-    fn pack<K: Send + 'static>(tensor: DlView, flags: u64, keeper: K) -> DlTensor {
+    /// Puts a tensor and what keeps it alive into one box, which the deleter frees. `point` aims the tensor at what is kept, once
+    /// that has its place: to move a box ends what was pointed into it before.
+    fn pack<K: Send + 'static>(
+        tensor: DlView,
+        flags: u64,
+        keeper: K,
+        point: impl FnOnce(&mut DlView, &mut K),
+    ) -> DlTensor {
         let export = Box::new(Export {
             managed: DlManagedVersioned {
                 version: VERSION,
@@ -154,12 +163,13 @@ impl DlTensor {
                 flags,
                 tensor,
             },
-            _keeper: keeper,
+            keeper,
         });
-        let export = NonNull::from(Box::leak(export));
-        // SAFETY: the box was leaked just now, and nobody else knows it.
-        let managed = unsafe { &mut (*export.as_ptr()).managed };
-        managed.context = export.as_ptr().cast();
+        let export = Box::into_raw(export);
+        // SAFETY: the box was given up just now, and nobody else knows it.
+        let Export { managed, keeper } = unsafe { &mut *export };
+        point(&mut managed.tensor, keeper);
+        managed.context = export.cast();
         DlTensor {
             raw: NonNull::from(managed),
         }
@@ -201,7 +211,7 @@ impl DlTensor {
     pub unsafe fn from_legacy(raw: NonNull<DlManaged>) -> DlTensor {
         // SAFETY: the caller's contract.
         let tensor = unsafe { raw.as_ref() }.tensor;
-        DlTensor::pack(tensor, 0, Legacy(raw))
+        DlTensor::pack(tensor, 0, Legacy(raw), |_, _| ())
     }
 
     fn managed(&self) -> &DlManagedVersioned {
@@ -427,22 +437,29 @@ mod tests {
         flags: u64,
     ) -> (DlTensor, Arc<()>) {
         let alive = Arc::new(());
-        let mut keeper = (
+        let keeper = (
             data,
             shape.to_vec(),
             strides.map(<[i64]>::to_vec),
             alive.clone(),
         );
         let view = DlView {
-            data: keeper.0.as_mut_ptr().cast(),
+            data: ptr::null_mut(),
             device: DlDevice { kind: CPU, id: 0 },
             rank: shape.len() as i32,
             dtype: type_of(DType::F32),
-            shape: keeper.1.as_mut_ptr(),
-            strides: (keeper.2.as_mut()).map_or(ptr::null_mut(), |strides| strides.as_mut_ptr()),
+            shape: ptr::null_mut(),
+            strides: ptr::null_mut(),
             byte_offset: 4 * first as u64,
         };
-        (DlTensor::pack(view, flags, keeper), alive)
+        let tensor = DlTensor::pack(view, flags, keeper, |view, (data, shape, strides, _)| {
+            view.data = data.as_mut_ptr().cast();
+            view.shape = shape.as_mut_ptr();
+            if let Some(strides) = strides {
+                view.strides = strides.as_mut_ptr();
+            }
+        });
+        (tensor, alive)
     }
 
     fn is_gone(alive: &Arc<()>) -> bool {

@@ -7,7 +7,6 @@ use smallvec::SmallVec;
 
 use crate::NdArray;
 use crate::arg::IndexList;
-use crate::checks::recorded;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, OrFail, Result};
 use crate::pad::PadMode;
 use crate::target::Target;
@@ -28,7 +27,6 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn roll(&self, shift: isize, axis: isize) -> Result<NdArray> {
-<<<<<<< HEAD
         self.roll_to("roll", shift, axis, Target::New)
     }
 
@@ -67,26 +65,6 @@ impl NdArray {
                 kernels::copy(source.operand().into(), target.operand()).or_fail(op)?;
             }
             Ok(())
-=======
-        recorded("roll", &[self], || {
-            const OP: &str = "roll";
-            let axis = normalize_axis(axis, self.rank()).in_op(OP, self)?;
-            let size = self.shape()[axis];
-            let out = self.recycled_like(OP, self.dtype(), Order::C)?;
-            let shift = match size {
-                0 => 0,
-                size => shift.rem_euclid(size as isize) as usize,
-            };
-            for (from, to) in [
-                (0..size - shift, shift..size),
-                (size - shift..size, 0..shift),
-            ] {
-                let source = self.narrowed(OP, axis, from)?;
-                let target = out.narrowed(OP, axis, to)?;
-                kernels::copy(source.operand().into(), target.operand()).or_fail(OP)?;
-            }
-            Ok(out)
->>>>>>> 3687517 (wip)
         })
     }
 

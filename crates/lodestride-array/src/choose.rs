@@ -9,12 +9,8 @@ use crate::NdArray;
 use crate::arg::Arg;
 use crate::checks::watched;
 use crate::compute::promoted;
-<<<<<<< HEAD
 use crate::error::{OrFail, Result};
 use crate::target::Target;
-=======
-use crate::error::Result;
->>>>>>> 3687517 (wip)
 
 impl NdArray {
     /// The elements of `a` where this mask is true, those of `b` elsewhere; all three broadcast.
@@ -77,28 +73,11 @@ impl NdArray {
                 inputs.push(array);
             }
         }
-<<<<<<< HEAD
         target.fill(op, dtype, shape, &inputs, |out| {
             let mask = self.broadcast_into(op, out)?;
             let (a, b) = (a.broadcast_into(op, out)?, b.broadcast_into(op, out)?);
             kernels::select(mask.operand().into(), a.input(), b.input(), out.operand()).or_fail(op)
         })
-=======
-        let out = NdArray::recycled_ordered("select", dtype, shape, Order::C)?;
-        let mask = self.broadcast_into("select", &out)?;
-        let given: SmallVec<[&NdArray; 3]> = [Some(self), a.array(), b.array()]
-            .into_iter()
-            .flatten()
-            .collect();
-        let (a, b) = (
-            a.broadcast_into("select", &out)?,
-            b.broadcast_into("select", &out)?,
-        );
-        let (mask, to) = (mask.operand().into(), out.operand());
-        let run = || kernels::select(mask, a.input(), b.input(), to);
-        watched("select", &given, &out, run)?;
-        Ok(out)
->>>>>>> 3687517 (wip)
     }
 
     /// This array stretched to a shape, if it reaches it.

@@ -6,7 +6,6 @@ use lodestride_shape::{Shape, normalize_axis, normalize_new_axis};
 use smallvec::SmallVec;
 
 use crate::NdArray;
-use crate::checks::{recorded, watched};
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, OrFail, Result};
 use crate::target::Target;
 
@@ -231,25 +230,16 @@ impl NdArray {
         target: Target<'_>,
     ) -> Result<NdArray> {
         let stretched = self.reshape(split)?.broadcast_to(full)?;
-<<<<<<< HEAD
         target.fill(op, self.dtype(), merged.into(), &[self], |out| {
             // Cutting axes in two is a view of any layout.
             let whole = out.reshape(full)?;
             kernels::copy(stretched.operand().into(), whole.operand()).or_fail(op)
         })
-=======
-        let out = NdArray::recycled_ordered(op, self.dtype(), merged.into(), Order::C)?;
-        let target = out.reshape(full)?;
-        let run = || kernels::copy(stretched.operand().into(), target.operand());
-        watched(op, &[self], &out, run)?;
-        Ok(out)
->>>>>>> 3687517 (wip)
     }
 }
 
 /// Stacks arrays along a new axis.
 #[track_caller]
-<<<<<<< HEAD
 fn join_along_new(
     op: &'static str,
     arrays: &[&NdArray],
@@ -325,41 +315,12 @@ fn join(op: &'static str, arrays: &[&NdArray], axis: isize, target: Target<'_>) 
             let end = start + array.shape()[axis];
             let part = out.layout().narrow(axis as isize, start..end);
             let part = part.in_op(op, out)?;
-=======
-fn join(op: &'static str, arrays: &[&NdArray], axis: isize) -> Result<NdArray> {
-    recorded(op, arrays, || {
-        let dtype = common_dtype(op, arrays)?;
-        let first = arrays[0];
-        let axis = normalize_axis(axis, first.rank()).in_op(op, first)?;
-        let mut shape = first.shape().to_vec();
-        shape[axis] = 0;
-        for (position, array) in arrays.iter().enumerate() {
-            let fits = array.rank() == first.rank()
-                && (0..first.rank()).all(|i| i == axis || array.shape()[i] == first.shape()[i]);
-            if !fits {
-                return Err(join_error(op, axis, first, position, array));
-            }
-            shape[axis] += array.shape()[axis];
-        }
-        let out = NdArray::recycled_ordered(op, dtype, Shape::from(shape), Order::C)?;
-        let mut start = 0;
-        for (position, array) in arrays.iter().enumerate() {
-            let end = start + array.shape()[axis];
-            let part = out
-                .layout()
-                .narrow(axis as isize, start..end)
-                .in_op(op, &out)?;
->>>>>>> 3687517 (wip)
             kernels::copy(array.operand().into(), out.operand_as(&part))
                 .or_fail(op)
                 .named(op, Argument::Input(position))?;
             start = end;
         }
-<<<<<<< HEAD
         Ok(())
-=======
-        Ok(out)
->>>>>>> 3687517 (wip)
     })
 }
 

@@ -1,12 +1,11 @@
 //! Copies and conversions: `dup`, `cast`, `assign`, and the way out to vectors.
 
 use lodestride_buffer::{AllocError, Argument, DType, HostType};
-use lodestride_kernels::{self as kernels, Input, KernelError};
+use lodestride_kernels::{self as kernels, KernelError};
 use lodestride_shape::Order;
 
 use crate::NdArray;
 use crate::arg::Arg;
-use crate::checks::{Watch, recorded, watched};
 use crate::error::{ArrayError, ArrayErrorKind, InMethod, InOp, OrFail, Result};
 use crate::walk::Runs;
 
@@ -68,8 +67,7 @@ impl NdArray {
     #[track_caller]
     fn converted(&self, op: &'static str, dtype: DType, order: Order) -> Result<NdArray> {
         let copy = self.recycled_like(op, dtype, order)?;
-        let run = || kernels::copy(self.operand().into(), copy.operand());
-        watched(op, &[self], &copy, run)?;
+        kernels::copy(self.operand().into(), copy.operand()).or_fail(op)?;
         Ok(copy)
     }
 
@@ -99,17 +97,17 @@ impl NdArray {
     #[track_caller]
     pub(crate) fn assign_arg(&self, op: &'static str, values: Arg<'_>) -> Result<()> {
         self.expect_writable(op)?;
-        let copy = |from: Input<'_>| kernels::copy(from, self.operand()).map_err(beside_a_receiver);
-        match values {
-            Arg::Scalar(value) => watched(op, &[], self, || copy(value.into())),
+        let copied = match values {
+            Arg::Scalar(value) => kernels::copy(value.into(), self.operand()),
             Arg::Array(values) if values.shape() == self.shape() => {
-                watched(op, &[values], self, || copy(values.operand().into()))
+                kernels::copy(values.operand().into(), self.operand())
             }
             Arg::Array(values) => {
-                let stretched = values.broadcast_into(op, self)?;
-                watched(op, &[values], self, || copy(stretched.operand().into()))
+                let values = values.broadcast_into(op, self)?;
+                kernels::copy(values.operand().into(), self.operand())
             }
-        }
+        };
+        copied.map_err(beside_a_receiver).or_fail(op)
     }
 
     /// All elements in C order.
@@ -128,7 +126,6 @@ impl NdArray {
     #[doc(alias = "toDoubleVector")]
     #[track_caller]
     pub fn to_vec<T: HostType>(&self) -> Result<Vec<T>> {
-        let watch = Watch::start();
         self.expect_dtype::<T::Element>("to_vec")?;
         let guard = self.buffer().read().in_op("to_vec", self)?;
         let mut values = self.room("to_vec", self.len())?;
@@ -149,7 +146,6 @@ impl NdArray {
                 values.extend(places.map(|place| T::from_element(elements[place])));
             }
         }
-        watch.made("to_vec", &[self], Ok(()))?;
         Ok(values)
     }
 
@@ -169,7 +165,6 @@ impl NdArray {
     /// [`ArrayErrorKind::Access`] when the memory is stale or being written.
     #[track_caller]
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let watch = Watch::start();
         let guard = self.buffer().read().in_op("to_bytes", self)?;
         let (bytes, size) = (guard.bytes(), self.dtype().size());
         let mut into = self.room("to_bytes", self.len().saturating_mul(size))?;
@@ -184,7 +179,6 @@ impl NdArray {
                 places.for_each(|place| into.extend_from_slice(&bytes[place..place + size]));
             }
         }
-        watch.made("to_bytes", &[self], Ok(()))?;
         Ok(into)
     }
 
@@ -222,32 +216,30 @@ impl NdArray {
     #[doc(alias = "toFlattened")]
     #[track_caller]
     pub fn to_flattened(order: Order, arrays: &[&NdArray]) -> Result<NdArray> {
-        recorded("to_flattened", arrays, || {
-            let dtype = crate::combine::common_dtype("to_flattened", arrays)?;
-            let total: usize = arrays.iter().map(|array| array.len()).sum();
-            let flat = NdArray::recycled_ordered("to_flattened", dtype, [total].into(), Order::C)?;
-            let mut start = 0;
-            for (position, array) in arrays.iter().enumerate() {
-                let end = start + array.len();
-                // In F order the reversed axes are walked in C order.
-                let walked = if order == Order::F {
-                    array.transpose()
-                } else {
-                    (*array).clone()
-                };
-                let part = flat
-                    .layout()
-                    .narrow(0, start..end)
-                    .in_op("to_flattened", &flat)?;
-                let sizes: Vec<isize> = walked.shape().iter().map(|&size| size as isize).collect();
-                let part = flat.with_layout(part).reshape(&sizes[..])?;
-                kernels::copy(walked.operand().into(), part.operand())
-                    .or_fail("to_flattened")
-                    .named("to_flattened", Argument::Input(position))?;
-                start = end;
-            }
-            Ok(flat)
-        })
+        let dtype = crate::combine::common_dtype("to_flattened", arrays)?;
+        let total: usize = arrays.iter().map(|array| array.len()).sum();
+        let flat = NdArray::recycled_ordered("to_flattened", dtype, [total].into(), Order::C)?;
+        let mut start = 0;
+        for (position, array) in arrays.iter().enumerate() {
+            let end = start + array.len();
+            // In F order the reversed axes are walked in C order.
+            let walked = if order == Order::F {
+                array.transpose()
+            } else {
+                (*array).clone()
+            };
+            let part = flat
+                .layout()
+                .narrow(0, start..end)
+                .in_op("to_flattened", &flat)?;
+            let sizes: Vec<isize> = walked.shape().iter().map(|&size| size as isize).collect();
+            let part = flat.with_layout(part).reshape(&sizes[..])?;
+            kernels::copy(walked.operand().into(), part.operand())
+                .or_fail("to_flattened")
+                .named("to_flattened", Argument::Input(position))?;
+            start = end;
+        }
+        Ok(flat)
     }
 }
 

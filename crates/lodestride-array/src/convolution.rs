@@ -12,7 +12,6 @@ use lodestride_shape::{Index, Order, interval_step};
 use smallvec::SmallVec;
 
 use crate::NdArray;
-use crate::checks::recorded;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, OrFail, Result};
 use crate::pad::PadMode;
 use crate::reduce::{float_of, widened};
@@ -189,7 +188,6 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn im2col(&self, windows: &Windows) -> Result<NdArray> {
-<<<<<<< HEAD
         self.im2col_to("im2col", windows, Target::New)
     }
 
@@ -216,17 +214,6 @@ impl NdArray {
         let view = padded.unfolded(op, windows)?;
         target.fill(op, self.dtype(), view.shape().clone(), &[self], |out| {
             kernels::copy(view.operand().into(), out.operand()).or_fail(op)
-=======
-        recorded("im2col", &[self], || {
-            const OP: &str = "im2col";
-            self.expect_readable("im2col", Argument::X)?;
-            let placed = windows.place(OP, self.image_size(OP)?)?;
-            let padded = self.padded_image(OP, &placed, Scalar::from(false))?;
-            let view = padded.unfolded(OP, windows)?;
-            let out = NdArray::recycled_ordered(OP, self.dtype(), view.shape().clone(), Order::C)?;
-            kernels::copy(view.operand().into(), out.operand()).or_fail(OP)?;
-            Ok(out)
->>>>>>> 3687517 (wip)
         })
     }
 
@@ -248,33 +235,31 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn col2im(&self, windows: &Windows, image: [usize; 2]) -> Result<NdArray> {
-        recorded("col2im", &[self], || {
-            const OP: &str = "col2im";
-            self.expect_readable("col2im", Argument::X)?;
-            let placed = windows.place(OP, image)?;
-            let [n, c, height, width, rows, columns] = self.shape()[..] else {
-                return Err(self.unfit(OP, "six axes, as im2col gives them"));
-            };
-            let kernel = [height, width];
-            if kernel != windows.kernel || [rows, columns] != placed.count {
-                return Err(self.unfit(OP, "the shape that im2col gives for such images"));
+        const OP: &str = "col2im";
+        self.expect_readable("col2im", Argument::X)?;
+        let placed = windows.place(OP, image)?;
+        let [n, c, height, width, rows, columns] = self.shape()[..] else {
+            return Err(self.unfit(OP, "six axes, as im2col gives them"));
+        };
+        let kernel = [height, width];
+        if kernel != windows.kernel || [rows, columns] != placed.count {
+            return Err(self.unfit(OP, "the shape that im2col gives for such images"));
+        }
+        let sizes = [0, 1].map(|i| image[i] + placed.pads[i][0] + placed.pads[i][1]);
+        let padded = NdArray::zeros_of(self.dtype(), [n, c, sizes[0], sizes[1]])?;
+        let folded = padded.unfolded(OP, windows)?;
+        // Windows overlap, the elements at one place of all windows do not: one addition for every place.
+        for i in 0..kernel[0] {
+            for j in 0..kernel[1] {
+                let at = |array: &NdArray| array.slice(i as isize, 2)?.slice(j as isize, 2);
+                at(&folded)?.addi(&at(self)?)?;
             }
-            let sizes = [0, 1].map(|i| image[i] + placed.pads[i][0] + placed.pads[i][1]);
-            let padded = NdArray::zeros_of(self.dtype(), [n, c, sizes[0], sizes[1]])?;
-            let folded = padded.unfolded(OP, windows)?;
-            // Windows overlap, the elements at one place of all windows do not: one addition for every place.
-            for i in 0..kernel[0] {
-                for j in 0..kernel[1] {
-                    let at = |array: &NdArray| array.slice(i as isize, 2)?.slice(j as isize, 2);
-                    at(&folded)?.addi(&at(self)?)?;
-                }
-            }
-            let mut inside = padded;
-            for (axis, [before, _]) in placed.pads.into_iter().enumerate() {
-                inside = inside.narrowed(OP, axis + 2, before..before + image[axis])?;
-            }
-            inside.dup_order(Order::C)
-        })
+        }
+        let mut inside = padded;
+        for (axis, [before, _]) in placed.pads.into_iter().enumerate() {
+            inside = inside.narrowed(OP, axis + 2, before..before + image[axis])?;
+        }
+        inside.dup_order(Order::C)
     }
 
     /// Images `[n, c, h, w]` convolved with weights `[out, c, kernel h, kernel w]` (not mirrored, as networks do), plus a bias
@@ -301,49 +286,41 @@ impl NdArray {
         bias: Option<&NdArray>,
         windows: &Windows,
     ) -> Result<NdArray> {
-        let given: SmallVec<[&NdArray; 3]> = [Some(self), Some(weights), bias]
-            .into_iter()
-            .flatten()
-            .collect();
-        recorded("conv2d", &given, || {
-            const OP: &str = "conv2d";
-            self.expect_readable("conv2d", Argument::X)?;
-            weights.expect_readable("conv2d", Argument::Y)?;
-            let image = self.image_size(OP)?;
-            let [out, channels, height, width] = weights.shape()[..] else {
-                return Err(
-                    weights.unfit(OP, "weights of four axes, [out, channels, height, width]")
-                );
-            };
-            if [height, width] != windows.kernel {
-                return Err(weights.unfit(OP, "weights with the height and width of the windows"));
+        const OP: &str = "conv2d";
+        self.expect_readable("conv2d", Argument::X)?;
+        weights.expect_readable("conv2d", Argument::Y)?;
+        let image = self.image_size(OP)?;
+        let [out, channels, height, width] = weights.shape()[..] else {
+            return Err(weights.unfit(OP, "weights of four axes, [out, channels, height, width]"));
+        };
+        if [height, width] != windows.kernel {
+            return Err(weights.unfit(OP, "weights with the height and width of the windows"));
+        }
+        let count = windows.place(OP, image)?.count;
+        let depth = channels * windows.area();
+        let columns = self.im2col(windows)?;
+        let columns = columns.reshape([
+            self.shape()[0],
+            self.shape()[1] * windows.area(),
+            count[0] * count[1],
+        ])?;
+        let product = weights.reshape([out, depth])?.matmul(&columns)?;
+        if let Some(bias) = bias {
+            bias.expect_readable(OP, Argument::Input(2))?;
+            if bias.shape()[..] != [out] {
+                let (matrix, vector) = (ArraySummary::of(weights), ArraySummary::of(bias));
+                return Err(ArrayError::new(ArrayErrorKind::VectorLength {
+                    op: OP,
+                    expected: out,
+                    matrix,
+                    vector,
+                }));
             }
-            let count = windows.place(OP, image)?.count;
-            let depth = channels * windows.area();
-            let columns = self.im2col(windows)?;
-            let columns = columns.reshape([
-                self.shape()[0],
-                self.shape()[1] * windows.area(),
-                count[0] * count[1],
-            ])?;
-            let product = weights.reshape([out, depth])?.matmul(&columns)?;
-            if let Some(bias) = bias {
-                bias.expect_readable(OP, Argument::Input(2))?;
-                if bias.shape()[..] != [out] {
-                    let (matrix, vector) = (ArraySummary::of(weights), ArraySummary::of(bias));
-                    return Err(ArrayError::new(ArrayErrorKind::VectorLength {
-                        op: OP,
-                        expected: out,
-                        matrix,
-                        vector,
-                    }));
-                }
-                product.addi(&bias.expand_dims(1)?)?;
-            }
-            Ok(product
-                .reshape([self.shape()[0], out, count[0], count[1]])?
-                .owning())
-        })
+            product.addi(&bias.expand_dims(1)?)?;
+        }
+        Ok(product
+            .reshape([self.shape()[0], out, count[0], count[1]])?
+            .owning())
     }
 
     /// Signals `[n, c, length]` convolved with weights `[out, c, kernel]`, plus a bias: [`conv2d`](Self::conv2d) of images of
@@ -368,23 +345,17 @@ impl NdArray {
         bias: Option<&NdArray>,
         windows: &Windows,
     ) -> Result<NdArray> {
-        let given: SmallVec<[&NdArray; 3]> = [Some(self), Some(weights), bias]
-            .into_iter()
-            .flatten()
-            .collect();
-        recorded("conv1d", &given, || {
-            self.expect_readable("conv1d", Argument::X)?;
-            weights.expect_readable("conv1d", Argument::Y)?;
-            for array in [self, weights] {
-                if array.rank() != 3 {
-                    return Err(array.unfit("conv1d", "an array of three axes"));
-                }
+        self.expect_readable("conv1d", Argument::X)?;
+        weights.expect_readable("conv1d", Argument::Y)?;
+        for array in [self, weights] {
+            if array.rank() != 3 {
+                return Err(array.unfit("conv1d", "an array of three axes"));
             }
-            let found = self
-                .expand_dims(2)?
-                .conv2d(&weights.expand_dims(2)?, bias, windows)?;
-            found.squeeze(2).map(NdArray::owning)
-        })
+        }
+        let found = self
+            .expand_dims(2)?
+            .conv2d(&weights.expand_dims(2)?, bias, windows)?;
+        found.squeeze(2).map(NdArray::owning)
     }
 
     /// One element for every window of a batch of images `[n, c, h, w]`: `[n, c, out h, out w]`.
@@ -405,40 +376,38 @@ impl NdArray {
     #[doc(alias = "pooling2D")]
     #[track_caller]
     pub fn pool2d(&self, pooling: Pooling, windows: &Windows) -> Result<NdArray> {
-        recorded("pool2d", &[self], || {
-            const OP: &str = "pool2d";
-            const WINDOW: [isize; 2] = [2, 3];
-            self.expect_readable("pool2d", Argument::X)?;
-            let placed = windows.place(OP, self.image_size(OP)?)?;
-            let outside = match pooling {
-                Pooling::Max => lowest(self.dtype()),
-                _ => Scalar::from(false),
-            };
-            let padded = self.padded_image(OP, &placed, outside)?;
-            let view = padded.unfolded(OP, windows)?;
-            let dtype = float_of(self.dtype());
-            match pooling {
-                Pooling::Max => view.max(WINDOW),
-                Pooling::AverageWithPadding => view.mean(WINDOW),
-                Pooling::Average => {
-                    let ones =
-                        NdArray::ones_of(widened(dtype), [1, 1, self.shape()[2], self.shape()[3]])?;
-                    let inside = ones.padded_image(OP, &placed, outside)?;
-                    let count = inside.unfolded(OP, windows)?.sum(WINDOW)?;
-                    let sums = view.widened().sum(WINDOW)?;
-                    sums.divi(&count)?;
-                    sums.cast(dtype)
-                }
-                Pooling::PNorm(p) => {
-                    if !(p > 0.0 && p.is_finite()) {
-                        return Err(refuse(OP, "p", p));
-                    }
-                    let sums = view.widened().abs().pow(p).sum(WINDOW)?;
-                    sums.powi(1.0 / p)?;
-                    sums.cast(dtype)
-                }
+        const OP: &str = "pool2d";
+        const WINDOW: [isize; 2] = [2, 3];
+        self.expect_readable("pool2d", Argument::X)?;
+        let placed = windows.place(OP, self.image_size(OP)?)?;
+        let outside = match pooling {
+            Pooling::Max => lowest(self.dtype()),
+            _ => Scalar::from(false),
+        };
+        let padded = self.padded_image(OP, &placed, outside)?;
+        let view = padded.unfolded(OP, windows)?;
+        let dtype = float_of(self.dtype());
+        match pooling {
+            Pooling::Max => view.max(WINDOW),
+            Pooling::AverageWithPadding => view.mean(WINDOW),
+            Pooling::Average => {
+                let ones =
+                    NdArray::ones_of(widened(dtype), [1, 1, self.shape()[2], self.shape()[3]])?;
+                let inside = ones.padded_image(OP, &placed, outside)?;
+                let count = inside.unfolded(OP, windows)?.sum(WINDOW)?;
+                let sums = view.widened().sum(WINDOW)?;
+                sums.divi(&count)?;
+                sums.cast(dtype)
             }
-        })
+            Pooling::PNorm(p) => {
+                if !(p > 0.0 && p.is_finite()) {
+                    return Err(refuse(OP, "p", p));
+                }
+                let sums = view.widened().abs().pow(p).sum(WINDOW)?;
+                sums.powi(1.0 / p)?;
+                sums.cast(dtype)
+            }
+        }
     }
 
     /// Height and width of a batch of images.

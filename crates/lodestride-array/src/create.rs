@@ -9,7 +9,6 @@ use lodestride_kernels::{self as kernels, Output};
 use lodestride_shape::{Layout, Order, Shape};
 
 use crate::NdArray;
-use crate::checks::recorded;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, OrFail, Result};
 
 impl NdArray {
@@ -80,14 +79,12 @@ impl NdArray {
         shape: impl Into<Shape>,
         value: impl Into<Scalar>,
     ) -> Result<Self> {
-        recorded("full", &[], || {
-            let (array, value) = (
-                Self::recycled_ordered("full", dtype, shape.into(), Order::C)?,
-                value.into(),
-            );
-            with_dtype!(dtype, T => array.fill_elements("full", |slice: &mut [T]| slice.fill(value.cast::<T>())))?;
-            Ok(array)
-        })
+        let (array, value) = (
+            Self::recycled_ordered("full", dtype, shape.into(), Order::C)?,
+            value.into(),
+        );
+        with_dtype!(dtype, T => array.fill_elements("full", |slice: &mut [T]| slice.fill(value.cast::<T>())))?;
+        Ok(array)
     }
 
     /// An array of zeros with the shape and dtype of this one.
@@ -404,15 +401,13 @@ impl NdArray {
         count: usize,
         value: impl Fn(usize) -> f64,
     ) -> Result<Self> {
-        recorded(op, &[], || {
-            let array = Self::recycled_ordered(op, dtype, Shape::from(count), Order::C)?;
-            with_dtype!(dtype, T => array.fill_elements(op, |slice: &mut [T]| {
-                for (i, element) in slice.iter_mut().enumerate() {
-                    *element = Scalar::Float(value(i)).cast::<T>();
-                }
-            }))?;
-            Ok(array)
-        })
+        let array = Self::recycled_ordered(op, dtype, Shape::from(count), Order::C)?;
+        with_dtype!(dtype, T => array.fill_elements(op, |slice: &mut [T]| {
+            for (i, element) in slice.iter_mut().enumerate() {
+                *element = Scalar::Float(value(i)).cast::<T>();
+            }
+        }))?;
+        Ok(array)
     }
 
     /// The identity matrix of `n` rows: ones on the diagonal, zeros elsewhere.
@@ -430,13 +425,11 @@ impl NdArray {
     /// [`ArrayErrorKind::Allocation`] when memory runs out.
     #[track_caller]
     pub fn eye_of(dtype: DType, n: usize) -> Result<Self> {
-        recorded("eye", &[], || {
-            let array = Self::zeros_of(dtype, [n, n])?;
-            with_dtype!(dtype, T => array.fill_elements("eye", |slice: &mut [T]| {
-                slice.iter_mut().step_by(n + 1).for_each(|element| *element = Scalar::Int(1).cast::<T>());
-            }))?;
-            Ok(array)
-        })
+        let array = Self::zeros_of(dtype, [n, n])?;
+        with_dtype!(dtype, T => array.fill_elements("eye", |slice: &mut [T]| {
+            slice.iter_mut().step_by(n + 1).for_each(|element| *element = Scalar::Int(1).cast::<T>());
+        }))?;
+        Ok(array)
     }
 
     /// A copy of a diagonal of a matrix, or a square matrix with a vector on its diagonal.

@@ -16,7 +16,7 @@ use lodestride_kernels::KernelError;
 use lodestride_shape::{Order, Shape, ShapeError};
 
 pub(crate) use self::access::InMethod;
-pub(crate) use self::attach::{InOp, OrFail, expect_within};
+pub(crate) use self::attach::{InOp, OrFail};
 use crate::NdArray;
 use crate::checks::NotFinite;
 use crate::einsum::SubscriptsProblem;

@@ -18,8 +18,8 @@ impl NdArray {
     /// The indices are an integer array; its shape takes the place of the axis.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Shape`] for a wrong axis, [`ArrayErrorKind::PositionRange`] for a position out of range,
-    /// [`ArrayErrorKind::Kernel`] for indices that are not integers.
+    /// [`ArrayErrorKind::Shape`] for a wrong axis, [`ArrayErrorKind::Kernel`] for a position out of range or indices that
+    /// are not integers.
     ///
     /// ```
     /// use lodestride_array::NdArray;
@@ -58,7 +58,6 @@ impl NdArray {
         let mut shape: SmallVec<[usize; 6]> = SmallVec::from_slice(&self.shape()[..axis]);
         shape.extend_from_slice(indices.shape());
         shape.extend_from_slice(&self.shape()[axis + 1..]);
-<<<<<<< HEAD
         let (shape, inputs) = (Shape::from(&shape[..]), [self, indices]);
         target.fill(op, self.dtype(), shape, &inputs, |out| {
             let (x, at) = (self.operand(), indices.operand());
@@ -66,13 +65,6 @@ impl NdArray {
                 kernels::gather::take(x, axis, at, out.operand())
             })
         })
-=======
-        let out =
-            NdArray::recycled_ordered("take", self.dtype(), Shape::from(&shape[..]), Order::C)?;
-        let run = || kernels::gather::take(self.operand(), axis, indices.operand(), out.operand());
-        watched("take", &[self, indices], &out, run).positioned("take", self)?;
-        Ok(out)
->>>>>>> 3687517 (wip)
     }
 
     /// A copy of the elements, or of the sub-arrays, at index vectors: the last axis of `indices` has a position for each of the

@@ -154,7 +154,6 @@ impl NdArray {
     /// As [`matmul`](Self::matmul); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn matmul_into(&self, rhs: &NdArray, out: &NdArray) -> Result<()> {
-<<<<<<< HEAD
         const OP: &str = "matmul_into";
         if self.wraps_before(rhs, out) {
             return out.store(OP, || self.matmul(rhs));
@@ -195,12 +194,6 @@ impl NdArray {
             view = view.expand_dims(-1)?;
         }
         x.run_product(&y, &whole, view.operand()).or_fail(op)
-=======
-        let shape = self.product_shape("matmul_into", self, rhs, rhs)?;
-        out.expect_output("matmul_into", &shape, self.product_dtype(rhs))?;
-        let run = || self.run_product(rhs, out.shape(), out.operand());
-        watched("matmul_into", &[self, rhs], out, run)
->>>>>>> 3687517 (wip)
     }
 
     /// Every element of this vector times every element of another: a matrix.

@@ -9,7 +9,6 @@ use lodestride_shape::{Axes, Order, Shape};
 
 use crate::NdArray;
 use crate::arg::Arg;
-use crate::checks::{recorded, watched};
 use crate::conditional::Where;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, OrFail, Result};
 
@@ -45,9 +44,13 @@ impl NdArray {
         self.expect_writable("replace_where")?;
         let mask = self.mask_of("replace_where", Argument::X, &which.into())?;
         let values = values.into().broadcast_into("replace_where", self)?;
-        let (x, z) = (mask.operand().into(), self.operand());
-        let run = || kernels::select(x, values.input(), z.into(), z);
-        watched("replace_where", &[&mask], self, run)?;
+        kernels::select(
+            mask.operand().into(),
+            values.input(),
+            self.operand().into(),
+            self.operand(),
+        )
+        .or_fail("replace_where")?;
         Ok(self)
     }
 
@@ -67,20 +70,18 @@ impl NdArray {
     #[doc(alias = "masked_select")]
     #[track_caller]
     pub fn select_where<'a>(&self, which: impl Into<Where<'a>>) -> Result<NdArray> {
-        recorded("select_where", &[self], || {
-            self.expect_readable("select_where", Argument::X)?;
-            let mask = self
-                .mask_of("select_where", Argument::Y, &which.into())?
-                .ravel()?;
-            let count = kernels::count_nonzero(mask.operand())
-                .or_fail("select_where")
-                .named("select_where", Argument::Y)?;
-            let shape = Shape::from(count);
-            let out = NdArray::recycled_ordered("select_where", self.dtype(), shape, Order::C)?;
-            kernels::compress(self.ravel()?.operand(), 0, mask.operand(), out.operand())
-                .or_fail("select_where")?;
-            Ok(out)
-        })
+        self.expect_readable("select_where", Argument::X)?;
+        let mask = self
+            .mask_of("select_where", Argument::Y, &which.into())?
+            .ravel()?;
+        let count = kernels::count_nonzero(mask.operand())
+            .or_fail("select_where")
+            .named("select_where", Argument::Y)?;
+        let shape = Shape::from(count);
+        let out = NdArray::recycled_ordered("select_where", self.dtype(), shape, Order::C)?;
+        kernels::compress(self.ravel()?.operand(), 0, mask.operand(), out.operand())
+            .or_fail("select_where")?;
+        Ok(out)
     }
 
     /// The indices of the elements that are not zero, one row of the result per element, in C order, as i64.
@@ -98,13 +99,11 @@ impl NdArray {
     #[doc(alias = "argwhere")]
     #[track_caller]
     pub fn nonzero(&self) -> Result<NdArray> {
-        recorded("nonzero", &[self], || {
-            let count = kernels::count_nonzero(self.operand()).or_fail("nonzero")?;
-            let shape = Shape::from([count, self.rank()]);
-            let out = NdArray::recycled_ordered("nonzero", DType::I64, shape, Order::C)?;
-            kernels::nonzero(self.operand(), out.operand()).or_fail("nonzero")?;
-            Ok(out)
-        })
+        let count = kernels::count_nonzero(self.operand()).or_fail("nonzero")?;
+        let shape = Shape::from([count, self.rank()]);
+        let out = NdArray::recycled_ordered("nonzero", DType::I64, shape, Order::C)?;
+        kernels::nonzero(self.operand(), out.operand()).or_fail("nonzero")?;
+        Ok(out)
     }
 
     /// The first place along a vector, or in C order in any array, that is not zero; `None` when all are.

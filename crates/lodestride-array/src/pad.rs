@@ -10,7 +10,6 @@ use lodestride_shape::{Axes, Shape, keep};
 use smallvec::SmallVec;
 
 use crate::NdArray;
-use crate::checks::recorded;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, OrFail, Result};
 use crate::target::Target;
 
@@ -192,7 +191,6 @@ impl NdArray {
         mode: &PadMode,
         target: Target<'_>,
     ) -> Result<NdArray> {
-<<<<<<< HEAD
         if widths.len() != self.rank() {
             return Err(self.unfit(op, "one width per axis of the array"));
         }
@@ -245,46 +243,6 @@ impl NdArray {
             band.fill(mode, self)?;
         }
         Ok(())
-=======
-        recorded(op, &[self], || {
-            if widths.len() != self.rank() {
-                return Err(self.unfit(op, "one width per axis of the array"));
-            }
-            let sides = self.shape().iter().zip(widths);
-            if !mode.extends_nothing() && sides.clone().any(|(&size, w)| size == 0 && *w != [0, 0])
-            {
-                let expected =
-                    "elements along every padded axis, but in the modes Constant and Empty";
-                return Err(self.unfit(op, expected));
-            }
-            let shape: Shape = sides
-                .map(|(&size, [before, after])| size.saturating_add(*before).saturating_add(*after))
-                .collect();
-            let out = NdArray::recycled_ordered(op, self.dtype(), shape, Order::C)?;
-            let mut middle = out.clone();
-            for (axis, (&[before, _], &size)) in widths.iter().zip(self.shape().iter()).enumerate()
-            {
-                middle = middle.narrowed(op, axis, before..before + size)?;
-            }
-            kernels::copy(self.operand().into(), middle.operand()).or_fail(op)?;
-            // The axes that are still to come are narrowed to the array itself.
-            for axis in 0..self.rank() {
-                let mut region = out.clone();
-                for (later, &[before, _]) in widths.iter().enumerate().skip(axis + 1) {
-                    region = region.narrowed(op, later, before..before + self.shape()[later])?;
-                }
-                let band = Band {
-                    op,
-                    region,
-                    axis,
-                    start: widths[axis][0],
-                    end: widths[axis][0] + self.shape()[axis],
-                };
-                band.fill(mode, self)?;
-            }
-            Ok(out)
-        })
->>>>>>> 3687517 (wip)
     }
 
     /// A view of the positions `range` of an axis.

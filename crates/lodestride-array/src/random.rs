@@ -15,8 +15,7 @@ use lodestride_kernels::random as draw;
 use lodestride_shape::{Order, Shape};
 
 use crate::NdArray;
-use crate::checks::{recorded, watched};
-use crate::error::Result;
+use crate::error::{OrFail, Result};
 
 thread_local! {
     static GENERATOR: RefCell<Rng> = RefCell::new(Rng::seeded(RandomState::new().hash_one(0u8)));
@@ -77,12 +76,9 @@ impl Rng {
     /// [`ArrayErrorKind::Kernel`](crate::ArrayErrorKind::Kernel) when the bounds are not finite and ascending.
     #[track_caller]
     pub fn uniform(&mut self, shape: impl Into<Shape>, low: f64, high: f64) -> Result<NdArray> {
-        recorded("uniform", &[], || {
-            let out =
-                NdArray::recycled_ordered("uniform", float_default(), shape.into(), Order::C)?;
-            self.fill_uniform(&out, low, high)?;
-            Ok(out)
-        })
+        let out = NdArray::recycled_ordered("uniform", float_default(), shape.into(), Order::C)?;
+        self.fill_uniform(&out, low, high)?;
+        Ok(out)
     }
 
     /// An array of the default dtype from the normal distribution of the given mean and standard deviation.
@@ -96,11 +92,9 @@ impl Rng {
         mean: f64,
         deviation: f64,
     ) -> Result<NdArray> {
-        recorded("normal", &[], || {
-            let out = NdArray::recycled_ordered("normal", float_default(), shape.into(), Order::C)?;
-            self.fill_normal(&out, mean, deviation)?;
-            Ok(out)
-        })
+        let out = NdArray::recycled_ordered("normal", float_default(), shape.into(), Order::C)?;
+        self.fill_normal(&out, mean, deviation)?;
+        Ok(out)
     }
 
     /// A bool array that is true with the given probability.
@@ -110,14 +104,7 @@ impl Rng {
     #[track_caller]
     pub fn bernoulli(&mut self, shape: impl Into<Shape>, probability: f64) -> Result<NdArray> {
         let out = NdArray::recycled_ordered("bernoulli", DType::Bool, shape.into(), Order::C)?;
-<<<<<<< HEAD
         self.draw_bernoulli("bernoulli", &out, probability)?;
-=======
-        let (seed, stream) = (self.seed, self.next_stream());
-        watched("bernoulli", &[], &out, || {
-            draw::bernoulli(seed, stream, probability, out.operand())
-        })?;
->>>>>>> 3687517 (wip)
         Ok(out)
     }
 
@@ -128,14 +115,7 @@ impl Rng {
     #[track_caller]
     pub fn integers(&mut self, shape: impl Into<Shape>, low: i64, high: i64) -> Result<NdArray> {
         let out = NdArray::recycled_ordered("integers", DType::I64, shape.into(), Order::C)?;
-<<<<<<< HEAD
         self.draw_integers("integers", &out, low, high)?;
-=======
-        let (seed, stream) = (self.seed, self.next_stream());
-        watched("integers", &[], &out, || {
-            draw::uniform_integers(seed, stream, low, high, out.operand())
-        })?;
->>>>>>> 3687517 (wip)
         Ok(out)
     }
 
@@ -191,10 +171,8 @@ impl Rng {
     #[track_caller]
     pub fn fill_uniform(&mut self, out: &NdArray, low: f64, high: f64) -> Result<()> {
         out.expect_writable("fill_uniform")?;
-        let (seed, stream) = (self.seed, self.next_stream());
-        watched("fill_uniform", &[], out, || {
-            draw::uniform(seed, stream, low, high, out.operand())
-        })
+        draw::uniform(self.seed, self.next_stream(), low, high, out.operand())
+            .or_fail("fill_uniform")
     }
 
     /// Fills a float array from the normal distribution of the given mean and standard deviation; allocates nothing.
@@ -205,10 +183,14 @@ impl Rng {
     #[track_caller]
     pub fn fill_normal(&mut self, out: &NdArray, mean: f64, deviation: f64) -> Result<()> {
         out.expect_writable("fill_normal")?;
-        let (seed, stream) = (self.seed, self.next_stream());
-        watched("fill_normal", &[], out, || {
-            draw::normal(seed, stream, mean, deviation, out.operand())
-        })
+        draw::normal(
+            self.seed,
+            self.next_stream(),
+            mean,
+            deviation,
+            out.operand(),
+        )
+        .or_fail("fill_normal")
     }
 }
 
@@ -229,12 +211,10 @@ impl NdArray {
     /// [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
     #[track_caller]
     pub fn rand(shape: impl Into<Shape>) -> Result<NdArray> {
-        recorded("rand", &[], || {
-            let out = NdArray::recycled_ordered("rand", float_default(), shape.into(), Order::C)?;
-            let mut rng = GENERATOR.with_borrow_mut(Rng::split);
-            rng.fill_uniform(&out, 0.0, 1.0)?;
-            Ok(out)
-        })
+        let out = NdArray::recycled_ordered("rand", float_default(), shape.into(), Order::C)?;
+        let mut rng = GENERATOR.with_borrow_mut(Rng::split);
+        rng.fill_uniform(&out, 0.0, 1.0)?;
+        Ok(out)
     }
 
     /// An array of random numbers of mean 0 and standard deviation 1, from this thread's generator.
@@ -243,12 +223,10 @@ impl NdArray {
     /// [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
     #[track_caller]
     pub fn randn(shape: impl Into<Shape>) -> Result<NdArray> {
-        recorded("randn", &[], || {
-            let out = NdArray::recycled_ordered("randn", float_default(), shape.into(), Order::C)?;
-            let mut rng = GENERATOR.with_borrow_mut(Rng::split);
-            rng.fill_normal(&out, 0.0, 1.0)?;
-            Ok(out)
-        })
+        let out = NdArray::recycled_ordered("randn", float_default(), shape.into(), Order::C)?;
+        let mut rng = GENERATOR.with_borrow_mut(Rng::split);
+        rng.fill_normal(&out, 0.0, 1.0)?;
+        Ok(out)
     }
 }
 

@@ -4,8 +4,8 @@
 mod support;
 
 use lodestride_array::{DType, NdArray, Padding, Pooling, Result, Windows};
-use support::figures::{Case, cases};
-use support::{counted, layouts, report};
+use support::figures::{Case, cases, report};
+use support::{counted, layouts};
 
 /// The windows that words 1 to 10 of a case name.
 fn windows(case: &Case<'_>) -> Windows {
@@ -37,10 +37,9 @@ fn answer(case: &Case<'_>, x: &NdArray) -> Result<NdArray> {
 
 #[test]
 fn the_answers_are_pytorchs() {
-    let (mut faults, mut checked) = (Vec::new(), 0);
+    let mut faults = Vec::new();
     for case in cases(include_str!("../testdata/convolution.txt")) {
         for (layout, x) in layouts(&case.inputs[0]).unwrap() {
-            checked += 1;
             let found = answer(&case, &x).unwrap();
             // Products of eighths are exact; means and roots are rounded.
             faults.extend(
@@ -49,7 +48,8 @@ fn the_answers_are_pytorchs() {
             );
         }
     }
-    report(checked, &faults);
+    faults.truncate(10);
+    report(&faults);
 }
 
 /// Where element `at` of window `window` lies along an axis of an image, if it is not padding.

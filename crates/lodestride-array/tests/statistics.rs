@@ -5,8 +5,8 @@ mod support;
 
 use lodestride_array::kernels::UnaryOp;
 use lodestride_array::{ArrayErrorKind, DType, Distance, NdArray, keep};
-use support::figures::{Case, cases};
-use support::{counted, layouts, report};
+use support::figures::{Case, cases, report};
+use support::{counted, layouts};
 
 fn kind(name: &str) -> Distance {
     match name {
@@ -87,7 +87,8 @@ fn statistics_are_those_of_numpy_scipy_and_pytorch() {
             }
         }
     }
-    report(checked, &faults);
+    faults.truncate(20);
+    report(&faults);
     assert!(checked > 3000, "{checked}");
 }
 

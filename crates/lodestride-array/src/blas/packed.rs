@@ -2,13 +2,11 @@
 //!
 //! The packing is LAPACK's: the columns of the triangle, one after the other.
 
-use lodestride_buffer::Argument;
 use lodestride_shape::interval;
 
 use super::level2::{symv, syr, syr2, trmv, trsv};
 use super::{Diagonal, Transpose, Triangle, expect_floats, square_form, unlike, vector};
 use crate::NdArray;
-use crate::checks::{recorded, recorded_in};
 use crate::error::Result;
 
 /// The elements a triangle packs into.
@@ -60,13 +58,10 @@ fn columns(
 /// ```
 #[track_caller]
 pub fn pack(triangle: Triangle, matrix: &NdArray) -> Result<NdArray> {
-    recorded("pack", &[matrix], || {
-        matrix.expect_readable("pack", Argument::X)?;
-        let n = square_form("pack", matrix)?;
-        let packed = NdArray::zeros_of(matrix.dtype(), [packed_len(n)])?;
-        pack_into(triangle, matrix, &packed)?;
-        Ok(packed)
-    })
+    let n = square_form("pack", matrix)?;
+    let packed = NdArray::zeros_of(matrix.dtype(), [packed_len(n)])?;
+    pack_into(triangle, matrix, &packed)?;
+    Ok(packed)
 }
 
 #[track_caller]
@@ -90,22 +85,19 @@ fn pack_into(triangle: Triangle, matrix: &NdArray, packed: &NdArray) -> Result<(
 /// ```
 #[track_caller]
 pub fn unpack(triangle: Triangle, packed: &NdArray) -> Result<NdArray> {
-    recorded("unpack", &[packed], || {
-        packed.expect_readable("unpack", Argument::X)?;
-        let packed = vector("unpack", packed)?;
-        let mut n = 0;
-        while packed_len(n) < packed.len() {
-            n += 1;
-        }
-        if packed_len(n) != packed.len() {
-            return Err(super::form(
-                "unpack",
-                "a vector of n (n + 1) / 2 elements",
-                &packed,
-            ));
-        }
-        unpacked(triangle, &packed, n)
-    })
+    let packed = vector("unpack", packed)?;
+    let mut n = 0;
+    while packed_len(n) < packed.len() {
+        n += 1;
+    }
+    if packed_len(n) != packed.len() {
+        return Err(super::form(
+            "unpack",
+            "a vector of n (n + 1) / 2 elements",
+            &packed,
+        ));
+    }
+    unpacked(triangle, &packed, n)
 }
 
 #[track_caller]
@@ -156,11 +148,9 @@ pub fn spmv(
     beta: f64,
     y: &NdArray,
 ) -> Result<()> {
-    recorded_in("spmv", &[packed, x], y, || {
-        expect_floats("spmv", &[packed, x, y], 1)?;
-        let matrix = matrix_for("spmv", triangle, packed, x)?;
-        symv(triangle, alpha, &matrix, x, beta, y)
-    })
+    expect_floats("spmv", &[packed, x, y], 1)?;
+    let matrix = matrix_for("spmv", triangle, packed, x)?;
+    symv(triangle, alpha, &matrix, x, beta, y)
 }
 
 /// `a += alpha * x xᵀ` for a packed triangle of `a`.
@@ -178,13 +168,11 @@ pub fn spmv(
 /// ```
 #[track_caller]
 pub fn spr(triangle: Triangle, alpha: f64, x: &NdArray, packed: &NdArray) -> Result<()> {
-    recorded_in("spr", &[x], packed, || {
-        expect_floats("spr", &[x, packed], 1)?;
-        let matrix = matrix_for("spr", triangle, packed, x)?;
-        packed.expect_writable("spr")?;
-        syr(triangle, alpha, x, &matrix)?;
-        pack_into(triangle, &matrix, &vector("spr", packed)?)
-    })
+    expect_floats("spr", &[x, packed], 1)?;
+    let matrix = matrix_for("spr", triangle, packed, x)?;
+    packed.expect_writable("spr")?;
+    syr(triangle, alpha, x, &matrix)?;
+    pack_into(triangle, &matrix, &vector("spr", packed)?)
 }
 
 /// `a += alpha * (x yᵀ + y xᵀ)` for a packed triangle of `a`.
@@ -208,13 +196,11 @@ pub fn spr2(
     y: &NdArray,
     packed: &NdArray,
 ) -> Result<()> {
-    recorded_in("spr2", &[x, y], packed, || {
-        expect_floats("spr2", &[x, y, packed], 1)?;
-        let matrix = matrix_for("spr2", triangle, packed, x)?;
-        packed.expect_writable("spr2")?;
-        syr2(triangle, alpha, x, y, &matrix)?;
-        pack_into(triangle, &matrix, &vector("spr2", packed)?)
-    })
+    expect_floats("spr2", &[x, y, packed], 1)?;
+    let matrix = matrix_for("spr2", triangle, packed, x)?;
+    packed.expect_writable("spr2")?;
+    syr2(triangle, alpha, x, y, &matrix)?;
+    pack_into(triangle, &matrix, &vector("spr2", packed)?)
 }
 
 /// `x = op(a) x` for a triangular `a` that is packed.
@@ -238,11 +224,9 @@ pub fn tpmv(
     packed: &NdArray,
     x: &NdArray,
 ) -> Result<()> {
-    recorded_in("tpmv", &[packed], x, || {
-        expect_floats("tpmv", &[packed, x], 1)?;
-        let matrix = matrix_for("tpmv", triangle, packed, x)?;
-        trmv(triangle, transpose, diagonal, &matrix, x)
-    })
+    expect_floats("tpmv", &[packed, x], 1)?;
+    let matrix = matrix_for("tpmv", triangle, packed, x)?;
+    trmv(triangle, transpose, diagonal, &matrix, x)
 }
 
 /// Solves `op(a) y = x` for a triangular `a` that is packed; `y` takes the place of `x`.
@@ -266,9 +250,7 @@ pub fn tpsv(
     packed: &NdArray,
     x: &NdArray,
 ) -> Result<()> {
-    recorded_in("tpsv", &[packed], x, || {
-        expect_floats("tpsv", &[packed, x], 1)?;
-        let matrix = matrix_for("tpsv", triangle, packed, x)?;
-        trsv(triangle, transpose, diagonal, &matrix, x)
-    })
+    expect_floats("tpsv", &[packed, x], 1)?;
+    let matrix = matrix_for("tpsv", triangle, packed, x)?;
+    trsv(triangle, transpose, diagonal, &matrix, x)
 }

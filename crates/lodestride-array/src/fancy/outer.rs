@@ -9,7 +9,6 @@ use super::picked::{Positions, split, sums};
 use super::plan::{PlanEntry, basic_part};
 use crate::NdArray;
 use crate::arg::Arg;
-use crate::checks::recorded;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, OrFail, Result};
 use crate::scatter::Scatter;
 
@@ -77,29 +76,27 @@ impl NdArray {
     #[doc(alias = "SpecifiedIndex")]
     #[track_caller]
     pub fn get_outer(&self, indices: &[FancyIndex]) -> Result<NdArray> {
-        recorded("get_outer", &[self], || {
-            let op = "get_outer";
-            let Outer { view, mut along } = Outer::of(op, self, indices)?;
-            let mut part = self.with_layout(view);
-            // The list that leaves the smallest share of its axis first, so that less is copied on the way.
-            along.sort_by(|(a, p), (b, q)| {
-                let (p, q) = (p.values.len(), q.values.len());
-                (p * part.shape()[*b]).cmp(&(q * part.shape()[*a]))
-            });
-            if along.is_empty() {
-                return part.dup_order(Order::C);
-            }
-            for (axis, positions) in along {
-                let mut shape = part.shape().clone();
-                shape[axis] = positions.values.len();
-                let out = NdArray::recycled_ordered(op, self.dtype(), shape, Order::C)?;
-                let positions = positions.array(op)?;
-                kernels::gather::take(part.operand(), axis, positions.operand(), out.operand())
-                    .or_fail(op)?;
-                part = out;
-            }
-            Ok(part)
-        })
+        let op = "get_outer";
+        let Outer { view, mut along } = Outer::of(op, self, indices)?;
+        let mut part = self.with_layout(view);
+        // The list that leaves the smallest share of its axis first, so that less is copied on the way.
+        along.sort_by(|(a, p), (b, q)| {
+            let (p, q) = (p.values.len(), q.values.len());
+            (p * part.shape()[*b]).cmp(&(q * part.shape()[*a]))
+        });
+        if along.is_empty() {
+            return part.dup_order(Order::C);
+        }
+        for (axis, positions) in along {
+            let mut shape = part.shape().clone();
+            shape[axis] = positions.values.len();
+            let out = NdArray::recycled_ordered(op, self.dtype(), shape, Order::C)?;
+            let positions = positions.array(op)?;
+            kernels::gather::take(part.operand(), axis, positions.operand(), out.operand())
+                .or_fail(op)?;
+            part = out;
+        }
+        Ok(part)
     }
 
     /// [`get_outer`](Self::get_outer) into an array of the result's shape: it is made elsewhere and copied there, list after

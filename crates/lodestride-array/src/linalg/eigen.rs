@@ -7,7 +7,6 @@ use lodestride_shape::Shape;
 use super::matrices::{LinalgProblem, Matrices, checked};
 use crate::NdArray;
 use crate::blas::{self, Diagonal, Transpose, Triangle};
-use crate::checks::{Made, recorded};
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, Result};
 
 /// Eigenvalues and eigenvectors of a symmetric matrix, as [`NdArray::eigh`] makes them.
@@ -32,25 +31,6 @@ pub struct Eigen {
     pub vectors_im: NdArray,
 }
 
-impl Made for SymmetricEigen {
-    fn arrays(&self) -> Vec<NdArray> {
-        let Self { values, vectors } = self.clone();
-        vec![values, vectors]
-    }
-}
-
-impl Made for Eigen {
-    fn arrays(&self) -> Vec<NdArray> {
-        let Self {
-            values_re,
-            values_im,
-            vectors_re,
-            vectors_im,
-        } = self.clone();
-        vec![values_re, values_im, vectors_re, vectors_im]
-    }
-}
-
 impl NdArray {
     /// Eigenvalues, smallest first, and orthonormal eigenvectors of a symmetric matrix, of which only the lower triangle is
     /// read. Batches.
@@ -69,27 +49,25 @@ impl NdArray {
     #[doc(alias = "symmetricGeneralizedEigenvalues")]
     #[track_caller]
     pub fn eigh(&self) -> Result<SymmetricEigen> {
-        recorded("eigh", &[self], || {
-            let n = self.square_matrices("eigh")?;
-            let matrices = Matrices::of("eigh", self)?;
-            let (mut values, mut vectors) = (matrices.results([n]), matrices.results([n, n]));
-            for matrix in 0..matrices.count_filled() {
-                let found = matrices.get(matrix).self_adjoint_eigen(Side::Lower);
-                let found = checked(
-                    "eigh",
-                    self,
-                    found.map_err(|_| LinalgProblem::NoConvergence { matrix }),
-                )?;
-                let column = found.S().column_vector();
-                values.extend((0..n).map(|i| column[i]));
-                vectors.push(found.U());
-            }
-            let (values, vectors) = (
-                values.array(matrices.dtype)?,
-                vectors.array(matrices.dtype)?,
-            );
-            Ok(SymmetricEigen { values, vectors })
-        })
+        let n = self.square_matrices("eigh")?;
+        let matrices = Matrices::of("eigh", self)?;
+        let (mut values, mut vectors) = (matrices.results([n]), matrices.results([n, n]));
+        for matrix in 0..matrices.count_filled() {
+            let found = matrices.get(matrix).self_adjoint_eigen(Side::Lower);
+            let found = checked(
+                "eigh",
+                self,
+                found.map_err(|_| LinalgProblem::NoConvergence { matrix }),
+            )?;
+            let column = found.S().column_vector();
+            values.extend((0..n).map(|i| column[i]));
+            vectors.push(found.U());
+        }
+        let (values, vectors) = (
+            values.array(matrices.dtype)?,
+            vectors.array(matrices.dtype)?,
+        );
+        Ok(SymmetricEigen { values, vectors })
     }
 
     /// The generalised symmetric problem `self @ x = value * b @ x` for a symmetric matrix and a positive definite `b`. One
@@ -109,41 +87,39 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn eigh_generalized(&self, b: &NdArray) -> Result<SymmetricEigen> {
-        recorded("eigh_generalized", &[self, b], || {
-            let op = "eigh_generalized";
-            b.expect_readable(op, Argument::Y)?;
-            if self.rank() != 2 || self.shape() != b.shape() || !self.is_square() {
-                let expected = "two square matrices of one size";
-                let (lhs, rhs) = (ArraySummary::of(self), ArraySummary::of(b));
-                return Err(ArrayError::new(ArrayErrorKind::Operands {
-                    op,
-                    expected,
-                    lhs,
-                    rhs,
-                }));
-            }
-            let (a, dtype) = (Matrices::of(op, self)?, self.dtype().promote(b.dtype()));
-            let factor = Matrices::of(op, b)?.whole()?.cholesky()?;
-            // With b = l lᵀ the problem is that of l⁻¹ a l⁻ᵀ, whose vectors are lᵀ x.
-            let mask = Triangle::Lower.mask(self.rows()?, false)?;
-            let a = a.whole()?;
-            let reduced = mask.select(&a, &a.transpose())?;
-            let solve = |side, transpose, on: &NdArray| {
-                let lower = Triangle::Lower;
-                blas::trsm(side, lower, transpose, Diagonal::Stored, 1.0, &factor, on)
-            };
-            solve(blas::Side::Left, Transpose::No, &reduced)?;
-            solve(blas::Side::Right, Transpose::Yes, &reduced)?;
-            let found = reduced.eigh()?;
-            solve(blas::Side::Left, Transpose::Yes, &found.vectors)?;
-            let dtype = if dtype.is_float() {
-                dtype
-            } else {
-                found.values.dtype()
-            };
-            let (values, vectors) = (found.values.cast(dtype)?, found.vectors.cast(dtype)?);
-            Ok(SymmetricEigen { values, vectors })
-        })
+        let op = "eigh_generalized";
+        b.expect_readable(op, Argument::Y)?;
+        if self.rank() != 2 || self.shape() != b.shape() || !self.is_square() {
+            let expected = "two square matrices of one size";
+            let (lhs, rhs) = (ArraySummary::of(self), ArraySummary::of(b));
+            return Err(ArrayError::new(ArrayErrorKind::Operands {
+                op,
+                expected,
+                lhs,
+                rhs,
+            }));
+        }
+        let (a, dtype) = (Matrices::of(op, self)?, self.dtype().promote(b.dtype()));
+        let factor = Matrices::of(op, b)?.whole()?.cholesky()?;
+        // With b = l lᵀ the problem is that of l⁻¹ a l⁻ᵀ, whose vectors are lᵀ x.
+        let mask = Triangle::Lower.mask(self.rows()?, false)?;
+        let a = a.whole()?;
+        let reduced = mask.select(&a, &a.transpose())?;
+        let solve = |side, transpose, on: &NdArray| {
+            let lower = Triangle::Lower;
+            blas::trsm(side, lower, transpose, Diagonal::Stored, 1.0, &factor, on)
+        };
+        solve(blas::Side::Left, Transpose::No, &reduced)?;
+        solve(blas::Side::Right, Transpose::Yes, &reduced)?;
+        let found = reduced.eigh()?;
+        solve(blas::Side::Left, Transpose::Yes, &found.vectors)?;
+        let dtype = if dtype.is_float() {
+            dtype
+        } else {
+            found.values.dtype()
+        };
+        let (values, vectors) = (found.values.cast(dtype)?, found.vectors.cast(dtype)?);
+        Ok(SymmetricEigen { values, vectors })
     }
 
     /// Eigenvalues and eigenvectors of any square matrix; they may be complex, so real and imaginary parts come apart.
@@ -163,37 +139,35 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn eig(&self) -> Result<Eigen> {
-        recorded("eig", &[self], || {
-            let n = self.square_matrices("eig")?;
-            let matrices = Matrices::of("eig", self)?;
-            let mut values = [matrices.results([n]), matrices.results([n])];
-            let mut vectors = [matrices.results([n, n]), matrices.results([n, n])];
-            for matrix in 0..matrices.count_filled() {
-                let found = matrices.get(matrix).eigen();
-                let found = checked(
-                    "eig",
-                    self,
-                    found.map_err(|_| LinalgProblem::NoConvergence { matrix }),
-                )?;
-                let (column, u) = (found.S().column_vector(), found.U());
-                let length = |j: usize| (0..n).map(|i| u[(i, j)].norm_sqr()).sum::<f64>().sqrt();
-                let lengths: Vec<f64> = (0..n).map(length).collect();
-                values[0].extend((0..n).map(|i| column[i].re));
-                values[1].extend((0..n).map(|i| column[i].im));
-                for i in 0..n {
-                    vectors[0].extend((0..n).map(|j| u[(i, j)].re / lengths[j]));
-                    vectors[1].extend((0..n).map(|j| u[(i, j)].im / lengths[j]));
-                }
+        let n = self.square_matrices("eig")?;
+        let matrices = Matrices::of("eig", self)?;
+        let mut values = [matrices.results([n]), matrices.results([n])];
+        let mut vectors = [matrices.results([n, n]), matrices.results([n, n])];
+        for matrix in 0..matrices.count_filled() {
+            let found = matrices.get(matrix).eigen();
+            let found = checked(
+                "eig",
+                self,
+                found.map_err(|_| LinalgProblem::NoConvergence { matrix }),
+            )?;
+            let (column, u) = (found.S().column_vector(), found.U());
+            let length = |j: usize| (0..n).map(|i| u[(i, j)].norm_sqr()).sum::<f64>().sqrt();
+            let lengths: Vec<f64> = (0..n).map(length).collect();
+            values[0].extend((0..n).map(|i| column[i].re));
+            values[1].extend((0..n).map(|i| column[i].im));
+            for i in 0..n {
+                vectors[0].extend((0..n).map(|j| u[(i, j)].re / lengths[j]));
+                vectors[1].extend((0..n).map(|j| u[(i, j)].im / lengths[j]));
             }
-            let dtype = matrices.dtype;
-            let [values_re, values_im] = values.map(|part| part.array(dtype));
-            let [vectors_re, vectors_im] = vectors.map(|part| part.array(dtype));
-            Ok(Eigen {
-                values_re: values_re?,
-                values_im: values_im?,
-                vectors_re: vectors_re?,
-                vectors_im: vectors_im?,
-            })
+        }
+        let dtype = matrices.dtype;
+        let [values_re, values_im] = values.map(|part| part.array(dtype));
+        let [vectors_re, vectors_im] = vectors.map(|part| part.array(dtype));
+        Ok(Eigen {
+            values_re: values_re?,
+            values_im: values_im?,
+            vectors_re: vectors_re?,
+            vectors_im: vectors_im?,
         })
     }
 
@@ -211,39 +185,34 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn expm(&self) -> Result<NdArray> {
-        recorded("expm", &[self], || {
-            let n = self.square_matrices("expm")?;
-            let matrices = Matrices::of("expm", self)?;
-            let (dtype, shape) = (matrices.dtype, Shape::from(&self.shape()[..]));
-            let a = matrices.whole()?;
-            if a.is_empty() {
-                return a.cast(dtype);
-            }
-            // Largest column sum of the batch; halved until the approximation of order 13 is exact to the last place.
-            let norm = a.abs()?.sum(-2)?.max_number()?;
-            let halvings = (norm / 5.371_920_351_148_152).log2().ceil().max(0.0);
-            let a = a.mul(f64::exp2(-halvings))?;
-            let eye = NdArray::eye_of(a.dtype(), n)?.broadcast_to(shape)?;
-            let (a2, a4) = (a.matmul(&a)?, a.matmul(&a)?.matrix_power(2)?);
-            let a6 = a4.matmul(&a2)?;
-            let sum = |high: [f64; 3], low: [f64; 4]| -> Result<NdArray> {
-                let head =
-                    (a6.lazy() * high[0] + a4.lazy() * high[1] + a2.lazy() * high[2]).eval()?;
-                let tail = a6.lazy() * low[0]
-                    + a4.lazy() * low[1]
-                    + a2.lazy() * low[2]
-                    + eye.lazy() * low[3];
-                a6.matmul(&head)?.add(&tail.eval()?)
-            };
-            let [b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, b10, b11, b12, b13] = PADE;
-            let odd = a.matmul(&sum([b13, b11, b9], [b7, b5, b3, b1])?)?;
-            let even = sum([b12, b10, b8], [b6, b4, b2, b0])?;
-            let mut result = even.sub(&odd)?.solve(&even.add(&odd)?)?;
-            for _ in 0..halvings as usize {
-                result = result.matmul(&result)?;
-            }
-            result.cast(dtype)
-        })
+        let n = self.square_matrices("expm")?;
+        let matrices = Matrices::of("expm", self)?;
+        let (dtype, shape) = (matrices.dtype, Shape::from(&self.shape()[..]));
+        let a = matrices.whole()?;
+        if a.is_empty() {
+            return a.cast(dtype);
+        }
+        // Largest column sum of the batch; halved until the approximation of order 13 is exact to the last place.
+        let norm = a.abs()?.sum(-2)?.max_number()?;
+        let halvings = (norm / 5.371_920_351_148_152).log2().ceil().max(0.0);
+        let a = a.mul(f64::exp2(-halvings))?;
+        let eye = NdArray::eye_of(a.dtype(), n)?.broadcast_to(shape)?;
+        let (a2, a4) = (a.matmul(&a)?, a.matmul(&a)?.matrix_power(2)?);
+        let a6 = a4.matmul(&a2)?;
+        let sum = |high: [f64; 3], low: [f64; 4]| -> Result<NdArray> {
+            let head = (a6.lazy() * high[0] + a4.lazy() * high[1] + a2.lazy() * high[2]).eval()?;
+            let tail =
+                a6.lazy() * low[0] + a4.lazy() * low[1] + a2.lazy() * low[2] + eye.lazy() * low[3];
+            a6.matmul(&head)?.add(&tail.eval()?)
+        };
+        let [b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, b10, b11, b12, b13] = PADE;
+        let odd = a.matmul(&sum([b13, b11, b9], [b7, b5, b3, b1])?)?;
+        let even = sum([b12, b10, b8], [b6, b4, b2, b0])?;
+        let mut result = even.sub(&odd)?.solve(&even.add(&odd)?)?;
+        for _ in 0..halvings as usize {
+            result = result.matmul(&result)?;
+        }
+        result.cast(dtype)
     }
 }
 

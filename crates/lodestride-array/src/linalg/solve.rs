@@ -7,8 +7,7 @@ use lodestride_shape::{Shape, broadcast_shapes};
 
 use super::matrices::{LinalgProblem, Matrices, checked, problem};
 use crate::NdArray;
-use crate::checks::{Made, recorded};
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, Result};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, Result};
 
 /// `p @ l @ u`, as [`NdArray::lu`] makes it.
 #[derive(Clone, Debug)]
@@ -80,27 +79,6 @@ impl Eliminated {
     }
 }
 
-impl Made for Lu {
-    fn arrays(&self) -> Vec<NdArray> {
-        let Self { p, l, u } = self.clone();
-        vec![p, l, u]
-    }
-}
-
-impl Made for Qr {
-    fn arrays(&self) -> Vec<NdArray> {
-        let Self { q, r } = self.clone();
-        vec![q, r]
-    }
-}
-
-impl Made for LogDeterminant {
-    fn arrays(&self) -> Vec<NdArray> {
-        let Self { sign, log } = self.clone();
-        vec![sign, log]
-    }
-}
-
 impl NdArray {
     /// Solves `self @ x = b`: `b` is a vector, a matrix of several right sides, or a batch of matrices; batches broadcast.
     ///
@@ -119,18 +97,16 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn solve(&self, b: &NdArray) -> Result<NdArray> {
-        recorded("solve", &[self, b], || {
-            self.expect_readable("solve", Argument::X)?;
-            b.expect_readable("solve", Argument::Y)?;
-            let n = self.square_matrices("solve")?;
-            if b.rank() == 1 {
-                return Ok(self
-                    .solve_columns(b, &b.expand_dims(1)?, n)?
-                    .squeeze(-1)?
-                    .owning());
-            }
-            self.solve_columns(b, b, n)
-        })
+        self.expect_readable("solve", Argument::X)?;
+        b.expect_readable("solve", Argument::Y)?;
+        let n = self.square_matrices("solve")?;
+        if b.rank() == 1 {
+            return Ok(self
+                .solve_columns(b, &b.expand_dims(1)?, n)?
+                .squeeze(-1)?
+                .owning());
+        }
+        self.solve_columns(b, b, n)
     }
 
     #[track_caller]
@@ -197,17 +173,12 @@ impl NdArray {
     #[doc(alias = "invert")]
     #[track_caller]
     pub fn inv(&self) -> Result<NdArray> {
-        recorded("inv", &[self], || self.inverse("inv"))
-    }
-
-    #[track_caller]
-    fn inverse(&self, op: &'static str) -> Result<NdArray> {
-        let n = self.square_matrices(op)?;
-        let matrices = Matrices::of(op, self)?;
+        let n = self.square_matrices("inv")?;
+        let matrices = Matrices::of("inv", self)?;
         let mut results = matrices.results([n, n]);
         for matrix in 0..matrices.count() {
             let factors = Eliminated::new(matrices.get(matrix));
-            checked(op, self, factors.singular(matrix))?;
+            checked("inv", self, factors.singular(matrix))?;
             results.push(factors.lu.inverse().as_ref());
         }
         results.array(matrices.dtype)
@@ -219,11 +190,9 @@ impl NdArray {
     /// As [`inv`](Self::inv); [`ArrayErrorKind::Cast`] for integers.
     #[track_caller]
     pub fn invi(&self) -> Result<&Self> {
-        recorded("invi", &[], || {
-            let inverse = self.inverse("invi").named("invi", Argument::Z)?;
-            self.expect_storable("invi", inverse.dtype())?;
-            self.assign(&inverse)
-        })
+        let inverse = self.inv()?;
+        self.expect_storable("invi", inverse.dtype())?;
+        self.assign(&inverse)
     }
 
     /// The determinant of a square matrix, or of each of a batch.
@@ -240,17 +209,15 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn det(&self) -> Result<NdArray> {
-        recorded("det", &[self], || {
-            self.square_matrices("det")?;
-            let matrices = Matrices::of("det", self)?;
-            let mut results = matrices.results([]);
-            for matrix in 0..matrices.count() {
-                let factors = Eliminated::new(matrices.get(matrix));
-                let sign = if factors.odd { -1.0 } else { 1.0 };
-                results.extend([factors.pivots().product::<f64>() * sign]);
-            }
-            results.array(matrices.dtype)
-        })
+        self.square_matrices("det")?;
+        let matrices = Matrices::of("det", self)?;
+        let mut results = matrices.results([]);
+        for matrix in 0..matrices.count() {
+            let factors = Eliminated::new(matrices.get(matrix));
+            let sign = if factors.odd { -1.0 } else { 1.0 };
+            results.extend([factors.pivots().product::<f64>() * sign]);
+        }
+        results.array(matrices.dtype)
     }
 
     /// Sign and logarithm of the determinant, which itself may be too large or too small for a float.
@@ -269,23 +236,21 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn slogdet(&self) -> Result<LogDeterminant> {
-        recorded("slogdet", &[self], || {
-            self.square_matrices("slogdet")?;
-            let matrices = Matrices::of("slogdet", self)?;
-            let (mut signs, mut logs) = (matrices.results([]), matrices.results([]));
-            for matrix in 0..matrices.count() {
-                let factors = Eliminated::new(matrices.get(matrix));
-                let start = if factors.odd { -1.0 } else { 1.0 };
-                let sign = |pivot: f64| if pivot == 0.0 { 0.0 } else { pivot.signum() };
-                signs.extend([factors
-                    .pivots()
-                    .map(sign)
-                    .fold(start, |all, sign| all * sign)]);
-                logs.extend([factors.pivots().map(|pivot| pivot.abs().ln()).sum()]);
-            }
-            let (sign, log) = (signs.array(matrices.dtype)?, logs.array(matrices.dtype)?);
-            Ok(LogDeterminant { sign, log })
-        })
+        self.square_matrices("slogdet")?;
+        let matrices = Matrices::of("slogdet", self)?;
+        let (mut signs, mut logs) = (matrices.results([]), matrices.results([]));
+        for matrix in 0..matrices.count() {
+            let factors = Eliminated::new(matrices.get(matrix));
+            let start = if factors.odd { -1.0 } else { 1.0 };
+            let sign = |pivot: f64| if pivot == 0.0 { 0.0 } else { pivot.signum() };
+            signs.extend([factors
+                .pivots()
+                .map(sign)
+                .fold(start, |all, sign| all * sign)]);
+            logs.extend([factors.pivots().map(|pivot| pivot.abs().ln()).sum()]);
+        }
+        let (sign, log) = (signs.array(matrices.dtype)?, logs.array(matrices.dtype)?);
+        Ok(LogDeterminant { sign, log })
     }
 
     /// The triangular factors of a matrix with its rows exchanged: `p @ l @ u` is the matrix. Batches and any shape.
@@ -305,31 +270,29 @@ impl NdArray {
     #[doc(alias = "getrf")]
     #[track_caller]
     pub fn lu(&self) -> Result<Lu> {
-        recorded("lu", &[self], || {
-            let matrices = Matrices::of("lu", self)?;
-            let (rows, columns) = (matrices.rows, matrices.columns);
-            let small = rows.min(columns);
-            let mut p = matrices.results([rows, rows]);
-            let (mut l, mut u) = (
-                matrices.results([rows, small]),
-                matrices.results([small, columns]),
-            );
-            for matrix in 0..matrices.count() {
-                let lu = PartialPivLu::new(matrices.get(matrix));
-                // Row i of the exchanged matrix is row `order[i]` of the given one.
-                let order = lu.P().arrays().0;
-                for row in 0..rows {
-                    p.extend((0..rows).map(|i| f64::from(u8::from(order[i] == row))));
-                }
-                l.push(lu.L().get(.., ..small));
-                u.push(lu.U().get(..small, ..));
+        let matrices = Matrices::of("lu", self)?;
+        let (rows, columns) = (matrices.rows, matrices.columns);
+        let small = rows.min(columns);
+        let mut p = matrices.results([rows, rows]);
+        let (mut l, mut u) = (
+            matrices.results([rows, small]),
+            matrices.results([small, columns]),
+        );
+        for matrix in 0..matrices.count() {
+            let lu = PartialPivLu::new(matrices.get(matrix));
+            // Row i of the exchanged matrix is row `order[i]` of the given one.
+            let order = lu.P().arrays().0;
+            for row in 0..rows {
+                p.extend((0..rows).map(|i| f64::from(u8::from(order[i] == row))));
             }
-            let dtype = matrices.dtype;
-            Ok(Lu {
-                p: p.array(dtype)?,
-                l: l.array(dtype)?,
-                u: u.array(dtype)?,
-            })
+            l.push(lu.L().get(.., ..small));
+            u.push(lu.U().get(..small, ..));
+        }
+        let dtype = matrices.dtype;
+        Ok(Lu {
+            p: p.array(dtype)?,
+            l: l.array(dtype)?,
+            u: u.array(dtype)?,
         })
     }
 
@@ -350,23 +313,21 @@ impl NdArray {
     #[doc(alias = "geqrf")]
     #[track_caller]
     pub fn qr(&self) -> Result<Qr> {
-        recorded("qr", &[self], || {
-            let matrices = Matrices::of("qr", self)?;
-            let (rows, columns) = (matrices.rows, matrices.columns);
-            let small = rows.min(columns);
-            let (mut q, mut r) = (
-                matrices.results([rows, small]),
-                matrices.results([small, columns]),
-            );
-            for matrix in 0..matrices.count() {
-                let factors = matrices.get(matrix).qr();
-                q.push(factors.compute_thin_Q().as_ref());
-                r.push(factors.thin_R());
-            }
-            Ok(Qr {
-                q: q.array(matrices.dtype)?,
-                r: r.array(matrices.dtype)?,
-            })
+        let matrices = Matrices::of("qr", self)?;
+        let (rows, columns) = (matrices.rows, matrices.columns);
+        let small = rows.min(columns);
+        let (mut q, mut r) = (
+            matrices.results([rows, small]),
+            matrices.results([small, columns]),
+        );
+        for matrix in 0..matrices.count() {
+            let factors = matrices.get(matrix).qr();
+            q.push(factors.compute_thin_Q().as_ref());
+            r.push(factors.thin_R());
+        }
+        Ok(Qr {
+            q: q.array(matrices.dtype)?,
+            r: r.array(matrices.dtype)?,
         })
     }
 
@@ -387,20 +348,18 @@ impl NdArray {
     #[doc(alias = "potrf")]
     #[track_caller]
     pub fn cholesky(&self) -> Result<NdArray> {
-        recorded("cholesky", &[self], || {
-            let n = self.square_matrices("cholesky")?;
-            let matrices = Matrices::of("cholesky", self)?;
-            let mut results = matrices.results([n, n]);
-            for matrix in 0..matrices.count() {
-                match Llt::new(matrices.get(matrix), Side::Lower) {
-                    Ok(factor) => results.push(factor.L()),
-                    Err(faer::linalg::solvers::LltError::NonPositivePivot { index: pivot }) => {
-                        let found = LinalgProblem::NotPositiveDefinite { matrix, pivot };
-                        return Err(problem("cholesky", self, found));
-                    }
+        let n = self.square_matrices("cholesky")?;
+        let matrices = Matrices::of("cholesky", self)?;
+        let mut results = matrices.results([n, n]);
+        for matrix in 0..matrices.count() {
+            match Llt::new(matrices.get(matrix), Side::Lower) {
+                Ok(factor) => results.push(factor.L()),
+                Err(faer::linalg::solvers::LltError::NonPositivePivot { index: pivot }) => {
+                    let found = LinalgProblem::NotPositiveDefinite { matrix, pivot };
+                    return Err(problem("cholesky", self, found));
                 }
             }
-            results.array(matrices.dtype)
-        })
+        }
+        results.array(matrices.dtype)
     }
 }

@@ -7,7 +7,6 @@ use lodestride_shape::interval;
 
 use super::matrices::{LinalgProblem, Matrices, checked, problem};
 use crate::NdArray;
-use crate::checks::{Made, recorded};
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, Result};
 
 /// `u @ diag(s) @ vt`, as [`NdArray::svd`] makes it.
@@ -123,34 +122,6 @@ impl Matrices {
     }
 }
 
-impl Made for Svd {
-    fn arrays(&self) -> Vec<NdArray> {
-        let Self { u, s, vt } = self.clone();
-        vec![u, s, vt]
-    }
-}
-
-impl Made for LeastSquares {
-    fn arrays(&self) -> Vec<NdArray> {
-        let Self {
-            x, residuals, s, ..
-        } = self.clone();
-        vec![x, residuals, s]
-    }
-}
-
-impl Made for Pca {
-    fn arrays(&self) -> Vec<NdArray> {
-        let Self {
-            mean,
-            components,
-            variances,
-            scores,
-        } = self.clone();
-        vec![mean, components, variances, scores]
-    }
-}
-
 impl NdArray {
     /// The singular value decomposition in its short form: `u` has as many columns, `vt` as many rows as there are singular
     /// values, which come largest first. Batches and any shape.
@@ -169,24 +140,22 @@ impl NdArray {
     #[doc(alias = "gesvd")]
     #[track_caller]
     pub fn svd(&self) -> Result<Svd> {
-        recorded("svd", &[self], || {
-            let matrices = Matrices::of("svd", self)?;
-            let (rows, columns) = (matrices.rows, matrices.columns);
-            let small = rows.min(columns);
-            let (mut u, mut s) = (matrices.results([rows, small]), matrices.results([small]));
-            let mut vt = matrices.results([small, columns]);
-            for matrix in 0..matrices.count_filled() {
-                let found = factors("svd", self, &matrices, matrix)?;
-                u.push(found.U());
-                s.extend(values(&found));
-                vt.push(found.V().transpose());
-            }
-            let dtype = matrices.dtype;
-            Ok(Svd {
-                u: u.array(dtype)?,
-                s: s.array(dtype)?,
-                vt: vt.array(dtype)?,
-            })
+        let matrices = Matrices::of("svd", self)?;
+        let (rows, columns) = (matrices.rows, matrices.columns);
+        let small = rows.min(columns);
+        let (mut u, mut s) = (matrices.results([rows, small]), matrices.results([small]));
+        let mut vt = matrices.results([small, columns]);
+        for matrix in 0..matrices.count_filled() {
+            let found = factors("svd", self, &matrices, matrix)?;
+            u.push(found.U());
+            s.extend(values(&found));
+            vt.push(found.V().transpose());
+        }
+        let dtype = matrices.dtype;
+        Ok(Svd {
+            u: u.array(dtype)?,
+            s: s.array(dtype)?,
+            vt: vt.array(dtype)?,
         })
     }
 
@@ -196,19 +165,17 @@ impl NdArray {
     /// As [`svd`](Self::svd).
     #[track_caller]
     pub fn singular_values(&self) -> Result<NdArray> {
-        recorded("singular_values", &[self], || {
-            let matrices = Matrices::of("singular_values", self)?;
-            let mut s = matrices.results([matrices.rows.min(matrices.columns)]);
-            for matrix in 0..matrices.count_filled() {
-                s.extend(values(&factors(
-                    "singular_values",
-                    self,
-                    &matrices,
-                    matrix,
-                )?));
-            }
-            s.array(matrices.dtype)
-        })
+        let matrices = Matrices::of("singular_values", self)?;
+        let mut s = matrices.results([matrices.rows.min(matrices.columns)]);
+        for matrix in 0..matrices.count_filled() {
+            s.extend(values(&factors(
+                "singular_values",
+                self,
+                &matrices,
+                matrix,
+            )?));
+        }
+        s.array(matrices.dtype)
     }
 
     /// The rank: how many singular values are larger than the largest times size times precision. Batches.
@@ -225,18 +192,16 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn matrix_rank(&self) -> Result<NdArray> {
-        recorded("matrix_rank", &[self], || {
-            let matrices = Matrices::of("matrix_rank", self)?;
-            if matrices.count_filled() == 0 {
-                return NdArray::zeros_of(DType::I64, &matrices.batch[..]);
-            }
-            let mut ranks = matrices.results([]);
-            for matrix in 0..matrices.count_filled() {
-                let values = values(&factors("matrix_rank", self, &matrices, matrix)?);
-                ranks.extend([matrices.rank_of(&values) as f64]);
-            }
-            ranks.array(DType::I64)
-        })
+        let matrices = Matrices::of("matrix_rank", self)?;
+        if matrices.count_filled() == 0 {
+            return NdArray::zeros_of(DType::I64, &matrices.batch[..]);
+        }
+        let mut ranks = matrices.results([]);
+        for matrix in 0..matrices.count_filled() {
+            let values = values(&factors("matrix_rank", self, &matrices, matrix)?);
+            ranks.extend([matrices.rank_of(&values) as f64]);
+        }
+        ranks.array(DType::I64)
     }
 
     /// The pseudo-inverse of Moore and Penrose. Batches and any shape.
@@ -279,25 +244,23 @@ impl NdArray {
 
     #[track_caller]
     fn inverted(&self, op: &'static str, needed: fn(&Matrices) -> usize) -> Result<NdArray> {
-        recorded(op, &[self], || {
-            let matrices = Matrices::of(op, self)?;
-            let mut results = matrices.results([matrices.columns, matrices.rows]);
-            for matrix in 0..matrices.count_filled() {
-                let found = factors(op, self, &matrices, matrix)?;
-                let values = values(&found);
-                let (rank, needed) = (matrices.rank_of(&values), needed(&matrices));
-                if rank < needed {
-                    let found = LinalgProblem::RankDeficient {
-                        matrix,
-                        rank,
-                        needed,
-                    };
-                    return Err(problem(op, self, found));
-                }
-                results.extend(matrices.pseudo_inverse(&found, rank));
+        let matrices = Matrices::of(op, self)?;
+        let mut results = matrices.results([matrices.columns, matrices.rows]);
+        for matrix in 0..matrices.count_filled() {
+            let found = factors(op, self, &matrices, matrix)?;
+            let values = values(&found);
+            let (rank, needed) = (matrices.rank_of(&values), needed(&matrices));
+            if rank < needed {
+                let found = LinalgProblem::RankDeficient {
+                    matrix,
+                    rank,
+                    needed,
+                };
+                return Err(problem(op, self, found));
             }
-            results.array(matrices.dtype)
-        })
+            results.extend(matrices.pseudo_inverse(&found, rank));
+        }
+        results.array(matrices.dtype)
     }
 
     /// The shortest `x` that brings `self @ x` as close to `b` as can be, in the sum of squares; `b` is a vector or a matrix
@@ -318,56 +281,54 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn lstsq(&self, b: &NdArray) -> Result<LeastSquares> {
-        recorded("lstsq", &[self, b], || {
-            b.expect_readable("lstsq", Argument::Y)?;
-            let (rows, _) = self.matrix_form("lstsq")?;
-            let right = if b.rank() == 1 {
-                b.expand_dims(1)?
+        b.expect_readable("lstsq", Argument::Y)?;
+        let (rows, _) = self.matrix_form("lstsq")?;
+        let right = if b.rank() == 1 {
+            b.expand_dims(1)?
+        } else {
+            b.clone()
+        };
+        if right.matrix_form("lstsq")?.0 != rows {
+            let (lhs, rhs) = (ArraySummary::of(self), ArraySummary::of(b));
+            return Err(ArrayError::new(ArrayErrorKind::MatrixProduct {
+                op: "lstsq",
+                lhs,
+                rhs,
+            }));
+        }
+        let dtype = match self.dtype().promote(b.dtype()) {
+            dtype if dtype.is_float() => dtype,
+            _ => DType::F64,
+        };
+        let (a, right) = (
+            Matrices::of("lstsq", self)?,
+            Matrices::of("lstsq", &right)?.whole()?,
+        );
+        let (mut s, mut inverse) = (Vec::new(), vec![0.0; a.rows * a.columns]);
+        if a.count_filled() > 0 {
+            let found = factors("lstsq", self, &a, 0)?;
+            s = values(&found);
+            inverse = a.pseudo_inverse(&found, a.rank_of(&s));
+        }
+        let rank = a.rank_of(&s);
+        let inverse = NdArray::from_vec(inverse, [a.columns, a.rows])?;
+        let x = inverse.matmul(&right)?;
+        let left = a.whole()?.matmul(&x)?.sub(&right)?;
+        let residuals = left.sum_squares(0)?;
+        let column = |array: NdArray, axis: isize| -> Result<NdArray> {
+            let array = if b.rank() == 1 {
+                array.squeeze(axis)?.owning()
             } else {
-                b.clone()
+                array
             };
-            if right.matrix_form("lstsq")?.0 != rows {
-                let (lhs, rhs) = (ArraySummary::of(self), ArraySummary::of(b));
-                return Err(ArrayError::new(ArrayErrorKind::MatrixProduct {
-                    op: "lstsq",
-                    lhs,
-                    rhs,
-                }));
-            }
-            let dtype = match self.dtype().promote(b.dtype()) {
-                dtype if dtype.is_float() => dtype,
-                _ => DType::F64,
-            };
-            let (a, right) = (
-                Matrices::of("lstsq", self)?,
-                Matrices::of("lstsq", &right)?.whole()?,
-            );
-            let (mut s, mut inverse) = (Vec::new(), vec![0.0; a.rows * a.columns]);
-            if a.count_filled() > 0 {
-                let found = factors("lstsq", self, &a, 0)?;
-                s = values(&found);
-                inverse = a.pseudo_inverse(&found, a.rank_of(&s));
-            }
-            let rank = a.rank_of(&s);
-            let inverse = NdArray::from_vec(inverse, [a.columns, a.rows])?;
-            let x = inverse.matmul(&right)?;
-            let left = a.whole()?.matmul(&x)?.sub(&right)?;
-            let residuals = left.sum_squares(0)?;
-            let column = |array: NdArray, axis: isize| -> Result<NdArray> {
-                let array = if b.rank() == 1 {
-                    array.squeeze(axis)?.owning()
-                } else {
-                    array
-                };
-                array.cast(dtype)
-            };
-            let s = NdArray::from_vec(s, [a.rows.min(a.columns)])?.cast(dtype)?;
-            Ok(LeastSquares {
-                x: column(x, -1)?,
-                residuals: column(residuals, -1)?,
-                rank,
-                s,
-            })
+            array.cast(dtype)
+        };
+        let s = NdArray::from_vec(s, [a.rows.min(a.columns)])?.cast(dtype)?;
+        Ok(LeastSquares {
+            x: column(x, -1)?,
+            residuals: column(residuals, -1)?,
+            rank,
+            s,
         })
     }
 
@@ -386,20 +347,18 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn matrix_norm(&self, norm: MatrixNorm) -> Result<NdArray> {
-        recorded("matrix_norm", &[self], || {
-            let matrices = Matrices::of("matrix_norm", self)?;
-            if self.is_empty() {
-                return matrices.zeros();
-            }
-            let result = match norm {
-                MatrixNorm::One => matrices.whole()?.abs()?.sum(-2)?.max(-1)?,
-                MatrixNorm::Infinity => matrices.whole()?.abs()?.sum(-1)?.max(-1)?,
-                MatrixNorm::Frobenius => matrices.whole()?.norm2([-2, -1])?,
-                MatrixNorm::Two => matrices.whole()?.singular_values()?.max(-1)?,
-                MatrixNorm::Nuclear => matrices.whole()?.singular_values()?.sum(-1)?,
-            };
-            result.cast(matrices.dtype)
-        })
+        let matrices = Matrices::of("matrix_norm", self)?;
+        if self.is_empty() {
+            return matrices.zeros();
+        }
+        let result = match norm {
+            MatrixNorm::One => matrices.whole()?.abs()?.sum(-2)?.max(-1)?,
+            MatrixNorm::Infinity => matrices.whole()?.abs()?.sum(-1)?.max(-1)?,
+            MatrixNorm::Frobenius => matrices.whole()?.norm2([-2, -1])?,
+            MatrixNorm::Two => matrices.whole()?.singular_values()?.max(-1)?,
+            MatrixNorm::Nuclear => matrices.whole()?.singular_values()?.sum(-1)?,
+        };
+        result.cast(matrices.dtype)
     }
 
     /// The condition number: the largest singular value over the smallest; infinite for a singular matrix. Batches.
@@ -415,15 +374,13 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn cond(&self) -> Result<NdArray> {
-        recorded("cond", &[self], || {
-            let matrices = Matrices::of("cond", self)?;
-            if matrices.rows.min(matrices.columns) == 0 {
-                let (op, expected) = ("cond", "matrices with elements");
-                return Err(ArrayError::new(ArrayErrorKind::Empty { op, expected }));
-            }
-            let s = matrices.whole()?.singular_values()?;
-            s.max(-1)?.div(&s.min(-1)?)?.cast(matrices.dtype)
-        })
+        let matrices = Matrices::of("cond", self)?;
+        if matrices.rows.min(matrices.columns) == 0 {
+            let (op, expected) = ("cond", "matrices with elements");
+            return Err(ArrayError::new(ArrayErrorKind::Empty { op, expected }));
+        }
+        let s = matrices.whole()?.singular_values()?;
+        s.max(-1)?.div(&s.min(-1)?)?.cast(matrices.dtype)
     }
 
     /// Principal components of data with one observation per row: the directions of largest variance.
@@ -443,42 +400,40 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn pca(&self, keep: Components) -> Result<Pca> {
-        recorded("pca", &[self], || {
-            let (rows, _) = self.matrix_form("pca")?;
-            if rows < 2 {
-                let (op, expected) = ("pca", "at least two observations");
-                return Err(ArrayError::new(ArrayErrorKind::Empty { op, expected }));
+        let (rows, _) = self.matrix_form("pca")?;
+        if rows < 2 {
+            let (op, expected) = ("pca", "at least two observations");
+            return Err(ArrayError::new(ArrayErrorKind::Empty { op, expected }));
+        }
+        let matrices = Matrices::of("pca", self)?;
+        let data = matrices.whole()?;
+        let mean = data.mean(0)?;
+        let centred = data.sub(&mean)?;
+        let found = centred.svd()?;
+        let variances = found.s.square()?.div((rows - 1) as f64)?;
+        let all = variances.to_f64_vec()?;
+        let count = match keep {
+            Components::Count(count) => count.min(all.len()),
+            Components::Variance(share) => {
+                let enough = share * all.iter().sum::<f64>();
+                let mut sum = 0.0;
+                let missing = |variance: &&f64| {
+                    let before = sum;
+                    sum += **variance;
+                    before < enough
+                };
+                all.iter().take_while(missing).count()
             }
-            let matrices = Matrices::of("pca", self)?;
-            let data = matrices.whole()?;
-            let mean = data.mean(0)?;
-            let centred = data.sub(&mean)?;
-            let found = centred.svd()?;
-            let variances = found.s.square()?.div((rows - 1) as f64)?;
-            let all = variances.to_f64_vec()?;
-            let count = match keep {
-                Components::Count(count) => count.min(all.len()),
-                Components::Variance(share) => {
-                    let enough = share * all.iter().sum::<f64>();
-                    let mut sum = 0.0;
-                    let missing = |variance: &&f64| {
-                        let before = sum;
-                        sum += **variance;
-                        before < enough
-                    };
-                    all.iter().take_while(missing).count()
-                }
-            };
-            let first = |array: &NdArray| array.get(&[interval(0, count as isize)]);
-            let components = first(&found.vt)?.dup()?;
-            let scores = centred.matmul(&components.transpose())?;
-            let dtype = matrices.dtype;
-            Ok(Pca {
-                mean: mean.cast(dtype)?,
-                components: components.cast(dtype)?,
-                variances: first(&variances)?.dup()?.cast(dtype)?,
-                scores: scores.cast(dtype)?,
-            })
+        };
+        let first = |array: &NdArray| array.get(&[interval(0, count as isize)]);
+        let components = first(&found.vt)?.dup()?;
+        let scores = centred.matmul(&components.transpose())?;
+        let dtype = matrices.dtype;
+        Ok(Pca {
+            mean: mean.cast(dtype)?,
+            components: components.cast(dtype)?,
+            variances: first(&variances)?.dup()?.cast(dtype)?,
+            scores: scores.cast(dtype)?,
         })
     }
 }

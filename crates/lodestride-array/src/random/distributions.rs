@@ -7,13 +7,8 @@ use lodestride_shape::{Order, Shape};
 use super::sampler::{Law, Words};
 use super::{Rng, float_default};
 use crate::NdArray;
-<<<<<<< HEAD
 use crate::arg::Arg;
 use crate::error::{ArrayError, ArrayErrorKind, InMethod, OrFail, Result};
-=======
-use crate::checks::recorded;
-use crate::error::{ArrayError, ArrayErrorKind, OrFail, Result};
->>>>>>> 3687517 (wip)
 
 impl Rng {
     /// An array of the default dtype whose logarithms are normal, of the given mean and standard deviation.
@@ -28,11 +23,9 @@ impl Rng {
         mean: f64,
         deviation: f64,
     ) -> Result<NdArray> {
-        recorded("log_normal", &[], || {
-            let logarithms = self.normal(shape, mean, deviation)?;
-            logarithms.expi()?;
-            Ok(logarithms)
-        })
+        let logarithms = self.normal(shape, mean, deviation)?;
+        logarithms.expi()?;
+        Ok(logarithms)
     }
 
     /// Fills a float array as [`log_normal`](Self::log_normal) makes one; allocates nothing.
@@ -215,7 +208,6 @@ impl Rng {
         shape: Shape,
         law: Law,
     ) -> Result<NdArray> {
-<<<<<<< HEAD
         self.drawn(op, shape, law)?.cast(dtype)
     }
 
@@ -242,16 +234,6 @@ impl Rng {
         draw::uniform_integers(self.seed, self.next_stream(), low, high, starts.operand())
             .or_fail(op)?;
         starts.map(|start: i64| law.draw(&mut Words::new(start as u64)))
-=======
-        recorded(op, &[], || {
-            let starts = NdArray::recycled_ordered(op, DType::I64, shape, Order::C)?;
-            let (low, high) = (i64::MIN, i64::MAX);
-            draw::uniform_integers(self.seed, self.next_stream(), low, high, starts.operand())
-                .or_fail(op)?;
-            let drawn = starts.map(|start: i64| law.draw(&mut Words::new(start as u64)))?;
-            drawn.cast(dtype)
-        })
->>>>>>> 3687517 (wip)
     }
 }
 

@@ -4,10 +4,8 @@ use lodestride_buffer::{Argument, DType};
 use lodestride_kernels::KernelError;
 use lodestride_kernels::sort_histogram::{self as kernels, Tally};
 use lodestride_shape::Shape;
-use smallvec::SmallVec;
 
 use crate::NdArray;
-use crate::checks::recorded;
 use crate::error::{ArrayError, ArrayErrorKind, InMethod, OrFail, Result};
 
 /// The bins of a histogram: how many of equal width, or their edges.
@@ -101,36 +99,32 @@ impl NdArray {
         bins: impl Into<Bins<'a>>,
         options: HistogramOptions<'_>,
     ) -> Result<(NdArray, NdArray)> {
-        let given = [Some(self), options.weights];
-        let given: SmallVec<[&NdArray; 2]> = given.into_iter().flatten().collect();
-        recorded("histogram", &given, || {
-            let (edges, is_even) = match bins.into() {
-                Bins::Count(count) => (self.even_edges(count, options.range)?, true),
-                Bins::Edges(edges) => {
-                    edges.expect_line("histogram")?;
-                    (edges.clone(), false)
-                }
-            };
-            let limits = edges.cast(DType::F64).named("histogram", Argument::Y)?;
-            let limits = limits.to_vec::<f64>()?;
-            let weights = options.weights.map(NdArray::operand);
-            let tally = kernels::histogram(self.operand(), &limits, is_even, weights)
-                .or_fail("histogram")
-                .blaming(options.weights.unwrap_or(self), Argument::Z)
-                .blaming(self, Argument::X)?;
-            if !options.density {
-                return Ok((tallied(tally)?, edges));
+        let (edges, is_even) = match bins.into() {
+            Bins::Count(count) => (self.even_edges(count, options.range)?, true),
+            Bins::Edges(edges) => {
+                edges.expect_line("histogram")?;
+                (edges.clone(), false)
             }
-            let mut sums: Vec<f64> = match tally {
-                Tally::Counts(counts) => counts.into_iter().map(|count| count as f64).collect(),
-                Tally::Weights(sums) => sums,
-            };
-            let total: f64 = sums.iter().sum();
-            for (sum, pair) in sums.iter_mut().zip(limits.windows(2)) {
-                *sum = *sum / (pair[1] - pair[0]) / total;
-            }
-            Ok((tallied(Tally::Weights(sums))?, edges))
-        })
+        };
+        let limits = edges.cast(DType::F64).named("histogram", Argument::Y)?;
+        let limits = limits.to_vec::<f64>()?;
+        let weights = options.weights.map(NdArray::operand);
+        let tally = kernels::histogram(self.operand(), &limits, is_even, weights)
+            .or_fail("histogram")
+            .blaming(options.weights.unwrap_or(self), Argument::Z)
+            .blaming(self, Argument::X)?;
+        if !options.density {
+            return Ok((tallied(tally)?, edges));
+        }
+        let mut sums: Vec<f64> = match tally {
+            Tally::Counts(counts) => counts.into_iter().map(|count| count as f64).collect(),
+            Tally::Weights(sums) => sums,
+        };
+        let total: f64 = sums.iter().sum();
+        for (sum, pair) in sums.iter_mut().zip(limits.windows(2)) {
+            *sum = *sum / (pair[1] - pair[0]) / total;
+        }
+        Ok((tallied(Tally::Weights(sums))?, edges))
     }
 
     /// [`histogram_with`](Self::histogram_with) into two arrays of the results' shape: they are made elsewhere and copied
@@ -231,33 +225,29 @@ impl NdArray {
 
     #[track_caller]
     fn tally_values(&self, minimum: usize, weights: Option<&NdArray>) -> Result<NdArray> {
-        let given = [Some(self), weights];
-        let given: SmallVec<[&NdArray; 2]> = given.into_iter().flatten().collect();
-        recorded("bincount", &given, || {
-            let mut len = minimum;
-            if !self.is_empty() && !self.dtype().is_float() {
-                let largest = self
-                    .max(..)
-                    .renamed("bincount")?
-                    .cast(DType::U64)?
-                    .item::<u64>()?;
-                let needed = usize::try_from(largest)
-                    .unwrap_or(usize::MAX)
-                    .saturating_add(1);
-                // A negative number wraps far beyond what memory holds; the kernel names it.
-                if (needed as u64) <= i64::MAX as u64 {
-                    // Asks for the memory first, so that too much of it is an error.
-                    NdArray::recycled(DType::I64, Shape::from(needed))?;
-                    len = len.max(needed);
-                }
+        let mut len = minimum;
+        if !self.is_empty() && !self.dtype().is_float() {
+            let largest = self
+                .max(..)
+                .renamed("bincount")?
+                .cast(DType::U64)?
+                .item::<u64>()?;
+            let needed = usize::try_from(largest)
+                .unwrap_or(usize::MAX)
+                .saturating_add(1);
+            // A negative number wraps far beyond what memory holds; the kernel names it.
+            if (needed as u64) <= i64::MAX as u64 {
+                // Asks for the memory first, so that too much of it is an error.
+                NdArray::recycled(DType::I64, Shape::from(needed))?;
+                len = len.max(needed);
             }
-            let operand = weights.map(NdArray::operand);
-            let tally = kernels::bincount(self.operand(), len, operand)
-                .or_fail("bincount")
-                .blaming(weights.unwrap_or(self), Argument::Y)
-                .blaming(self, Argument::X)?;
-            tallied(tally)
-        })
+        }
+        let operand = weights.map(NdArray::operand);
+        let tally = kernels::bincount(self.operand(), len, operand)
+            .or_fail("bincount")
+            .blaming(weights.unwrap_or(self), Argument::Y)
+            .blaming(self, Argument::X)?;
+        tallied(tally)
     }
 }
 

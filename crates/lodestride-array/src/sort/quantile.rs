@@ -7,18 +7,7 @@ use lodestride_shape::{Axes, Order};
 use smallvec::SmallVec;
 
 use crate::NdArray;
-use crate::checks::{recorded, watched};
-use crate::error::{InOp, Result, expect_within};
-
-/// Per cent as a share.
-#[track_caller]
-fn share(op: &'static str, percent: f64) -> Result<f64> {
-    expect_within(op, "percent", percent, (0.0, 100.0))?;
-    Ok(percent / 100.0)
-}
-
-/// NumPy's rules where the caller says nothing else.
-const PLAIN: (QuantileMethod, NanRule) = (QuantileMethod::Linear, NanRule::Propagate);
+use crate::error::{InOp, OrFail, Result};
 
 impl NdArray {
     /// The median over the given axes: the middle element, or halfway between the two middle ones; NaN where there is a NaN
@@ -40,7 +29,7 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn median(&self, axes: impl Into<Axes>) -> Result<NdArray> {
-        self.one_quantile("median", 0.5, &axes.into(), PLAIN)
+        self.quantile(0.5, axes)
     }
 
     /// [`median`](Self::median) into an array of the result's shape: it is made elsewhere and copied there.
@@ -59,8 +48,7 @@ impl NdArray {
     /// As [`median`](Self::median).
     #[track_caller]
     pub fn nan_median(&self, axes: impl Into<Axes>) -> Result<NdArray> {
-        let rules = (QuantileMethod::Linear, NanRule::Skip);
-        self.one_quantile("nan_median", 0.5, &axes.into(), rules)
+        self.nan_quantile(0.5, axes, QuantileMethod::Linear)
     }
 
     /// [`nan_median`](Self::nan_median) into an array of the result's shape: it is made elsewhere and copied there.
@@ -80,11 +68,7 @@ impl NdArray {
     #[doc(alias = "medianNumber")]
     #[track_caller]
     pub fn median_number(&self) -> Result<f64> {
-        let op = "median_number";
-        recorded(op, &[self], || {
-            let median = self.one_quantile(op, 0.5, &(..).into(), PLAIN)?;
-            median.cast(DType::F64)?.item::<f64>()
-        })
+        self.median(..)?.cast(DType::F64)?.item::<f64>()
     }
 
     /// The value below which a share `q` (0 to 1) of the elements over the given axes lies, on the line between the two
@@ -94,7 +78,7 @@ impl NdArray {
     /// As [`median`](Self::median); [`ArrayErrorKind::Kernel`](crate::ArrayErrorKind::Kernel) for `q` outside 0 to 1.
     #[track_caller]
     pub fn quantile(&self, q: f64, axes: impl Into<Axes>) -> Result<NdArray> {
-        self.one_quantile("quantile", q, &axes.into(), PLAIN)
+        self.quantile_with(q, axes, QuantileMethod::Linear)
     }
 
     /// [`quantile`](Self::quantile) into an array of the result's shape: it is made elsewhere and copied there.
@@ -127,8 +111,7 @@ impl NdArray {
         axes: impl Into<Axes>,
         method: QuantileMethod,
     ) -> Result<NdArray> {
-        let rules = (method, NanRule::Propagate);
-        self.one_quantile("quantile_with", q, &axes.into(), rules)
+        self.one_quantile(q, &axes.into(), (method, NanRule::Propagate))
     }
 
     /// [`quantile_with`](Self::quantile_with) into an array of the result's shape: it is made elsewhere and copied there.
@@ -158,7 +141,7 @@ impl NdArray {
         axes: impl Into<Axes>,
         method: QuantileMethod,
     ) -> Result<NdArray> {
-        self.one_quantile("nan_quantile", q, &axes.into(), (method, NanRule::Skip))
+        self.one_quantile(q, &axes.into(), (method, NanRule::Skip))
     }
 
     /// [`nan_quantile`](Self::nan_quantile) into an array of the result's shape: it is made elsewhere and copied there.
@@ -197,8 +180,7 @@ impl NdArray {
         axes: impl Into<Axes>,
         method: QuantileMethod,
     ) -> Result<NdArray> {
-        let rules = (method, NanRule::Propagate);
-        self.several_quantiles("quantiles", qs, &axes.into(), rules)
+        self.several_quantiles(qs, &axes.into(), (method, NanRule::Propagate))
     }
 
     /// [`quantiles`](Self::quantiles) into an array of the result's shape: it is made elsewhere and copied there.
@@ -224,8 +206,7 @@ impl NdArray {
     /// As [`quantile`](Self::quantile).
     #[track_caller]
     pub fn percentile(&self, percent: f64, axes: impl Into<Axes>) -> Result<NdArray> {
-        let op = "percentile";
-        self.one_quantile(op, share(op, percent)?, &axes.into(), PLAIN)
+        self.quantile(percent / 100.0, axes)
     }
 
     /// [`percentile`](Self::percentile) into an array of the result's shape: it is made elsewhere and copied there.
@@ -263,8 +244,7 @@ impl NdArray {
         axes: impl Into<Axes>,
         method: QuantileMethod,
     ) -> Result<NdArray> {
-        let (op, rules) = ("percentile_with", (method, NanRule::Propagate));
-        self.one_quantile(op, share(op, percent)?, &axes.into(), rules)
+        self.quantile_with(percent / 100.0, axes, method)
     }
 
     /// [`percentile_with`](Self::percentile_with) into an array of the result's shape: it is made elsewhere and copied
@@ -289,12 +269,11 @@ impl NdArray {
     #[track_caller]
     fn one_quantile(
         &self,
-        op: &'static str,
         q: f64,
         axes: &Axes,
         rules: (QuantileMethod, NanRule),
     ) -> Result<NdArray> {
-        let several = self.several_quantiles(op, &[q], axes, rules)?;
+        let several = self.several_quantiles(&[q], axes, rules)?;
         let shape = several.shape()[1..].to_vec();
         Ok(several.reshape(shape)?.owning())
     }
@@ -302,23 +281,19 @@ impl NdArray {
     #[track_caller]
     fn several_quantiles(
         &self,
-        op: &'static str,
         qs: &[f64],
         axes: &Axes,
         rules: (QuantileMethod, NanRule),
     ) -> Result<NdArray> {
-        for &q in qs {
-            expect_within(op, "q", q, (0.0, 1.0))?;
-        }
-        let axes = axes.resolve(self.rank()).in_op(op, self)?;
+        const OP: &str = "quantile";
+        let axes = axes.resolve(self.rank()).in_op(OP, self)?;
         let dtype = ReduceOp::Mean.result_dtype(self.dtype());
         let mut shape = axes.removed_shape(self.shape());
         let rows = shape.iter().product::<usize>();
         shape.insert(0, qs.len());
-        let out = NdArray::recycled_ordered(op, dtype, shape, Order::C)?;
+        let out = NdArray::recycled_ordered(OP, dtype, shape, Order::C)?;
         if let &[axis] = axes.axes() {
-            let run = || kernels::quantile(self.operand(), axis, qs, rules, out.operand());
-            watched(op, &[self], &out, run)?;
+            kernels::quantile(self.operand(), axis, qs, rules, out.operand()).or_fail(OP)?;
         } else {
             // The axes behind the others, as one.
             let order: SmallVec<[isize; 6]> = axes
@@ -330,8 +305,7 @@ impl NdArray {
             let width: usize = axes.axes().iter().map(|&axis| self.shape()[axis]).product();
             let matrix = self.permute(&order[..])?.reshape([rows, width])?;
             let flat = out.reshape([qs.len(), rows])?;
-            let run = || kernels::quantile(matrix.operand(), 1, qs, rules, flat.operand());
-            watched(op, &[&matrix], &flat, run)?;
+            kernels::quantile(matrix.operand(), 1, qs, rules, flat.operand()).or_fail(OP)?;
         }
         if !axes.keeps() {
             return Ok(out);

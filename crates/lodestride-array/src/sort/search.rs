@@ -6,8 +6,7 @@ use lodestride_kernels::sort_search::{self as kernels, Side};
 use lodestride_shape::Order;
 
 use crate::NdArray;
-use crate::checks::{recorded, watched};
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, Result};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, OrFail, Result};
 
 impl NdArray {
     /// For each of `values`, how many elements of this ascending vector stand before it: the place where it belongs, before
@@ -32,8 +31,8 @@ impl NdArray {
         let op = "searchsorted";
         self.expect_line(op)?;
         let out = NdArray::recycled_ordered(op, DType::I64, values.shape().clone(), Order::C)?;
-        let run = || kernels::searchsorted(self.operand(), values.operand(), side, out.operand());
-        watched(op, &[self, values], &out, run)
+        kernels::searchsorted(self.operand(), values.operand(), side, out.operand())
+            .or_fail(op)
             .blaming(values, Argument::Y)
             .blaming(self, Argument::X)?;
         Ok(out)
@@ -80,36 +79,34 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn digitize(&self, bins: &NdArray, right: bool) -> Result<NdArray> {
-        recorded("digitize", &[self, bins], || {
-            bins.expect_line("digitize")?;
-            let side = if right { Side::Left } else { Side::Right };
-            let edges = bins.cast(DType::F64).named("digitize", Argument::Y)?;
-            let edges = edges.to_vec::<f64>()?;
-            let falls = |pair: &[f64]| pair[0] > pair[1] || pair[0].is_nan() || pair[1].is_nan();
-            let Some(at) = edges.windows(2).position(falls) else {
-                return bins
-                    .searchsorted(self, side)
-                    .blaming(self, Argument::X)
-                    .renamed("digitize");
-            };
-            if edges.windows(2).all(|pair| pair[0] >= pair[1]) {
-                let places = bins
-                    .flip(0)?
-                    .searchsorted(self, side)
-                    .blaming(self, Argument::X)
-                    .renamed("digitize")?;
-                places.rsubi(bins.len() as i64)?;
-                return Ok(places);
-            }
-            Err(ArrayError::new(ArrayErrorKind::Kernel {
-                source: KernelError::Edges {
-                    op: "digitize",
-                    index: at + 1,
-                    edge: edges[at + 1],
-                    previous: edges[at],
-                },
-            }))
-        })
+        bins.expect_line("digitize")?;
+        let side = if right { Side::Left } else { Side::Right };
+        let edges = bins.cast(DType::F64).named("digitize", Argument::Y)?;
+        let edges = edges.to_vec::<f64>()?;
+        let falls = |pair: &[f64]| pair[0] > pair[1] || pair[0].is_nan() || pair[1].is_nan();
+        let Some(at) = edges.windows(2).position(falls) else {
+            return bins
+                .searchsorted(self, side)
+                .blaming(self, Argument::X)
+                .renamed("digitize");
+        };
+        if edges.windows(2).all(|pair| pair[0] >= pair[1]) {
+            let places = bins
+                .flip(0)?
+                .searchsorted(self, side)
+                .blaming(self, Argument::X)
+                .renamed("digitize")?;
+            places.rsubi(bins.len() as i64)?;
+            return Ok(places);
+        }
+        Err(ArrayError::new(ArrayErrorKind::Kernel {
+            source: KernelError::Edges {
+                op: "digitize",
+                index: at + 1,
+                edge: edges[at + 1],
+                previous: edges[at],
+            },
+        }))
     }
 
     /// [`digitize`](Self::digitize) into an array of the result's shape: it is made elsewhere and copied there.

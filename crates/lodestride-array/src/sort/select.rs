@@ -7,12 +7,8 @@ use lodestride_shape::{Axes, Order, normalize_axis};
 use crate::NdArray;
 use crate::arg::IndexList;
 use crate::checks::watched;
-<<<<<<< HEAD
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, OrFail, Result};
 use crate::target::Target;
-=======
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, Result};
->>>>>>> 3687517 (wip)
 
 impl NdArray {
     /// A copy rearranged along one axis: each of the places `kth` holds what it would hold sorted, smaller elements stand
@@ -32,7 +28,6 @@ impl NdArray {
     #[doc(alias = "nth_element")]
     #[track_caller]
     pub fn partition(&self, kth: impl IndexList, axes: impl Into<Axes>) -> Result<NdArray> {
-<<<<<<< HEAD
         self.partition_to("partition", kth, &axes.into(), Target::New)
     }
 
@@ -65,14 +60,6 @@ impl NdArray {
         target.fill(op, x.dtype(), x.shape().clone(), &[&x], |out| {
             kernels::partition(x.operand(), axis, &kth, out.operand()).or_fail(op)
         })
-=======
-        let (x, axis) = self.line_axis("partition", &axes.into())?;
-        let kth = x.places("partition", kth, axis)?;
-        let out = NdArray::recycled_ordered("partition", x.dtype(), x.shape().clone(), Order::C)?;
-        let run = || kernels::partition(x.operand(), axis, &kth, out.operand());
-        watched("partition", &[&x], &out, run)?;
-        Ok(out)
->>>>>>> 3687517 (wip)
     }
 
     /// The positions of the elements that [`partition`](Self::partition) would put in each place, as i64.
@@ -110,16 +97,9 @@ impl NdArray {
     ) -> Result<NdArray> {
         let (x, axis) = self.line_axis(op, axes)?;
         let kth = x.places(op, kth, axis)?;
-<<<<<<< HEAD
         target.fill(op, DType::I64, x.shape().clone(), &[&x], |out| {
             kernels::argpartition(x.operand(), axis, &kth, out.operand()).or_fail(op)
         })
-=======
-        let out = NdArray::recycled_ordered(op, DType::I64, x.shape().clone(), Order::C)?;
-        let run = || kernels::argpartition(x.operand(), axis, &kth, out.operand());
-        watched(op, &[&x], &out, run)?;
-        Ok(out)
->>>>>>> 3687517 (wip)
     }
 
     /// Checked places along an axis; negative ones count from the end.

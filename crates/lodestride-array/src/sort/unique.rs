@@ -5,7 +5,6 @@ use lodestride_kernels::sort as kernels;
 use lodestride_shape::{Order, Shape};
 
 use crate::NdArray;
-use crate::checks::{Made, recorded};
 use crate::error::{InMethod, OrFail, Result};
 
 /// The distinct values of an array with their places and numbers.
@@ -19,18 +18,6 @@ pub struct Unique {
     pub inverse: NdArray,
     /// How often each value occurs, as i64.
     pub counts: NdArray,
-}
-
-impl Made for Unique {
-    fn arrays(&self) -> Vec<NdArray> {
-        let Self {
-            values,
-            indices,
-            inverse,
-            counts,
-        } = self.clone();
-        vec![values, indices, inverse, counts]
-    }
 }
 
 impl NdArray {
@@ -48,10 +35,8 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn unique(&self) -> Result<NdArray> {
-        recorded("unique", &[self], || {
-            let sorted = self.sort(..).renamed("unique")?;
-            sorted.select_where(&run_starts(&sorted)?)
-        })
+        let sorted = self.sort(..).renamed("unique")?;
+        sorted.select_where(&run_starts(&sorted)?)
     }
 
     /// The distinct values, ascending, and how often each occurs, as i64.
@@ -69,12 +54,10 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn unique_counts(&self) -> Result<(NdArray, NdArray)> {
-        recorded("unique_counts", &[self], || {
-            let sorted = self.sort(..).renamed("unique_counts")?;
-            let starts = run_starts(&sorted)?;
-            let counts = lengths(&starts.nonzero()?.to_vec::<i64>()?, self.len());
-            Ok((sorted.select_where(&starts)?, vector(counts)?))
-        })
+        let sorted = self.sort(..).renamed("unique_counts")?;
+        let starts = run_starts(&sorted)?;
+        let counts = lengths(&starts.nonzero()?.to_vec::<i64>()?, self.len());
+        Ok((sorted.select_where(&starts)?, vector(counts)?))
     }
 
     /// The distinct values, ascending, with the place of each one's first occurrence, the way back to the array, and how
@@ -94,25 +77,23 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn unique_all(&self) -> Result<Unique> {
-        recorded("unique_all", &[self], || {
-            let flat = self.ravel()?;
-            let order = flat.argsort(0).renamed("unique_all")?;
-            let starts = run_starts(&flat.take(&order, 0)?)?;
-            let counts = lengths(&starts.nonzero()?.to_vec::<i64>()?, self.len());
-            let mut inverse = vec![0i64; self.len()];
-            let mut positions = order.to_vec::<i64>()?.into_iter();
-            for (run, &count) in counts.iter().enumerate() {
-                for position in positions.by_ref().take(count as usize) {
-                    inverse[position as usize] = run as i64;
-                }
+        let flat = self.ravel()?;
+        let order = flat.argsort(0).renamed("unique_all")?;
+        let starts = run_starts(&flat.take(&order, 0)?)?;
+        let counts = lengths(&starts.nonzero()?.to_vec::<i64>()?, self.len());
+        let mut inverse = vec![0i64; self.len()];
+        let mut positions = order.to_vec::<i64>()?.into_iter();
+        for (run, &count) in counts.iter().enumerate() {
+            for position in positions.by_ref().take(count as usize) {
+                inverse[position as usize] = run as i64;
             }
-            let indices = order.select_where(&starts)?;
-            Ok(Unique {
-                values: flat.take(&indices, 0)?,
-                indices,
-                inverse: NdArray::from_vec(inverse, self.shape().clone())?,
-                counts: vector(counts)?,
-            })
+        }
+        let indices = order.select_where(&starts)?;
+        Ok(Unique {
+            values: flat.take(&indices, 0)?,
+            indices,
+            inverse: NdArray::from_vec(inverse, self.shape().clone())?,
+            counts: vector(counts)?,
         })
     }
 }

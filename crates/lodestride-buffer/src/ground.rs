@@ -199,13 +199,7 @@ impl Ground {
         arena: &Arc<Arena>,
         request: &Request,
     ) -> Result<Buffer, AllocError> {
-        let Request {
-            bytes,
-            zero,
-            allocated_at,
-            ..
-        } = *request;
-        match self.bump(arena, bytes, zero, allocated_at) {
+        match self.bump(arena, request.bytes, request.zero, request.allocated_at) {
             Some(array) => Ok(array),
             None => self.allocate_slowly(arena, request),
         }
@@ -255,12 +249,7 @@ impl Ground {
         arena: &Arc<Arena>,
         request: &Request,
     ) -> Result<Buffer, AllocError> {
-        let Request {
-            bytes,
-            zero,
-            allocated_at,
-            ..
-        } = *request;
+        let bytes = request.bytes;
         if request.spill == SpillPolicy::Fail && self.mode == DebugMode::Off {
             return Err(self.full(arena, bytes));
         }
@@ -270,10 +259,10 @@ impl Ground {
         let Some((mut block, zeroed)) = cache::take(room, Purpose::Array) else {
             return Err(AllocError::no_block(bytes));
         };
-        if zero && !zeroed {
+        if request.zero && !zeroed {
             block.zero(room);
         }
-        let Some(array) = self.header(arena, block.pointer(), bytes, allocated_at) else {
+        let Some(array) = self.header(arena, block.pointer(), bytes, request.allocated_at) else {
             cache::put(block, Purpose::Array);
             return Err(AllocError::no_block(bytes));
         };

@@ -64,27 +64,7 @@ pub(crate) enum Entry {
 /// ```
 #[macro_export]
 macro_rules! fancy {
-    (@list [$($done:expr,)*]) => {{
-        let list: [$crate::FancyIndex; _] = [$($done,)*];
-        list
-    }};
-    // What only `s!` can read, one entry at a time.
-    (@list [$($done:expr,)*] ... $(, $($rest:tt)*)?) => {
-        $crate::fancy!(@list [$($done,)* $crate::Index::Ellipsis.into(),] $($($rest)*)?)
-    };
-    (@list [$($done:expr,)*] Ellipsis $(, $($rest:tt)*)?) => {
-        $crate::fancy!(@list [$($done,)* $crate::Index::Ellipsis.into(),] $($($rest)*)?)
-    };
-    (@list [$($done:expr,)*] NewAxis $(, $($rest:tt)*)?) => {
-        $crate::fancy!(@list [$($done,)* $crate::Index::NewAxis.into(),] $($($rest)*)?)
-    };
-    (@list [$($done:expr,)*] $range:expr; $step:expr $(, $($rest:tt)*)?) => {
-        $crate::fancy!(@list [$($done,)* $crate::s![$range; $step][0].into(),] $($($rest)*)?)
-    };
-    (@list [$($done:expr,)*] $index:expr $(, $($rest:tt)*)?) => {
-        $crate::fancy!(@list [$($done,)* $crate::FancyIndex::from($index),] $($($rest)*)?)
-    };
-    ($($list:tt)*) => { $crate::fancy!(@list [] $($list)*) };
+    ($($list:tt)*) => { $crate::s!(@list $crate::FancyIndex, [] $($list)*) };
 }
 
 impl NdArray {

@@ -101,27 +101,28 @@ pub const fn new_axis() -> Index {
 /// ```
 #[macro_export]
 macro_rules! s {
-    (@list [$($done:expr,)*]) => {{
+    // A list of any type that is made from an `Index` and from what may stand in its place.
+    (@list $entry:ty, [$($done:expr,)*]) => {{
         #[allow(clippy::reversed_empty_ranges, reason = "1..-1 only looks reversed: -1 counts from the end")]
-        let list: [$crate::Index; _] = [$($done,)*];
+        let list: [$entry; _] = [$($done,)*];
         list
     }};
-    (@list [$($done:expr,)*] ... $(, $($rest:tt)*)?) => {
-        $crate::s!(@list [$($done,)* $crate::Index::Ellipsis,] $($($rest)*)?)
+    (@list $entry:ty, [$($done:expr,)*] ... $(, $($rest:tt)*)?) => {
+        $crate::s!(@list $entry, [$($done,)* $crate::Index::Ellipsis.into(),] $($($rest)*)?)
     };
-    (@list [$($done:expr,)*] Ellipsis $(, $($rest:tt)*)?) => {
-        $crate::s!(@list [$($done,)* $crate::Index::Ellipsis,] $($($rest)*)?)
+    (@list $entry:ty, [$($done:expr,)*] Ellipsis $(, $($rest:tt)*)?) => {
+        $crate::s!(@list $entry, [$($done,)* $crate::Index::Ellipsis.into(),] $($($rest)*)?)
     };
-    (@list [$($done:expr,)*] NewAxis $(, $($rest:tt)*)?) => {
-        $crate::s!(@list [$($done,)* $crate::Index::NewAxis,] $($($rest)*)?)
+    (@list $entry:ty, [$($done:expr,)*] NewAxis $(, $($rest:tt)*)?) => {
+        $crate::s!(@list $entry, [$($done,)* $crate::Index::NewAxis.into(),] $($($rest)*)?)
     };
-    (@list [$($done:expr,)*] $range:expr; $step:expr $(, $($rest:tt)*)?) => {
-        $crate::s!(@list [$($done,)* $crate::Span::from($range).step_by($step),] $($($rest)*)?)
+    (@list $entry:ty, [$($done:expr,)*] $range:expr; $step:expr $(, $($rest:tt)*)?) => {
+        $crate::s!(@list $entry, [$($done,)* $crate::Span::from($range).step_by($step).into(),] $($($rest)*)?)
     };
-    (@list [$($done:expr,)*] $index:expr $(, $($rest:tt)*)?) => {
-        $crate::s!(@list [$($done,)* $crate::Index::from($index),] $($($rest)*)?)
+    (@list $entry:ty, [$($done:expr,)*] $index:expr $(, $($rest:tt)*)?) => {
+        $crate::s!(@list $entry, [$($done,)* <$entry>::from($index),] $($($rest)*)?)
     };
-    ($($list:tt)*) => { $crate::s!(@list [] $($list)*) };
+    ($($list:tt)*) => { $crate::s!(@list $crate::Index, [] $($list)*) };
 }
 
 /// The bounds of an interval whose step is not yet known; Rust's ranges convert to it.

@@ -27,6 +27,16 @@ pub enum Arg<'a> {
     Scalar(Scalar),
 }
 
+impl<'a> Arg<'a> {
+    /// The array, unless it is a number.
+    pub(crate) fn array(&self) -> Option<&'a NdArray> {
+        match self {
+            Self::Array(array) => Some(array),
+            Self::Scalar(_) => None,
+        }
+    }
+}
+
 impl<'a> From<&'a NdArray> for Arg<'a> {
     fn from(array: &'a NdArray) -> Self {
         Self::Array(array)

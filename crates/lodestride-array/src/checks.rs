@@ -3,6 +3,8 @@
 //! Everything is off until it is asked for, and then costs one load of one word for each operation. What is watched is a set of
 //! independent flags, [`Checks`], for the whole process or for what one closure does on its thread. The profile is in [`Profile`].
 //!
+//! An operation is watched as a whole: what it is made of is part of it, neither counted nor looked at on its own.
+//!
 //! That stale arrays of workspaces are found is no check to switch on: it always is, see [`Workspace`](crate::Workspace).
 
 use std::cell::Cell;
@@ -15,7 +17,7 @@ use lodestride_kernels::{self as kernels, UnaryOp};
 use lodestride_shape::Order;
 
 use crate::NdArray;
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, OrFail, Result};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, OrFail, Result};
 use crate::profile::{self, Call};
 
 /// What is looked at after every operation: a set of flags that do not exclude each other.
@@ -49,6 +51,8 @@ static ACTIVE: AtomicU32 = AtomicU32::new(0);
 thread_local! {
     /// The flags of the innermost scope of this thread.
     static SCOPE: Cell<Option<u8>> = const { Cell::new(None) };
+    /// Whether a watched operation runs on this thread: others are parts of it.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
 impl Checks {
@@ -191,6 +195,55 @@ pub(crate) fn are_on() -> bool {
     ACTIVE.load(Ordering::Relaxed) != 0
 }
 
+/// What an operation gives back, as the checks see it.
+pub(crate) trait Made {
+    /// The arrays that were made or changed; a number is one without axes.
+    fn arrays(&self) -> Vec<NdArray>;
+}
+
+impl Made for NdArray {
+    fn arrays(&self) -> Vec<NdArray> {
+        vec![self.clone()]
+    }
+}
+
+impl Made for Vec<NdArray> {
+    fn arrays(&self) -> Vec<NdArray> {
+        self.clone()
+    }
+}
+
+impl<T: Made> Made for &T {
+    fn arrays(&self) -> Vec<NdArray> {
+        T::arrays(self)
+    }
+}
+
+impl<T: Made, U: Made> Made for (T, U) {
+    fn arrays(&self) -> Vec<NdArray> {
+        [self.0.arrays(), self.1.arrays()].concat()
+    }
+}
+
+impl Made for f64 {
+    fn arrays(&self) -> Vec<NdArray> {
+        let number = lodestride_buffer::scope_out(|| NdArray::scalar(*self));
+        number.into_iter().collect()
+    }
+}
+
+/// What is no array of floats: positions, and elements handed out.
+macro_rules! nothing_made {
+    ($($kind:ty),*) => {
+        $(impl Made for $kind {
+            fn arrays(&self) -> Vec<NdArray> {
+                Vec::new()
+            }
+        })*
+    };
+}
+nothing_made!((), usize);
+
 /// The beginning of an operation, if it is watched.
 #[derive(Debug)]
 pub(crate) struct Watch(Option<Started>);
@@ -199,6 +252,13 @@ pub(crate) struct Watch(Option<Started>);
 struct Started {
     checks: Checks,
     at: Instant,
+}
+
+/// Also when the operation fails or panics.
+impl Drop for Started {
+    fn drop(&mut self) {
+        INSIDE.set(false);
+    }
 }
 
 impl Watch {
@@ -211,27 +271,57 @@ impl Watch {
     #[cold]
     #[inline(never)]
     fn begin() -> Watch {
-        let checks = Checks::current();
-        let (wanted, at) = (checks.bits != 0 || profile::is_recording(), Instant::now());
-        Watch(wanted.then_some(Started { checks, at }))
+        let (checks, at) = (Checks::current(), Instant::now());
+        if INSIDE.get() || !(checks.bits != 0 || profile::is_recording()) {
+            return Watch(None);
+        }
+        INSIDE.set(true);
+        Watch(Some(Started { checks, at }))
     }
 
-    /// Called with what the kernel made, and what it read.
+    /// Called with what the operation made, and what it read.
     #[inline]
     #[track_caller]
-    pub(crate) fn made(
+    pub(crate) fn made<T: Made>(
         self,
         op: &'static str,
         inputs: &[&NdArray],
-        made: Result<NdArray>,
-    ) -> Result<NdArray> {
+        made: Result<T>,
+    ) -> Result<T> {
         let Watch(Some(started)) = self else {
             return made;
         };
         let out = made?;
-        started.finish(op, inputs, &out)?;
+        started.finish(op, inputs, &|| out.arrays())?;
         Ok(out)
     }
+}
+
+/// Runs an operation that is made of others, or of loops of its own, under the checks, which see it and not its parts. Errors
+/// point at the line of this function's caller; memory asked for in the closure does not, so that what makes arrays calls
+/// [`Watch::start`] and [`Watch::made`] instead.
+#[inline]
+#[track_caller]
+pub(crate) fn recorded<T: Made>(
+    op: &'static str,
+    inputs: &[&NdArray],
+    run: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    let watch = Watch::start();
+    let made = run().located();
+    watch.made(op, inputs, made)
+}
+
+/// [`recorded`] for an operation that fills or changes an array.
+#[inline]
+#[track_caller]
+pub(crate) fn recorded_in(
+    op: &'static str,
+    inputs: &[&NdArray],
+    out: &NdArray,
+    run: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    recorded(op, inputs, || run().map(|()| out)).map(drop)
 }
 
 /// Runs a kernel that fills or changes an array, under the checks. Unwatched, which is the usual case, it is the kernel and
@@ -263,7 +353,7 @@ fn run_watched(
     kernel().or_fail(op)?;
     match watch.0 {
         None => Ok(()),
-        Some(started) => started.finish(op, inputs, out),
+        Some(started) => started.finish(op, inputs, &|| vec![out.clone()]),
     }
 }
 
@@ -271,14 +361,32 @@ impl Started {
     #[cold]
     #[inline(never)]
     #[track_caller]
-    fn finish(self, op: &'static str, inputs: &[&NdArray], out: &NdArray) -> Result<()> {
+    fn finish(
+        self,
+        op: &'static str,
+        inputs: &[&NdArray],
+        made: &dyn Fn() -> Vec<NdArray>,
+    ) -> Result<()> {
         let time = self.at.elapsed();
-        profile::record(self.checks.has(PROFILE), op, &Call::new(time, inputs, out));
+        let made = made();
+        let call = Call::new(time, inputs, &made);
+        profile::record(self.checks.has(PROFILE), op, &call);
+        for out in &made {
+            self.checks.look_at(op, inputs, out)?;
+        }
+        Ok(())
+    }
+}
+
+impl Checks {
+    /// The error where a result holds what these forbid.
+    #[track_caller]
+    fn look_at(self, op: &'static str, inputs: &[&NdArray], out: &NdArray) -> Result<()> {
         if !out.dtype().is_float() {
             return Ok(());
         }
         for (flag, test) in [(NAN, UnaryOp::IsNan), (INFINITY, UnaryOp::IsInf)] {
-            if !self.checks.has(flag) {
+            if !self.has(flag) {
                 continue;
             }
             let Some((count, first)) = found(out, test)? else {

@@ -5,13 +5,13 @@
 use std::ops::{BitAnd, BitOr, Not};
 
 use lodestride_buffer::{Argument, DType, Scalar};
-use lodestride_kernels::{BinaryOp, KernelError, UnaryOp};
+use lodestride_kernels::{BinaryOp, UnaryOp};
 use smallvec::SmallVec;
 
 use crate::NdArray;
 use crate::arg::Arg;
 use crate::compute::promoted;
-use crate::error::{ArrayError, ArrayErrorKind, Result};
+use crate::error::{Result, expect_within};
 use crate::lazy::Lazy;
 
 /// How far apart elements may be that ND4J calls equal.
@@ -174,7 +174,9 @@ impl Condition {
             let done = match *step {
                 Step::Compare(rule, number) => array.lazy().apply_with(rule, number),
                 Step::CompareAbs(rule, number) => magnitude(array).apply_with(rule, number),
-                Step::Near(number, eps) => near(op, array, Arg::Scalar(number), eps)?,
+                Step::Near(number, eps) => {
+                    near(array, Arg::Scalar(number), Tolerance::eps(op, eps)?)
+                }
                 Step::Test(test) => array.lazy().apply(test),
                 Step::And | Step::Or => {
                     let [a, b] =
@@ -251,35 +253,72 @@ fn unsigned(dtype: DType) -> Option<DType> {
     }
 }
 
-/// Whether elements are at most `eps` apart.
-#[track_caller]
-fn near<'a>(op: &'static str, x: &'a NdArray, y: Arg<'a>, eps: f64) -> Result<Lazy<'a>> {
-    if eps.is_nan() || eps < 0.0 {
-        let (name, value) = ("eps", eps);
-        let source = KernelError::InvalidArgument { op, name, value };
-        return Err(ArrayError::new(ArrayErrorKind::Kernel { source }));
+/// How far apart elements may be that count as equal: `absolute + relative * |second|`.
+#[derive(Clone, Copy)]
+pub(crate) struct Tolerance {
+    absolute: f64,
+    relative: f64,
+}
+
+impl Tolerance {
+    #[track_caller]
+    pub(crate) fn new(op: &'static str, relative: f64, absolute: f64) -> Result<Self> {
+        for (name, value) in [("relative", relative), ("absolute", absolute)] {
+            expect_within(op, name, value, (0.0, f64::INFINITY))?;
+        }
+        Ok(Self { absolute, relative })
     }
-    let dtype = promoted(x.dtype(), &y);
+
+    #[track_caller]
+    fn eps(op: &'static str, eps: f64) -> Result<Self> {
+        expect_within(op, "eps", eps, (0.0, f64::INFINITY))?;
+        let (absolute, relative) = (eps, 0.0);
+        Ok(Self { absolute, relative })
+    }
+}
+
+/// Whether elements are near each other.
+fn near<'a>(x: &'a NdArray, y: Arg<'a>, tolerance: Tolerance) -> Lazy<'a> {
+    let Tolerance { absolute, relative } = tolerance;
     let with = |x: Lazy<'a>, rule: BinaryOp| match y {
         Arg::Array(y) => x.apply_with(rule, y),
         Arg::Scalar(y) => x.apply_with(rule, y),
     };
-    let Some(wide) = unsigned(dtype) else {
-        // Equal infinities differ by NaN, so equality counts as well.
-        let close = with(x.lazy(), BinaryOp::Sub)
-            .abs()
-            .apply_with(BinaryOp::Le, eps);
-        return Ok(close.apply_with(BinaryOp::Or, with(x.lazy(), BinaryOp::Eq)));
+    let equal = with(x.lazy(), BinaryOp::Eq);
+    let dtype = promoted(x.dtype(), &y);
+    let is_plain = relative == 0.0;
+    let close = match (unsigned(dtype), y) {
+        (Some(_), _) if is_plain && dtype == DType::Bool => {
+            return equal.apply_with(BinaryOp::Or, absolute >= 1.0);
+        }
+        (Some(wide), _) if is_plain => {
+            let (high, low) = (with(x.lazy(), BinaryOp::Max), with(x.lazy(), BinaryOp::Min));
+            // A tolerance beyond all integers is all integers.
+            let limit = absolute.floor().min(u64::MAX as f64) as u64;
+            return (high - low).cast(wide).apply_with(BinaryOp::Le, limit);
+        }
+        (None, _) if is_plain => {
+            let apart = with(x.lazy(), BinaryOp::Sub).abs();
+            apart.apply_with(BinaryOp::Le, absolute)
+        }
+        (_, Arg::Array(y)) => {
+            let (x, y) = (x.lazy().cast(DType::F64), y.lazy().cast(DType::F64));
+            let limit = y.clone().abs() * relative + absolute;
+            let finite = y.clone().apply(UnaryOp::IsFinite);
+            let close = (x - y).abs().apply_with(BinaryOp::Le, limit);
+            // Nothing is near an infinity, but for itself.
+            close.apply_with(BinaryOp::And, finite)
+        }
+        (_, Arg::Scalar(y)) => {
+            let y = y.as_f64();
+            let limit = absolute + relative * y.abs();
+            let limit = if y.is_finite() { limit } else { -1.0 };
+            let apart = (x.lazy().cast(DType::F64) - y).abs();
+            apart.apply_with(BinaryOp::Le, limit)
+        }
     };
-    if dtype == DType::Bool {
-        let equal = with(x.lazy(), BinaryOp::Eq);
-        return Ok(equal.apply_with(BinaryOp::Or, eps >= 1.0));
-    }
-    let (high, low) = (with(x.lazy(), BinaryOp::Max), with(x.lazy(), BinaryOp::Min));
-    let apart = (high - low).cast(wide);
-    // A tolerance beyond all integers is all integers.
-    let eps = eps.floor().min(u64::MAX as f64) as u64;
-    Ok(apart.apply_with(BinaryOp::Le, eps))
+    // Equal infinities differ by NaN, so equality counts as well.
+    close.apply_with(BinaryOp::Or, equal)
 }
 
 impl NdArray {
@@ -320,7 +359,7 @@ impl NdArray {
     /// A mask that is true where elements are at most `eps` apart; NaN is near nothing, an infinity near itself.
     ///
     /// Integers are compared exactly, whatever their size. ND4J's tolerance is [`EPS_THRESHOLD`]. For one that grows with the
-    /// numbers see [`all_close`](Self::all_close).
+    /// numbers see [`is_close`](Self::is_close).
     ///
     /// # Errors
     /// [`ArrayErrorKind::Broadcast`] when the shapes do not broadcast, [`ArrayErrorKind::Kernel`] for a negative `eps`.
@@ -337,8 +376,9 @@ impl NdArray {
     #[doc(alias = "isclose")]
     #[track_caller]
     pub fn eps_equal<'a>(&self, rhs: impl Into<Arg<'a>>, eps: f64) -> Result<NdArray> {
-        self.near("eps_equal", rhs.into(), eps)?
-            .eval_as("eps_equal")
+        let op = "eps_equal";
+        self.near(op, rhs.into(), Tolerance::eps(op, eps)?)?
+            .eval_as(op)
     }
 
     /// [`eps_equal`](Self::eps_equal) into an array of the result's shape; allocates nothing.
@@ -354,7 +394,8 @@ impl NdArray {
     ) -> Result<()> {
         let op = "eps_equal_into";
         out.expect_readable(op, Argument::Z)?;
-        self.near(op, rhs.into(), eps)?.eval_into_as(op, out)
+        self.near(op, rhs.into(), Tolerance::eps(op, eps)?)?
+            .eval_into_as(op, out)
     }
 
     /// A mask that is true where elements are more than `eps` apart or NaN: the opposite of [`eps_equal`](Self::eps_equal).
@@ -365,7 +406,7 @@ impl NdArray {
     #[track_caller]
     pub fn eps_not_equal<'a>(&self, rhs: impl Into<Arg<'a>>, eps: f64) -> Result<NdArray> {
         let op = "eps_not_equal";
-        let near = self.near(op, rhs.into(), eps)?;
+        let near = self.near(op, rhs.into(), Tolerance::eps(op, eps)?)?;
         near.apply(UnaryOp::Not).eval_as(op)
     }
 
@@ -382,18 +423,23 @@ impl NdArray {
     ) -> Result<()> {
         let op = "eps_not_equal_into";
         out.expect_readable(op, Argument::Z)?;
-        let near = self.near(op, rhs.into(), eps)?;
+        let near = self.near(op, rhs.into(), Tolerance::eps(op, eps)?)?;
         near.apply(UnaryOp::Not).eval_into_as(op, out)
     }
 
     /// [`near`] of operands that may be read and broadcast together.
     #[track_caller]
-    fn near<'l>(&'l self, op: &'static str, rhs: Arg<'l>, eps: f64) -> Result<Lazy<'l>> {
+    pub(crate) fn near<'l>(
+        &'l self,
+        op: &'static str,
+        rhs: Arg<'l>,
+        tolerance: Tolerance,
+    ) -> Result<Lazy<'l>> {
         self.expect_readable(op, Argument::X)?;
         if let Arg::Array(rhs) = rhs {
             rhs.expect_readable(op, Argument::Y)?;
             self.broadcast_with(op, rhs)?;
         }
-        near(op, self, rhs, eps)
+        Ok(near(self, rhs, tolerance))
     }
 }

@@ -1,11 +1,12 @@
 //! Copies and conversions: `dup`, `cast`, `assign`, and the way out to vectors.
 
 use lodestride_buffer::{AllocError, Argument, DType, HostType};
-use lodestride_kernels::{self as kernels, KernelError};
+use lodestride_kernels::{self as kernels, Input, KernelError};
 use lodestride_shape::Order;
 
 use crate::NdArray;
 use crate::arg::Arg;
+use crate::checks::{Watch, watched};
 use crate::error::{ArrayError, ArrayErrorKind, InMethod, InOp, OrFail, Result};
 use crate::walk::Runs;
 
@@ -67,7 +68,8 @@ impl NdArray {
     #[track_caller]
     fn converted(&self, op: &'static str, dtype: DType, order: Order) -> Result<NdArray> {
         let copy = self.recycled_like(op, dtype, order)?;
-        kernels::copy(self.operand().into(), copy.operand()).or_fail(op)?;
+        let run = || kernels::copy(self.operand().into(), copy.operand());
+        watched(op, &[self], &copy, run)?;
         Ok(copy)
     }
 
@@ -97,17 +99,17 @@ impl NdArray {
     #[track_caller]
     pub(crate) fn assign_arg(&self, op: &'static str, values: Arg<'_>) -> Result<()> {
         self.expect_writable(op)?;
-        let copied = match values {
-            Arg::Scalar(value) => kernels::copy(value.into(), self.operand()),
+        let copy = |from: Input<'_>| kernels::copy(from, self.operand()).map_err(beside_a_receiver);
+        match values {
+            Arg::Scalar(value) => watched(op, &[], self, || copy(value.into())),
             Arg::Array(values) if values.shape() == self.shape() => {
-                kernels::copy(values.operand().into(), self.operand())
+                watched(op, &[values], self, || copy(values.operand().into()))
             }
             Arg::Array(values) => {
-                let values = values.broadcast_into(op, self)?;
-                kernels::copy(values.operand().into(), self.operand())
+                let stretched = values.broadcast_into(op, self)?;
+                watched(op, &[values], self, || copy(stretched.operand().into()))
             }
-        };
-        copied.map_err(beside_a_receiver).or_fail(op)
+        }
     }
 
     /// All elements in C order.
@@ -126,6 +128,7 @@ impl NdArray {
     #[doc(alias = "toDoubleVector")]
     #[track_caller]
     pub fn to_vec<T: HostType>(&self) -> Result<Vec<T>> {
+        let watch = Watch::start();
         self.expect_dtype::<T::Element>("to_vec")?;
         let guard = self.buffer().read().in_op("to_vec", self)?;
         let mut values = self.room("to_vec", self.len())?;
@@ -146,6 +149,7 @@ impl NdArray {
                 values.extend(places.map(|place| T::from_element(elements[place])));
             }
         }
+        watch.made("to_vec", &[self], Ok(()))?;
         Ok(values)
     }
 
@@ -165,6 +169,7 @@ impl NdArray {
     /// [`ArrayErrorKind::Access`] when the memory is stale or being written.
     #[track_caller]
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let watch = Watch::start();
         let guard = self.buffer().read().in_op("to_bytes", self)?;
         let (bytes, size) = (guard.bytes(), self.dtype().size());
         let mut into = self.room("to_bytes", self.len().saturating_mul(size))?;
@@ -179,6 +184,7 @@ impl NdArray {
                 places.for_each(|place| into.extend_from_slice(&bytes[place..place + size]));
             }
         }
+        watch.made("to_bytes", &[self], Ok(()))?;
         Ok(into)
     }
 
@@ -216,6 +222,7 @@ impl NdArray {
     #[doc(alias = "toFlattened")]
     #[track_caller]
     pub fn to_flattened(order: Order, arrays: &[&NdArray]) -> Result<NdArray> {
+        let watch = Watch::start();
         let dtype = crate::combine::common_dtype("to_flattened", arrays)?;
         let total: usize = arrays.iter().map(|array| array.len()).sum();
         let flat = NdArray::recycled_ordered("to_flattened", dtype, [total].into(), Order::C)?;
@@ -239,7 +246,7 @@ impl NdArray {
                 .named("to_flattened", Argument::Input(position))?;
             start = end;
         }
-        Ok(flat)
+        watch.made("to_flattened", arrays, Ok(flat))
     }
 }
 

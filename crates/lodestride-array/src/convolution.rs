@@ -12,6 +12,7 @@ use lodestride_shape::{Index, Order, interval_step};
 use smallvec::SmallVec;
 
 use crate::NdArray;
+use crate::checks::Watch;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, OrFail, Result};
 use crate::pad::PadMode;
 use crate::reduce::{float_of, widened};
@@ -208,13 +209,15 @@ impl NdArray {
         windows: &Windows,
         target: Target<'_>,
     ) -> Result<NdArray> {
+        let watch = Watch::start();
         self.expect_readable(op, Argument::X)?;
         let placed = windows.place(op, self.image_size(op)?)?;
         let padded = self.padded_image(op, &placed, Scalar::from(false))?;
         let view = padded.unfolded(op, windows)?;
-        target.fill(op, self.dtype(), view.shape().clone(), &[self], |out| {
+        let made = target.fill(op, self.dtype(), view.shape().clone(), &[self], |out| {
             kernels::copy(view.operand().into(), out.operand()).or_fail(op)
-        })
+        });
+        watch.made(op, &[self], made)
     }
 
     /// Folds unfolded windows back to images of the given height and width, adding up where windows overlap: the adjoint of
@@ -235,6 +238,7 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn col2im(&self, windows: &Windows, image: [usize; 2]) -> Result<NdArray> {
+        let watch = Watch::start();
         const OP: &str = "col2im";
         self.expect_readable("col2im", Argument::X)?;
         let placed = windows.place(OP, image)?;
@@ -259,7 +263,8 @@ impl NdArray {
         for (axis, [before, _]) in placed.pads.into_iter().enumerate() {
             inside = inside.narrowed(OP, axis + 2, before..before + image[axis])?;
         }
-        inside.dup_order(Order::C)
+        let made = inside.dup_order(Order::C);
+        watch.made("col2im", &[self], made)
     }
 
     /// Images `[n, c, h, w]` convolved with weights `[out, c, kernel h, kernel w]` (not mirrored, as networks do), plus a bias
@@ -286,6 +291,11 @@ impl NdArray {
         bias: Option<&NdArray>,
         windows: &Windows,
     ) -> Result<NdArray> {
+        let given: SmallVec<[&NdArray; 3]> = [Some(self), Some(weights), bias]
+            .into_iter()
+            .flatten()
+            .collect();
+        let watch = Watch::start();
         const OP: &str = "conv2d";
         self.expect_readable("conv2d", Argument::X)?;
         weights.expect_readable("conv2d", Argument::Y)?;
@@ -318,9 +328,10 @@ impl NdArray {
             }
             product.addi(&bias.expand_dims(1)?)?;
         }
-        Ok(product
+        let made = Ok(product
             .reshape([self.shape()[0], out, count[0], count[1]])?
-            .owning())
+            .owning());
+        watch.made("conv2d", &given, made)
     }
 
     /// Signals `[n, c, length]` convolved with weights `[out, c, kernel]`, plus a bias: [`conv2d`](Self::conv2d) of images of
@@ -345,6 +356,11 @@ impl NdArray {
         bias: Option<&NdArray>,
         windows: &Windows,
     ) -> Result<NdArray> {
+        let given: SmallVec<[&NdArray; 3]> = [Some(self), Some(weights), bias]
+            .into_iter()
+            .flatten()
+            .collect();
+        let watch = Watch::start();
         self.expect_readable("conv1d", Argument::X)?;
         weights.expect_readable("conv1d", Argument::Y)?;
         for array in [self, weights] {
@@ -355,7 +371,8 @@ impl NdArray {
         let found = self
             .expand_dims(2)?
             .conv2d(&weights.expand_dims(2)?, bias, windows)?;
-        found.squeeze(2).map(NdArray::owning)
+        let made = found.squeeze(2).map(NdArray::owning);
+        watch.made("conv1d", &given, made)
     }
 
     /// One element for every window of a batch of images `[n, c, h, w]`: `[n, c, out h, out w]`.
@@ -376,6 +393,7 @@ impl NdArray {
     #[doc(alias = "pooling2D")]
     #[track_caller]
     pub fn pool2d(&self, pooling: Pooling, windows: &Windows) -> Result<NdArray> {
+        let watch = Watch::start();
         const OP: &str = "pool2d";
         const WINDOW: [isize; 2] = [2, 3];
         self.expect_readable("pool2d", Argument::X)?;
@@ -387,7 +405,7 @@ impl NdArray {
         let padded = self.padded_image(OP, &placed, outside)?;
         let view = padded.unfolded(OP, windows)?;
         let dtype = float_of(self.dtype());
-        match pooling {
+        let made = match pooling {
             Pooling::Max => view.max(WINDOW),
             Pooling::AverageWithPadding => view.mean(WINDOW),
             Pooling::Average => {
@@ -407,7 +425,8 @@ impl NdArray {
                 sums.powi(1.0 / p)?;
                 sums.cast(dtype)
             }
-        }
+        };
+        watch.made("pool2d", &[self], made)
     }
 
     /// Height and width of a batch of images.

@@ -9,6 +9,7 @@ use lodestride_kernels::{self as kernels, Output};
 use lodestride_shape::{Layout, Order, Shape};
 
 use crate::NdArray;
+use crate::checks::Watch;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, OrFail, Result};
 
 impl NdArray {
@@ -79,12 +80,13 @@ impl NdArray {
         shape: impl Into<Shape>,
         value: impl Into<Scalar>,
     ) -> Result<Self> {
+        let watch = Watch::start();
         let (array, value) = (
             Self::recycled_ordered("full", dtype, shape.into(), Order::C)?,
             value.into(),
         );
         with_dtype!(dtype, T => array.fill_elements("full", |slice: &mut [T]| slice.fill(value.cast::<T>())))?;
-        Ok(array)
+        watch.made("full", &[], Ok(array))
     }
 
     /// An array of zeros with the shape and dtype of this one.
@@ -401,13 +403,14 @@ impl NdArray {
         count: usize,
         value: impl Fn(usize) -> f64,
     ) -> Result<Self> {
+        let watch = Watch::start();
         let array = Self::recycled_ordered(op, dtype, Shape::from(count), Order::C)?;
         with_dtype!(dtype, T => array.fill_elements(op, |slice: &mut [T]| {
             for (i, element) in slice.iter_mut().enumerate() {
                 *element = Scalar::Float(value(i)).cast::<T>();
             }
         }))?;
-        Ok(array)
+        watch.made(op, &[], Ok(array))
     }
 
     /// The identity matrix of `n` rows: ones on the diagonal, zeros elsewhere.
@@ -425,11 +428,12 @@ impl NdArray {
     /// [`ArrayErrorKind::Allocation`] when memory runs out.
     #[track_caller]
     pub fn eye_of(dtype: DType, n: usize) -> Result<Self> {
+        let watch = Watch::start();
         let array = Self::zeros_of(dtype, [n, n])?;
         with_dtype!(dtype, T => array.fill_elements("eye", |slice: &mut [T]| {
             slice.iter_mut().step_by(n + 1).for_each(|element| *element = Scalar::Int(1).cast::<T>());
         }))?;
-        Ok(array)
+        watch.made("eye", &[], Ok(array))
     }
 
     /// A copy of a diagonal of a matrix, or a square matrix with a vector on its diagonal.

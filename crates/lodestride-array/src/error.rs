@@ -16,7 +16,7 @@ use lodestride_kernels::KernelError;
 use lodestride_shape::{Order, Shape, ShapeError};
 
 pub(crate) use self::access::InMethod;
-pub(crate) use self::attach::{InOp, OrFail};
+pub(crate) use self::attach::{InOp, OrFail, expect_within};
 use crate::NdArray;
 use crate::checks::NotFinite;
 use crate::einsum::SubscriptsProblem;

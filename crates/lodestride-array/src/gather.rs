@@ -18,8 +18,8 @@ impl NdArray {
     /// The indices are an integer array; its shape takes the place of the axis.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Shape`] for a wrong axis, [`ArrayErrorKind::Kernel`] for a position out of range or indices that
-    /// are not integers.
+    /// [`ArrayErrorKind::Shape`] for a wrong axis, [`ArrayErrorKind::PositionRange`] for a position out of range,
+    /// [`ArrayErrorKind::Kernel`] for indices that are not integers.
     ///
     /// ```
     /// use lodestride_array::NdArray;
@@ -64,6 +64,7 @@ impl NdArray {
             watched(op, &inputs, out, || {
                 kernels::gather::take(x, axis, at, out.operand())
             })
+            .positioned(op, self)
         })
     }
 

@@ -1,11 +1,12 @@
 //! Arrays that grow along an axis: [`GrowArray`].
 
-use lodestride_buffer::{DType, scope_out};
+use lodestride_buffer::{Argument, DType, scope_out};
 use lodestride_shape::{Order, Shape, normalize_axis};
 
 use crate::NdArray;
 use crate::arg::Arg;
-use crate::error::{InOp, Result};
+use crate::checks::recorded;
+use crate::error::{InMethod, InOp, Result};
 
 /// An array that grows along one axis at little cost: it keeps room behind its elements and doubles it when that is used up.
 ///
@@ -67,10 +68,12 @@ impl GrowArray {
     /// ```
     #[track_caller]
     pub fn from_array(array: &NdArray, axis: isize) -> Result<GrowArray> {
-        let axis = normalize_axis(axis, array.rank()).in_op("GrowArray::from_array", array)?;
+        let op = "GrowArray::from_array";
+        let axis = normalize_axis(axis, array.rank()).in_op(op, array)?;
         let front = array.move_axis(axis as isize, 0)?;
         let store = outside(array.dtype(), front.shape().clone())?;
-        store.assign(&front)?;
+        let filled = store.assign_arg(op, (&front).into());
+        filled.named(op, Argument::X)?;
         let len = store.shape()[0];
         Ok(GrowArray { store, len, axis })
     }
@@ -89,8 +92,13 @@ impl GrowArray {
     /// [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out; nothing is appended then.
     #[track_caller]
     pub fn push<'a>(&mut self, item: impl Into<Arg<'a>>) -> Result<()> {
-        self.reserve(1)?;
-        self.part(self.len, 1).slice(0, 0)?.assign(item)?;
+        let (op, item) = ("push", item.into());
+        recorded(op, item.array().as_slice(), || {
+            self.make_room(op, 1)?;
+            let place = self.part(self.len, 1).slice(0, 0)?;
+            place.assign_arg(op, item)?;
+            Ok(place)
+        })?;
         self.len += 1;
         Ok(())
     }
@@ -115,8 +123,13 @@ impl GrowArray {
     pub fn extend(&mut self, array: &NdArray) -> Result<()> {
         let front = array.move_axis(self.axis as isize, 0)?;
         let count = front.shape()[0];
-        self.reserve(count)?;
-        self.part(self.len, count).assign(&front)?;
+        let op = "extend";
+        recorded(op, &[array], || {
+            self.make_room(op, count)?;
+            let place = self.part(self.len, count);
+            place.assign_arg(op, (&front).into())?;
+            Ok(place)
+        })?;
         self.len += count;
         Ok(())
     }
@@ -142,11 +155,16 @@ impl GrowArray {
     /// [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
     #[track_caller]
     pub fn reserve(&mut self, more: usize) -> Result<()> {
+        self.make_room("reserve", more)
+    }
+
+    #[track_caller]
+    fn make_room(&mut self, op: &'static str, more: usize) -> Result<()> {
         let needed = self.len.saturating_add(more);
         if needed <= self.capacity() {
             return Ok(());
         }
-        self.move_to(needed.max(self.capacity().saturating_mul(2)).max(4))
+        self.move_to(op, needed.max(self.capacity().saturating_mul(2)).max(4))
     }
 
     /// Forgets the positions from `len` on; the room stays.
@@ -163,18 +181,19 @@ impl GrowArray {
         if self.len == self.capacity() {
             return Ok(());
         }
-        self.move_to(self.len)
+        self.move_to("shrink_to_fit", self.len)
     }
 
     #[track_caller]
-    fn move_to(&mut self, capacity: usize) -> Result<()> {
+    fn move_to(&mut self, op: &'static str, capacity: usize) -> Result<()> {
         let mut shape = self.store.shape().clone();
         shape[0] = capacity;
         let moved = GrowArray {
             store: outside(self.store.dtype(), shape)?,
             ..*self
         };
-        moved.part(0, self.len).assign(&self.part(0, self.len))?;
+        let (from, to) = (self.part(0, self.len), moved.part(0, self.len));
+        to.assign_arg(op, (&from).into()).named(op, Argument::Z)?;
         *self = moved;
         Ok(())
     }

@@ -10,7 +10,7 @@ use ndarray::{Array, ArrayD, ArrayView as ViewOf, ArrayViewD, ArrayViewMutD, Dim
 use ndarray::{ShapeBuilder, StrideShape};
 
 use crate::NdArray;
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, OrFail, Result};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, OrFail, Result};
 use crate::typed::{ArrayView, ArrayViewMut};
 
 /// The elements that a layout reaches, from the lowest on, and its shape and strides as `ndarray` takes them.
@@ -172,7 +172,7 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn to_ndarray<T: HostType>(&self) -> Result<ArrayD<T>> {
-        let elements = self.to_vec::<T>()?;
+        let elements = self.to_vec::<T>().renamed("to_ndarray")?;
         let array = ArrayD::from_shape_vec(IxDyn(self.shape()), elements);
         match array {
             Ok(array) => Ok(array),

@@ -14,6 +14,7 @@ use lodestride_shape::{Layout, Shape};
 use smallvec::SmallVec;
 
 use crate::NdArray;
+use crate::checks::watched;
 use crate::choose::weak_dtype;
 use crate::error::{OrFail, Result};
 use crate::fused::{common_order, common_shape};
@@ -290,17 +291,18 @@ fn result_dtype(program: &Program) -> DType {
 /// Runs the program; shapes and dtypes have been checked.
 #[track_caller]
 fn run(op: &'static str, program: &Program, arrays: &[&NdArray], out: &NdArray) -> Result<()> {
-    with_inputs(op, arrays, out.shape(), |inputs| {
+    with_inputs(op, arrays, out.shape(), out, |inputs| {
         program.run(inputs, &[out.operand()])
     })
 }
 
-/// Hands the arrays, stretched to a shape they broadcast to, to a program.
+/// Hands the arrays, stretched to a shape they broadcast to, to a program that writes `out`.
 #[track_caller]
 pub(crate) fn with_inputs(
     op: &'static str,
     arrays: &[&NdArray],
     shape: &Shape,
+    out: &NdArray,
     run: impl FnOnce(&[Input<'_>]) -> kernels::Result<()>,
 ) -> Result<()> {
     let differs = |array: &&&NdArray| array.shape() != shape;
@@ -320,7 +322,7 @@ pub(crate) fn with_inputs(
             None => array.operand(),
         }));
     }
-    run(&inputs).or_fail(op)
+    watched(op, arrays, out, || run(&inputs))
 }
 
 /// A node as the program has it.

@@ -39,7 +39,7 @@ impl Lazy<'_> {
         let value = program.output_dtype(0).unwrap_or(DType::F32);
         let dtype = op.result_dtype(value);
         let out = NdArray::recycled_ordered(name, dtype, axes.removed_shape(&shape), Order::C)?;
-        with_inputs(name, &arrays, &shape, |inputs| {
+        with_inputs(name, &arrays, &shape, &out, |inputs| {
             program.reduce(op, inputs, axes.axes(), out.operand())
         })?;
         if !axes.keeps() {

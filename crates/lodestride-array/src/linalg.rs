@@ -163,8 +163,8 @@ impl NdArray {
         }
         let shape = self.product_shape(OP, self, rhs, rhs)?;
         out.expect_output(OP, &shape, self.product_dtype(rhs))?;
-        self.run_product(rhs, out.shape(), out.operand())
-            .or_fail(OP)
+        let run = || self.run_product(rhs, out.shape(), out.operand());
+        watched(OP, &[self, rhs], out, run)
     }
 
     /// [`matmul_into`](Self::matmul_into) of a vector on the left, the right, or both sides: a matrix of one row or column, whose
@@ -193,7 +193,8 @@ impl NdArray {
         if rhs.rank() == 1 {
             view = view.expand_dims(-1)?;
         }
-        x.run_product(&y, &whole, view.operand()).or_fail(op)
+        let run = || x.run_product(&y, &whole, view.operand());
+        watched(op, &[self, rhs], out, run)
     }
 
     /// Every element of this vector times every element of another: a matrix.

@@ -9,6 +9,7 @@ use lodestride_shape::{Axes, Order, Shape};
 
 use crate::NdArray;
 use crate::arg::Arg;
+use crate::checks::{Watch, watched};
 use crate::conditional::Where;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, OrFail, Result};
 
@@ -44,13 +45,9 @@ impl NdArray {
         self.expect_writable("replace_where")?;
         let mask = self.mask_of("replace_where", Argument::X, &which.into())?;
         let values = values.into().broadcast_into("replace_where", self)?;
-        kernels::select(
-            mask.operand().into(),
-            values.input(),
-            self.operand().into(),
-            self.operand(),
-        )
-        .or_fail("replace_where")?;
+        let (x, z) = (mask.operand().into(), self.operand());
+        let run = || kernels::select(x, values.input(), z.into(), z);
+        watched("replace_where", &[&mask], self, run)?;
         Ok(self)
     }
 
@@ -70,6 +67,7 @@ impl NdArray {
     #[doc(alias = "masked_select")]
     #[track_caller]
     pub fn select_where<'a>(&self, which: impl Into<Where<'a>>) -> Result<NdArray> {
+        let watch = Watch::start();
         self.expect_readable("select_where", Argument::X)?;
         let mask = self
             .mask_of("select_where", Argument::Y, &which.into())?
@@ -81,7 +79,7 @@ impl NdArray {
         let out = NdArray::recycled_ordered("select_where", self.dtype(), shape, Order::C)?;
         kernels::compress(self.ravel()?.operand(), 0, mask.operand(), out.operand())
             .or_fail("select_where")?;
-        Ok(out)
+        watch.made("select_where", &[self], Ok(out))
     }
 
     /// The indices of the elements that are not zero, one row of the result per element, in C order, as i64.
@@ -99,11 +97,12 @@ impl NdArray {
     #[doc(alias = "argwhere")]
     #[track_caller]
     pub fn nonzero(&self) -> Result<NdArray> {
+        let watch = Watch::start();
         let count = kernels::count_nonzero(self.operand()).or_fail("nonzero")?;
         let shape = Shape::from([count, self.rank()]);
         let out = NdArray::recycled_ordered("nonzero", DType::I64, shape, Order::C)?;
         kernels::nonzero(self.operand(), out.operand()).or_fail("nonzero")?;
-        Ok(out)
+        watch.made("nonzero", &[self], Ok(out))
     }
 
     /// The first place along a vector, or in C order in any array, that is not zero; `None` when all are.

@@ -57,8 +57,8 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    pub(crate) fn new(time: Duration, inputs: &[&NdArray], out: &NdArray) -> Call {
-        let arrays = || inputs.iter().copied().chain([out]);
+    pub(crate) fn new(time: Duration, inputs: &[&NdArray], made: &[NdArray]) -> Call {
+        let arrays = || inputs.iter().copied().chain(made);
         let has = |order| arrays().any(|a| a.rank() > 1 && a.order() == Some(order) && !is_both(a));
         Call {
             time,
@@ -106,6 +106,10 @@ pub(crate) fn record(for_process: bool, op: &'static str, call: &Call) {
 }
 
 /// How often every operation was called, how long it took and what it moved; prints as a table.
+///
+/// An operation is one row under the name that its errors have; what it calls itself is part of it. Methods that only put
+/// others together, [`roll_flat`](NdArray::roll_flat) and the like, show as those. Making views, elements read and written one
+/// by one, and memory that is zeroed or adopted are no operations.
 ///
 /// ```
 /// use lodestride_array::{NdArray, Profile};

@@ -15,7 +15,8 @@ use lodestride_kernels::random as draw;
 use lodestride_shape::{Order, Shape};
 
 use crate::NdArray;
-use crate::error::{OrFail, Result};
+use crate::checks::{Watch, watched};
+use crate::error::Result;
 
 thread_local! {
     static GENERATOR: RefCell<Rng> = RefCell::new(Rng::seeded(RandomState::new().hash_one(0u8)));
@@ -76,9 +77,10 @@ impl Rng {
     /// [`ArrayErrorKind::Kernel`](crate::ArrayErrorKind::Kernel) when the bounds are not finite and ascending.
     #[track_caller]
     pub fn uniform(&mut self, shape: impl Into<Shape>, low: f64, high: f64) -> Result<NdArray> {
+        let watch = Watch::start();
         let out = NdArray::recycled_ordered("uniform", float_default(), shape.into(), Order::C)?;
         self.fill_uniform(&out, low, high)?;
-        Ok(out)
+        watch.made("uniform", &[], Ok(out))
     }
 
     /// An array of the default dtype from the normal distribution of the given mean and standard deviation.
@@ -92,9 +94,10 @@ impl Rng {
         mean: f64,
         deviation: f64,
     ) -> Result<NdArray> {
+        let watch = Watch::start();
         let out = NdArray::recycled_ordered("normal", float_default(), shape.into(), Order::C)?;
         self.fill_normal(&out, mean, deviation)?;
-        Ok(out)
+        watch.made("normal", &[], Ok(out))
     }
 
     /// A bool array that is true with the given probability.
@@ -143,7 +146,10 @@ impl Rng {
 
     #[track_caller]
     fn draw_bernoulli(&mut self, op: &'static str, out: &NdArray, probability: f64) -> Result<()> {
-        draw::bernoulli(self.seed, self.next_stream(), probability, out.operand()).or_fail(op)
+        let (seed, stream) = (self.seed, self.next_stream());
+        watched(op, &[], out, || {
+            draw::bernoulli(seed, stream, probability, out.operand())
+        })
     }
 
     #[track_caller]
@@ -154,7 +160,10 @@ impl Rng {
         low: i64,
         high: i64,
     ) -> Result<()> {
-        draw::uniform_integers(self.seed, self.next_stream(), low, high, out.operand()).or_fail(op)
+        let (seed, stream) = (self.seed, self.next_stream());
+        watched(op, &[], out, || {
+            draw::uniform_integers(seed, stream, low, high, out.operand())
+        })
     }
 
     /// A random order of the numbers below `n`.
@@ -171,8 +180,10 @@ impl Rng {
     #[track_caller]
     pub fn fill_uniform(&mut self, out: &NdArray, low: f64, high: f64) -> Result<()> {
         out.expect_writable("fill_uniform")?;
-        draw::uniform(self.seed, self.next_stream(), low, high, out.operand())
-            .or_fail("fill_uniform")
+        let (seed, stream) = (self.seed, self.next_stream());
+        watched("fill_uniform", &[], out, || {
+            draw::uniform(seed, stream, low, high, out.operand())
+        })
     }
 
     /// Fills a float array from the normal distribution of the given mean and standard deviation; allocates nothing.
@@ -183,14 +194,10 @@ impl Rng {
     #[track_caller]
     pub fn fill_normal(&mut self, out: &NdArray, mean: f64, deviation: f64) -> Result<()> {
         out.expect_writable("fill_normal")?;
-        draw::normal(
-            self.seed,
-            self.next_stream(),
-            mean,
-            deviation,
-            out.operand(),
-        )
-        .or_fail("fill_normal")
+        let (seed, stream) = (self.seed, self.next_stream());
+        watched("fill_normal", &[], out, || {
+            draw::normal(seed, stream, mean, deviation, out.operand())
+        })
     }
 }
 
@@ -211,10 +218,11 @@ impl NdArray {
     /// [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
     #[track_caller]
     pub fn rand(shape: impl Into<Shape>) -> Result<NdArray> {
+        let watch = Watch::start();
         let out = NdArray::recycled_ordered("rand", float_default(), shape.into(), Order::C)?;
         let mut rng = GENERATOR.with_borrow_mut(Rng::split);
         rng.fill_uniform(&out, 0.0, 1.0)?;
-        Ok(out)
+        watch.made("rand", &[], Ok(out))
     }
 
     /// An array of random numbers of mean 0 and standard deviation 1, from this thread's generator.
@@ -223,10 +231,11 @@ impl NdArray {
     /// [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
     #[track_caller]
     pub fn randn(shape: impl Into<Shape>) -> Result<NdArray> {
+        let watch = Watch::start();
         let out = NdArray::recycled_ordered("randn", float_default(), shape.into(), Order::C)?;
         let mut rng = GENERATOR.with_borrow_mut(Rng::split);
         rng.fill_normal(&out, 0.0, 1.0)?;
-        Ok(out)
+        watch.made("randn", &[], Ok(out))
     }
 }
 

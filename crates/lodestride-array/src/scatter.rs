@@ -244,7 +244,7 @@ impl NdArray {
         let values = self.scattered_values(how, op, &shape.copied().collect(), values)?;
         let (out, source) = (self.operand(), values.operand());
         let run = || how.kernel()(out, axis, indices.operand(), source);
-        watched(op, &[&values], self, run)?;
+        watched(op, &[&values], self, run).positioned(op, self)?;
         Ok(self)
     }
 

@@ -6,6 +6,7 @@ use lodestride_shape::{Order, Shape};
 
 use crate::NdArray;
 use crate::arg::Arg;
+use crate::checks::Watch;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, Result};
 
 /// Where an operation leaves its result.
@@ -32,10 +33,11 @@ impl Target<'_> {
         inputs: &[&NdArray],
         fill: impl FnOnce(&NdArray) -> Result<()>,
     ) -> Result<NdArray> {
+        let watch = Watch::start();
         let Self::Into(out) = self else {
             let made = NdArray::recycled_ordered(op, dtype, shape, Order::C)?;
             fill(&made).located()?;
-            return Ok(made);
+            return watch.made(op, inputs, Ok(made));
         };
         out.expect_readable(op, Argument::Z)?;
         out.expect_output(op, &shape, dtype)?;
@@ -54,7 +56,7 @@ impl Target<'_> {
             fill(&made).located()?;
             out.assign_arg(op, Arg::Array(&made))?;
         }
-        Ok(out.clone())
+        watch.made(op, inputs, Ok(out.clone()))
     }
 }
 
@@ -99,9 +101,12 @@ impl NdArray {
         for (out, made) in outs.into_iter().zip(&made) {
             out.expect_output(op, made.shape(), made.dtype())?;
         }
+        // Both copies are one.
+        let watch = Watch::start();
         for (out, made) in outs.into_iter().zip(&made) {
             out.assign_arg(op, Arg::Array(made))?;
         }
-        Ok(())
+        let inputs = [&made[0], &made[1]];
+        watch.made(op, &inputs, Ok((outs[0], outs[1]))).map(drop)
     }
 }

@@ -8,7 +8,8 @@ use lodestride_kernels as kernels;
 use lodestride_shape::Order;
 
 use crate::NdArray;
-use crate::error::{InOp, OrFail, Result};
+use crate::checks::watched;
+use crate::error::{InOp, Result};
 
 impl NdArray {
     /// Whether the elements live in a workspace and not on the heap.
@@ -143,7 +144,8 @@ impl NdArray {
         let layout = self.layout().packed(order);
         let buffer = allocate(self.len().saturating_mul(self.dtype().size()));
         let copy = NdArray::over(op, buffer, layout, self.dtype())?;
-        kernels::copy(self.operand().into(), copy.operand()).or_fail(op)?;
+        let run = || kernels::copy(self.operand().into(), copy.operand());
+        watched(op, &[self], &copy, run)?;
         Ok(copy)
     }
 }

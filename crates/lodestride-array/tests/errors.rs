@@ -140,7 +140,7 @@ fn texts_of_lower_crates_name_the_op_and_the_place() {
         (text(a.broadcast_to([4, 4])), "broadcast_to: "),
         (text(a.size(2)), "size: "),
         (text(array(&[0]).max(0)), "Op [max]"),
-        (text(a.take(&NdArray::from([9i64]), 0)), "Op [take]"),
+        (text(a.take(&NdArray::from([9i64]), 0)), "take: "),
         (text(NdArray::zeros([usize::MAX, 2])), "zeros: "),
     ];
     for (found, start) in cases {

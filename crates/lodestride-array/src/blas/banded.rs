@@ -10,6 +10,7 @@ use lodestride_shape::{Order, interval};
 
 use super::{Diagonal, Transpose, Triangle, apart, column, expect_floats, form, scale, vector};
 use crate::NdArray;
+use crate::checks::recorded_in;
 use crate::error::Result;
 
 /// A matrix with few diagonals.
@@ -150,28 +151,30 @@ pub fn gbmv(
     beta: f64,
     y: &NdArray,
 ) -> Result<()> {
-    let diagonals = a.diagonals;
-    expect_floats("gbmv", &[diagonals, x, y], 1)?;
-    a.check("gbmv")?;
-    let (from, to) = match transpose {
-        Transpose::No => (diagonals.shape()[1], a.rows),
-        Transpose::Yes => (a.rows, diagonals.shape()[1]),
-    };
-    let (x, y) = (
-        flat("gbmv", x, from, diagonals)?,
-        flat("gbmv", y, to, diagonals)?,
-    );
-    y.expect_writable("gbmv")?;
-    if alpha == 0.0 {
-        return scale(beta, &y);
-    }
-    let (x, diagonals) = (NdArray::mul(&x, alpha)?, apart(diagonals.clone(), &y)?);
-    scale(beta, &y)?;
-    let band = Band {
-        diagonals: &diagonals,
-        ..*a
-    };
-    band.add_product(transpose, Diagonal::Stored, &x, &y)
+    recorded_in("gbmv", &[a.diagonals, x], y, || {
+        let diagonals = a.diagonals;
+        expect_floats("gbmv", &[diagonals, x, y], 1)?;
+        a.check("gbmv")?;
+        let (from, to) = match transpose {
+            Transpose::No => (diagonals.shape()[1], a.rows),
+            Transpose::Yes => (a.rows, diagonals.shape()[1]),
+        };
+        let (x, y) = (
+            flat("gbmv", x, from, diagonals)?,
+            flat("gbmv", y, to, diagonals)?,
+        );
+        y.expect_writable("gbmv")?;
+        if alpha == 0.0 {
+            return scale(beta, &y);
+        }
+        let (x, diagonals) = (NdArray::mul(&x, alpha)?, apart(diagonals.clone(), &y)?);
+        scale(beta, &y)?;
+        let band = Band {
+            diagonals: &diagonals,
+            ..*a
+        };
+        band.add_product(transpose, Diagonal::Stored, &x, &y)
+    })
 }
 
 /// A vector of a known length as a view of rank 1.
@@ -203,21 +206,23 @@ pub fn sbmv(
     beta: f64,
     y: &NdArray,
 ) -> Result<()> {
-    expect_floats("sbmv", &[diagonals, x, y], 1)?;
-    let n = one_sided("sbmv", triangle, diagonals)?.rows;
-    let (x, y) = (
-        flat("sbmv", x, n, diagonals)?,
-        flat("sbmv", y, n, diagonals)?,
-    );
-    y.expect_writable("sbmv")?;
-    if alpha == 0.0 {
-        return scale(beta, &y);
-    }
-    let (x, diagonals) = (NdArray::mul(&x, alpha)?, apart(diagonals.clone(), &y)?);
-    scale(beta, &y)?;
-    let band = one_sided("sbmv", triangle, &diagonals)?;
-    band.add_product(Transpose::No, Diagonal::Stored, &x, &y)?;
-    band.add_product(Transpose::Yes, Diagonal::Unit, &x, &y)
+    recorded_in("sbmv", &[diagonals, x], y, || {
+        expect_floats("sbmv", &[diagonals, x, y], 1)?;
+        let n = one_sided("sbmv", triangle, diagonals)?.rows;
+        let (x, y) = (
+            flat("sbmv", x, n, diagonals)?,
+            flat("sbmv", y, n, diagonals)?,
+        );
+        y.expect_writable("sbmv")?;
+        if alpha == 0.0 {
+            return scale(beta, &y);
+        }
+        let (x, diagonals) = (NdArray::mul(&x, alpha)?, apart(diagonals.clone(), &y)?);
+        scale(beta, &y)?;
+        let band = one_sided("sbmv", triangle, &diagonals)?;
+        band.add_product(Transpose::No, Diagonal::Stored, &x, &y)?;
+        band.add_product(Transpose::Yes, Diagonal::Unit, &x, &y)
+    })
 }
 
 /// `x = op(a) x` for a triangular band matrix.
@@ -242,17 +247,19 @@ pub fn tbmv(
     diagonals: &NdArray,
     x: &NdArray,
 ) -> Result<()> {
-    expect_floats("tbmv", &[diagonals, x], 1)?;
-    let band = one_sided("tbmv", triangle, diagonals)?;
-    let x = flat("tbmv", x, band.rows, diagonals)?;
-    x.expect_writable("tbmv")?;
-    let result = match diagonal {
-        Diagonal::Stored => x.zeros_like()?,
-        Diagonal::Unit => x.dup()?,
-    };
-    band.add_product(transpose, diagonal, &x, &result)?;
-    x.assign(&result)?;
-    Ok(())
+    recorded_in("tbmv", &[diagonals], x, || {
+        expect_floats("tbmv", &[diagonals, x], 1)?;
+        let band = one_sided("tbmv", triangle, diagonals)?;
+        let x = flat("tbmv", x, band.rows, diagonals)?;
+        x.expect_writable("tbmv")?;
+        let result = match diagonal {
+            Diagonal::Stored => x.zeros_like()?,
+            Diagonal::Unit => x.dup()?,
+        };
+        band.add_product(transpose, diagonal, &x, &result)?;
+        x.assign(&result)?;
+        Ok(())
+    })
 }
 
 /// Solves `op(a) y = x` for a triangular band matrix; `y` takes the place of `x`.
@@ -279,15 +286,17 @@ pub fn tbsv(
     diagonals: &NdArray,
     x: &NdArray,
 ) -> Result<()> {
-    expect_floats("tbsv", &[diagonals, x], 1)?;
-    let band = one_sided("tbsv", triangle, diagonals)?;
-    let x = flat("tbsv", x, band.rows, diagonals)?;
-    x.expect_writable("tbsv")?;
-    let triangle = triangle.of(transpose);
-    match x.dtype() {
-        DType::F64 => band.substitute::<f64>(triangle, transpose, diagonal, &x),
-        _ => band.substitute::<f32>(triangle, transpose, diagonal, &x),
-    }
+    recorded_in("tbsv", &[diagonals], x, || {
+        expect_floats("tbsv", &[diagonals, x], 1)?;
+        let band = one_sided("tbsv", triangle, diagonals)?;
+        let x = flat("tbsv", x, band.rows, diagonals)?;
+        x.expect_writable("tbsv")?;
+        let triangle = triangle.of(transpose);
+        match x.dtype() {
+            DType::F64 => band.substitute::<f64>(triangle, transpose, diagonal, &x),
+            _ => band.substitute::<f32>(triangle, transpose, diagonal, &x),
+        }
+    })
 }
 
 impl Band<'_> {

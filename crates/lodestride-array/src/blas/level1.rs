@@ -6,6 +6,7 @@ use lodestride_buffer::DType;
 
 use super::{expect_floats, unlike, vector};
 use crate::NdArray;
+use crate::checks::{recorded, recorded_in};
 use crate::error::{ArrayError, ArrayErrorKind, Result};
 
 /// Two operands of one shape; vectors of one length may lie along different axes.
@@ -56,9 +57,11 @@ fn widened(x: &NdArray) -> Result<NdArray> {
 /// ```
 #[track_caller]
 pub fn dot(x: &NdArray, y: &NdArray) -> Result<f64> {
-    let (x, y) = pair("dot", x, y, 0)?;
-    let (x, y) = (widened(&x)?.ravel()?, widened(&y)?.ravel()?);
-    x.matmul(&y)?.sum_number()
+    recorded("dot", &[x, y], || {
+        let (x, y) = pair("dot", x, y, 0)?;
+        let (x, y) = (widened(&x)?.ravel()?, widened(&y)?.ravel()?);
+        x.matmul(&y)?.sum_number()
+    })
 }
 
 /// The Euclidean norm, without overflow or underflow of the squares.
@@ -75,25 +78,27 @@ pub fn dot(x: &NdArray, y: &NdArray) -> Result<f64> {
 /// ```
 #[track_caller]
 pub fn nrm2(x: &NdArray) -> Result<f64> {
-    expect_floats("nrm2", &[x], 0)?;
-    let x = widened(x)?;
-    let norm = x.norm2_number()?;
-    // Below these the squares of elements that matter are no longer exact.
-    let small = if x.dtype() == DType::F64 {
-        1e-140
-    } else {
-        1e-12
-    };
-    if norm.is_nan() || x.is_empty() || (norm.is_finite() && norm > small) {
-        return Ok(norm);
-    }
-    let largest = x.norm_max_number()?;
-    if largest == 0.0 || !largest.is_finite() {
-        return Ok(largest);
-    }
-    // A power of two, so that dividing by it is exact.
-    let scale = largest.log2().floor().exp2();
-    Ok(x.div(scale)?.norm2_number()? * scale)
+    recorded("nrm2", &[x], || {
+        expect_floats("nrm2", &[x], 0)?;
+        let x = widened(x)?;
+        let norm = x.norm2_number()?;
+        // Below these the squares of elements that matter are no longer exact.
+        let small = if x.dtype() == DType::F64 {
+            1e-140
+        } else {
+            1e-12
+        };
+        if norm.is_nan() || x.is_empty() || (norm.is_finite() && norm > small) {
+            return Ok(norm);
+        }
+        let largest = x.norm_max_number()?;
+        if largest == 0.0 || !largest.is_finite() {
+            return Ok(largest);
+        }
+        // A power of two, so that dividing by it is exact.
+        let scale = largest.log2().floor().exp2();
+        Ok(x.div(scale)?.norm2_number()? * scale)
+    })
 }
 
 /// The sum of the magnitudes.
@@ -109,8 +114,10 @@ pub fn nrm2(x: &NdArray) -> Result<f64> {
 /// ```
 #[track_caller]
 pub fn asum(x: &NdArray) -> Result<f64> {
-    expect_floats("asum", &[x], 0)?;
-    widened(x)?.norm1_number()
+    recorded("asum", &[x], || {
+        expect_floats("asum", &[x], 0)?;
+        widened(x)?.norm1_number()
+    })
 }
 
 /// The position, in C order, of the first element of the largest magnitude; a NaN counts as that.
@@ -126,8 +133,10 @@ pub fn asum(x: &NdArray) -> Result<f64> {
 /// ```
 #[track_caller]
 pub fn iamax(x: &NdArray) -> Result<usize> {
-    expect_elements("iamax", x)?;
-    position(&x.arg_abs_max(..)?)
+    recorded("iamax", &[x], || {
+        expect_elements("iamax", x)?;
+        position(&x.arg_abs_max(..)?)
+    })
 }
 
 /// The position, in C order, of the first element of the smallest magnitude; a NaN counts as that.
@@ -143,8 +152,10 @@ pub fn iamax(x: &NdArray) -> Result<usize> {
 /// ```
 #[track_caller]
 pub fn iamin(x: &NdArray) -> Result<usize> {
-    expect_elements("iamin", x)?;
-    position(&x.arg_abs_min(..)?)
+    recorded("iamin", &[x], || {
+        expect_elements("iamin", x)?;
+        position(&x.arg_abs_min(..)?)
+    })
 }
 
 #[track_caller]
@@ -177,11 +188,15 @@ fn position(index: &NdArray) -> Result<usize> {
 /// ```
 #[track_caller]
 pub fn swap(x: &NdArray, y: &NdArray) -> Result<()> {
-    let (x, y) = results("swap", x, y)?;
-    let old = x.dup()?;
-    x.assign(&y)?;
-    y.assign(&old)?;
-    Ok(())
+    let (given_x, given_y) = (x, y);
+    recorded("swap", &[], || {
+        let (x, y) = results("swap", given_x, given_y)?;
+        let old = x.dup()?;
+        x.assign(&y)?;
+        y.assign(&old)?;
+        Ok((given_x, given_y))
+    })
+    .map(drop)
 }
 
 /// `y = x`.
@@ -199,8 +214,10 @@ pub fn swap(x: &NdArray, y: &NdArray) -> Result<()> {
 /// ```
 #[track_caller]
 pub fn copy(x: &NdArray, y: &NdArray) -> Result<()> {
-    let (x, y) = pair("copy", x, y, 1)?;
-    y.assign_arg("copy", (&x).into())
+    recorded_in("copy", &[x], y, || {
+        let (x, y) = pair("copy", x, y, 1)?;
+        y.assign_arg("copy", (&x).into())
+    })
 }
 
 /// `y += alpha * x`, in one pass.
@@ -218,12 +235,14 @@ pub fn copy(x: &NdArray, y: &NdArray) -> Result<()> {
 /// ```
 #[track_caller]
 pub fn axpy(alpha: f64, x: &NdArray, y: &NdArray) -> Result<()> {
-    let (x, y) = pair("axpy", x, y, 1)?;
-    y.expect_writable("axpy")?;
-    if alpha == 0.0 {
-        return Ok(());
-    }
-    (x.lazy() * alpha + &y).eval_into(&y)
+    recorded_in("axpy", &[x], y, || {
+        let (x, y) = pair("axpy", x, y, 1)?;
+        y.expect_writable("axpy")?;
+        if alpha == 0.0 {
+            return Ok(());
+        }
+        (x.lazy() * alpha + &y).eval_into(&y)
+    })
 }
 
 /// `x *= alpha`; also for an `alpha` of zero NaN stays NaN, as in the reference BLAS.
@@ -241,9 +260,11 @@ pub fn axpy(alpha: f64, x: &NdArray, y: &NdArray) -> Result<()> {
 /// ```
 #[track_caller]
 pub fn scal(alpha: f64, x: &NdArray) -> Result<()> {
-    expect_floats("scal", &[x], 1)?;
-    x.muli(alpha)?;
-    Ok(())
+    recorded_in("scal", &[], x, || {
+        expect_floats("scal", &[x], 1)?;
+        x.muli(alpha)?;
+        Ok(())
+    })
 }
 
 /// Rotates the plane: `x, y = c x + s y, c y - s x`.
@@ -285,14 +306,18 @@ pub fn rotm(x: &NdArray, y: &NdArray, h: ModifiedGivens) -> Result<()> {
 
 #[track_caller]
 fn turn(op: &'static str, x: &NdArray, y: &NdArray, h: [[f64; 2]; 2]) -> Result<()> {
-    let (x, y) = results(op, x, y)?;
-    if h == [[1.0, 0.0], [0.0, 1.0]] {
-        return Ok(());
-    }
-    let turned = (x.lazy() * h[0][0] + y.lazy() * h[0][1]).eval()?;
-    (x.lazy() * h[1][0] + y.lazy() * h[1][1]).eval_into(&y)?;
-    x.assign(&turned)?;
-    Ok(())
+    let given = (x, y);
+    recorded(op, &[], || {
+        let (x, y) = results(op, given.0, given.1)?;
+        if h == [[1.0, 0.0], [0.0, 1.0]] {
+            return Ok(given);
+        }
+        let turned = (x.lazy() * h[0][0] + y.lazy() * h[0][1]).eval()?;
+        (x.lazy() * h[1][0] + y.lazy() * h[1][1]).eval_into(&y)?;
+        x.assign(&turned)?;
+        Ok(given)
+    })
+    .map(drop)
 }
 
 /// What [`rotg`] makes.

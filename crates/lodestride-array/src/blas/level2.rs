@@ -6,6 +6,7 @@ use super::{
     square_form, vector,
 };
 use crate::NdArray;
+use crate::checks::recorded_in;
 use crate::error::Result;
 
 /// `y = alpha * op(a) x + beta * y`.
@@ -32,15 +33,17 @@ pub fn gemv(
     beta: f64,
     y: &NdArray,
 ) -> Result<()> {
-    expect_floats("gemv", &[a, x, y], 1)?;
-    let a = transpose.of(a);
-    let (rows, columns) = a.matrix_form("gemv")?;
-    let (x, y) = (
-        column("gemv", x, columns, &a)?,
-        column("gemv", y, rows, &a)?,
-    );
-    y.expect_writable("gemv")?;
-    product("gemv", alpha, &a, &x, beta, &y)
+    recorded_in("gemv", &[a, x], y, || {
+        expect_floats("gemv", &[a, x, y], 1)?;
+        let a = transpose.of(a);
+        let (rows, columns) = a.matrix_form("gemv")?;
+        let (x, y) = (
+            column("gemv", x, columns, &a)?,
+            column("gemv", y, rows, &a)?,
+        );
+        y.expect_writable("gemv")?;
+        product("gemv", alpha, &a, &x, beta, &y)
+    })
 }
 
 /// `a += alpha * x yᵀ`.
@@ -60,10 +63,12 @@ pub fn gemv(
 /// ```
 #[track_caller]
 pub fn ger(alpha: f64, x: &NdArray, y: &NdArray, a: &NdArray) -> Result<()> {
-    expect_floats("ger", &[x, y, a], 1)?;
-    let (x, y) = (vector("ger", x)?, vector("ger", y)?);
-    expect_result("ger", a, x.len(), y.len())?;
-    product("ger", alpha, &x.expand_dims(1)?, &y.expand_dims(0)?, 1.0, a)
+    recorded_in("ger", &[x, y], a, || {
+        expect_floats("ger", &[x, y, a], 1)?;
+        let (x, y) = (vector("ger", x)?, vector("ger", y)?);
+        expect_result("ger", a, x.len(), y.len())?;
+        product("ger", alpha, &x.expand_dims(1)?, &y.expand_dims(0)?, 1.0, a)
+    })
 }
 
 /// `y = alpha * a x + beta * y` for a symmetric `a`.
@@ -88,11 +93,13 @@ pub fn symv(
     beta: f64,
     y: &NdArray,
 ) -> Result<()> {
-    expect_floats("symv", &[a, x, y], 1)?;
-    let n = square_form("symv", a)?;
-    let (x, y) = (column("symv", x, n, a)?, column("symv", y, n, a)?);
-    y.expect_writable("symv")?;
-    symmetric("symv", triangle, alpha, a, &x, beta, &y)
+    recorded_in("symv", &[a, x], y, || {
+        expect_floats("symv", &[a, x, y], 1)?;
+        let n = square_form("symv", a)?;
+        let (x, y) = (column("symv", x, n, a)?, column("symv", y, n, a)?);
+        y.expect_writable("symv")?;
+        symmetric("symv", triangle, alpha, a, &x, beta, &y)
+    })
 }
 
 /// `a += alpha * x xᵀ`, one triangle of it.
@@ -111,11 +118,13 @@ pub fn symv(
 /// ```
 #[track_caller]
 pub fn syr(triangle: Triangle, alpha: f64, x: &NdArray, a: &NdArray) -> Result<()> {
-    expect_floats("syr", &[x, a], 1)?;
-    let n = square_form("syr", a)?;
-    a.expect_writable("syr")?;
-    let x = column("syr", x, n, a)?;
-    update("syr", triangle, alpha, &[(&x, &x)], 1.0, a)
+    recorded_in("syr", &[x], a, || {
+        expect_floats("syr", &[x, a], 1)?;
+        let n = square_form("syr", a)?;
+        a.expect_writable("syr")?;
+        let x = column("syr", x, n, a)?;
+        update("syr", triangle, alpha, &[(&x, &x)], 1.0, a)
+    })
 }
 
 /// `a += alpha * (x yᵀ + y xᵀ)`, one triangle of it.
@@ -133,11 +142,13 @@ pub fn syr(triangle: Triangle, alpha: f64, x: &NdArray, a: &NdArray) -> Result<(
 /// ```
 #[track_caller]
 pub fn syr2(triangle: Triangle, alpha: f64, x: &NdArray, y: &NdArray, a: &NdArray) -> Result<()> {
-    expect_floats("syr2", &[x, y, a], 1)?;
-    let n = square_form("syr2", a)?;
-    a.expect_writable("syr2")?;
-    let (x, y) = (column("syr2", x, n, a)?, column("syr2", y, n, a)?);
-    update("syr2", triangle, alpha, &[(&x, &y), (&y, &x)], 1.0, a)
+    recorded_in("syr2", &[x, y], a, || {
+        expect_floats("syr2", &[x, y, a], 1)?;
+        let n = square_form("syr2", a)?;
+        a.expect_writable("syr2")?;
+        let (x, y) = (column("syr2", x, n, a)?, column("syr2", y, n, a)?);
+        update("syr2", triangle, alpha, &[(&x, &y), (&y, &x)], 1.0, a)
+    })
 }
 
 /// `x = op(a) x` for a triangular `a`.
@@ -162,9 +173,11 @@ pub fn trmv(
     a: &NdArray,
     x: &NdArray,
 ) -> Result<()> {
-    expect_floats("trmv", &[a, x], 1)?;
-    let x = column("trmv", x, square_form("trmv", a)?, a)?;
-    trmm(Side::Left, triangle, transpose, diagonal, 1.0, a, &x)
+    recorded_in("trmv", &[a], x, || {
+        expect_floats("trmv", &[a, x], 1)?;
+        let x = column("trmv", x, square_form("trmv", a)?, a)?;
+        trmm(Side::Left, triangle, transpose, diagonal, 1.0, a, &x)
+    })
 }
 
 /// Solves `op(a) y = x` for a triangular `a`; `y` takes the place of `x`.
@@ -190,7 +203,9 @@ pub fn trsv(
     a: &NdArray,
     x: &NdArray,
 ) -> Result<()> {
-    expect_floats("trsv", &[a, x], 1)?;
-    let x = column("trsv", x, square_form("trsv", a)?, a)?;
-    trsm(Side::Left, triangle, transpose, diagonal, 1.0, a, &x)
+    recorded_in("trsv", &[a], x, || {
+        expect_floats("trsv", &[a, x], 1)?;
+        let x = column("trsv", x, square_form("trsv", a)?, a)?;
+        trsm(Side::Left, triangle, transpose, diagonal, 1.0, a, &x)
+    })
 }

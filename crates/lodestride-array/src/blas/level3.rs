@@ -10,6 +10,7 @@ use super::{
     square_form,
 };
 use crate::NdArray;
+use crate::checks::recorded_in;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, Result};
 
 #[cold]
@@ -43,15 +44,17 @@ pub fn gemm(
     beta: f64,
     c: &NdArray,
 ) -> Result<()> {
-    expect_floats("gemm", &[a, b, c], 1)?;
-    let (a, b) = (transpose_a.of(a), transpose_b.of(b));
-    let (rows, inner) = a.matrix_form("gemm")?;
-    let (depth, columns) = b.matrix_form("gemm")?;
-    if inner != depth {
-        return Err(no_product("gemm", &a, &b));
-    }
-    expect_result("gemm", c, rows, columns)?;
-    product("gemm", alpha, &a, &b, beta, c)
+    recorded_in("gemm", &[a, b], c, || {
+        expect_floats("gemm", &[a, b, c], 1)?;
+        let (a, b) = (transpose_a.of(a), transpose_b.of(b));
+        let (rows, inner) = a.matrix_form("gemm")?;
+        let (depth, columns) = b.matrix_form("gemm")?;
+        if inner != depth {
+            return Err(no_product("gemm", &a, &b));
+        }
+        expect_result("gemm", c, rows, columns)?;
+        product("gemm", alpha, &a, &b, beta, c)
+    })
 }
 
 /// `c = alpha * a b + beta * c` for a symmetric `a`, or `alpha * b a + beta * c`.
@@ -78,19 +81,21 @@ pub fn symm(
     beta: f64,
     c: &NdArray,
 ) -> Result<()> {
-    expect_floats("symm", &[a, b, c], 1)?;
-    let n = square_form("symm", a)?;
-    let (rows, columns) = b.matrix_form("symm")?;
-    match side {
-        Side::Left if n != rows => return Err(no_product("symm", a, b)),
-        Side::Right if n != columns => return Err(no_product("symm", b, a)),
-        _ => expect_result("symm", c, rows, columns)?,
-    }
-    let (b, c) = match side {
-        Side::Left => (b.clone(), c.clone()),
-        Side::Right => (b.transpose(), c.transpose()),
-    };
-    symmetric("symm", triangle, alpha, a, &b, beta, &c)
+    recorded_in("symm", &[a, b], c, || {
+        expect_floats("symm", &[a, b, c], 1)?;
+        let n = square_form("symm", a)?;
+        let (rows, columns) = b.matrix_form("symm")?;
+        match side {
+            Side::Left if n != rows => return Err(no_product("symm", a, b)),
+            Side::Right if n != columns => return Err(no_product("symm", b, a)),
+            _ => expect_result("symm", c, rows, columns)?,
+        }
+        let (b, c) = match side {
+            Side::Left => (b.clone(), c.clone()),
+            Side::Right => (b.transpose(), c.transpose()),
+        };
+        symmetric("symm", triangle, alpha, a, &b, beta, &c)
+    })
 }
 
 /// `c = alpha * a b + beta * c` for operands that fit.
@@ -134,11 +139,13 @@ pub fn syrk(
     beta: f64,
     c: &NdArray,
 ) -> Result<()> {
-    expect_floats("syrk", &[a, c], 1)?;
-    let a = transpose.of(a);
-    let (n, _) = a.matrix_form("syrk")?;
-    expect_result("syrk", c, n, n)?;
-    update("syrk", triangle, alpha, &[(&a, &a)], beta, c)
+    recorded_in("syrk", &[a], c, || {
+        expect_floats("syrk", &[a, c], 1)?;
+        let a = transpose.of(a);
+        let (n, _) = a.matrix_form("syrk")?;
+        expect_result("syrk", c, n, n)?;
+        update("syrk", triangle, alpha, &[(&a, &a)], beta, c)
+    })
 }
 
 /// `c = alpha * (op(a) op(b)ᵀ + op(b) op(a)ᵀ) + beta * c`, one triangle of it.
@@ -165,15 +172,17 @@ pub fn syr2k(
     beta: f64,
     c: &NdArray,
 ) -> Result<()> {
-    expect_floats("syr2k", &[a, b, c], 1)?;
-    let (a, b) = (transpose.of(a), transpose.of(b));
-    let (n, _) = a.matrix_form("syr2k")?;
-    b.matrix_form("syr2k")?;
-    if a.shape() != b.shape() {
-        return Err(no_product("syr2k", &a, &b.transpose()));
-    }
-    expect_result("syr2k", c, n, n)?;
-    update("syr2k", triangle, alpha, &[(&a, &b), (&b, &a)], beta, c)
+    recorded_in("syr2k", &[a, b], c, || {
+        expect_floats("syr2k", &[a, b, c], 1)?;
+        let (a, b) = (transpose.of(a), transpose.of(b));
+        let (n, _) = a.matrix_form("syr2k")?;
+        b.matrix_form("syr2k")?;
+        if a.shape() != b.shape() {
+            return Err(no_product("syr2k", &a, &b.transpose()));
+        }
+        expect_result("syr2k", c, n, n)?;
+        update("syr2k", triangle, alpha, &[(&a, &b), (&b, &a)], beta, c)
+    })
 }
 
 /// `c = alpha * Σ x yᵀ + beta * c` in one triangle, for operands that fit.
@@ -230,10 +239,12 @@ pub fn trmm(
     a: &NdArray,
     b: &NdArray,
 ) -> Result<()> {
-    match sided("trmm", side, (triangle, transpose, diagonal), alpha, a, b)? {
-        Some((a, b)) => a.multiply("trmm", &b),
-        None => Ok(()),
-    }
+    recorded_in("trmm", &[a], b, || {
+        match sided("trmm", side, (triangle, transpose, diagonal), alpha, a, b)? {
+            Some((a, b)) => a.multiply("trmm", &b),
+            None => Ok(()),
+        }
+    })
 }
 
 /// Solves `op(a) x = alpha * b` for a triangular `a`, or `x op(a) = alpha * b`; `x` takes the place of `b`.
@@ -262,10 +273,12 @@ pub fn trsm(
     a: &NdArray,
     b: &NdArray,
 ) -> Result<()> {
-    match sided("trsm", side, (triangle, transpose, diagonal), alpha, a, b)? {
-        Some((a, b)) => a.solve("trsm", &b),
-        None => Ok(()),
-    }
+    recorded_in("trsm", &[a], b, || {
+        match sided("trsm", side, (triangle, transpose, diagonal), alpha, a, b)? {
+            Some((a, b)) => a.solve("trsm", &b),
+            None => Ok(()),
+        }
+    })
 }
 
 /// Checks the operands, scales `b` and turns the problem into one with the triangular matrix on the left; none is left

@@ -2,11 +2,13 @@
 //!
 //! The packing is LAPACK's: the columns of the triangle, one after the other.
 
+use lodestride_buffer::Argument;
 use lodestride_shape::interval;
 
 use super::level2::{symv, syr, syr2, trmv, trsv};
 use super::{Diagonal, Transpose, Triangle, expect_floats, square_form, unlike, vector};
 use crate::NdArray;
+use crate::checks::{Watch, recorded_in};
 use crate::error::Result;
 
 /// The elements a triangle packs into.
@@ -58,10 +60,12 @@ fn columns(
 /// ```
 #[track_caller]
 pub fn pack(triangle: Triangle, matrix: &NdArray) -> Result<NdArray> {
+    let watch = Watch::start();
+    matrix.expect_readable("pack", Argument::X)?;
     let n = square_form("pack", matrix)?;
     let packed = NdArray::zeros_of(matrix.dtype(), [packed_len(n)])?;
     pack_into(triangle, matrix, &packed)?;
-    Ok(packed)
+    watch.made("pack", &[matrix], Ok(packed))
 }
 
 #[track_caller]
@@ -85,19 +89,21 @@ fn pack_into(triangle: Triangle, matrix: &NdArray, packed: &NdArray) -> Result<(
 /// ```
 #[track_caller]
 pub fn unpack(triangle: Triangle, packed: &NdArray) -> Result<NdArray> {
-    let packed = vector("unpack", packed)?;
+    let watch = Watch::start();
+    packed.expect_readable("unpack", Argument::X)?;
+    let flat = vector("unpack", packed)?;
     let mut n = 0;
-    while packed_len(n) < packed.len() {
+    while packed_len(n) < flat.len() {
         n += 1;
     }
-    if packed_len(n) != packed.len() {
+    if packed_len(n) != flat.len() {
         return Err(super::form(
             "unpack",
             "a vector of n (n + 1) / 2 elements",
-            &packed,
+            packed,
         ));
     }
-    unpacked(triangle, &packed, n)
+    watch.made("unpack", &[packed], unpacked(triangle, &flat, n))
 }
 
 #[track_caller]
@@ -148,9 +154,11 @@ pub fn spmv(
     beta: f64,
     y: &NdArray,
 ) -> Result<()> {
-    expect_floats("spmv", &[packed, x, y], 1)?;
-    let matrix = matrix_for("spmv", triangle, packed, x)?;
-    symv(triangle, alpha, &matrix, x, beta, y)
+    recorded_in("spmv", &[packed, x], y, || {
+        expect_floats("spmv", &[packed, x, y], 1)?;
+        let matrix = matrix_for("spmv", triangle, packed, x)?;
+        symv(triangle, alpha, &matrix, x, beta, y)
+    })
 }
 
 /// `a += alpha * x xᵀ` for a packed triangle of `a`.
@@ -168,11 +176,13 @@ pub fn spmv(
 /// ```
 #[track_caller]
 pub fn spr(triangle: Triangle, alpha: f64, x: &NdArray, packed: &NdArray) -> Result<()> {
-    expect_floats("spr", &[x, packed], 1)?;
-    let matrix = matrix_for("spr", triangle, packed, x)?;
-    packed.expect_writable("spr")?;
-    syr(triangle, alpha, x, &matrix)?;
-    pack_into(triangle, &matrix, &vector("spr", packed)?)
+    recorded_in("spr", &[x], packed, || {
+        expect_floats("spr", &[x, packed], 1)?;
+        let matrix = matrix_for("spr", triangle, packed, x)?;
+        packed.expect_writable("spr")?;
+        syr(triangle, alpha, x, &matrix)?;
+        pack_into(triangle, &matrix, &vector("spr", packed)?)
+    })
 }
 
 /// `a += alpha * (x yᵀ + y xᵀ)` for a packed triangle of `a`.
@@ -196,11 +206,13 @@ pub fn spr2(
     y: &NdArray,
     packed: &NdArray,
 ) -> Result<()> {
-    expect_floats("spr2", &[x, y, packed], 1)?;
-    let matrix = matrix_for("spr2", triangle, packed, x)?;
-    packed.expect_writable("spr2")?;
-    syr2(triangle, alpha, x, y, &matrix)?;
-    pack_into(triangle, &matrix, &vector("spr2", packed)?)
+    recorded_in("spr2", &[x, y], packed, || {
+        expect_floats("spr2", &[x, y, packed], 1)?;
+        let matrix = matrix_for("spr2", triangle, packed, x)?;
+        packed.expect_writable("spr2")?;
+        syr2(triangle, alpha, x, y, &matrix)?;
+        pack_into(triangle, &matrix, &vector("spr2", packed)?)
+    })
 }
 
 /// `x = op(a) x` for a triangular `a` that is packed.
@@ -224,9 +236,11 @@ pub fn tpmv(
     packed: &NdArray,
     x: &NdArray,
 ) -> Result<()> {
-    expect_floats("tpmv", &[packed, x], 1)?;
-    let matrix = matrix_for("tpmv", triangle, packed, x)?;
-    trmv(triangle, transpose, diagonal, &matrix, x)
+    recorded_in("tpmv", &[packed], x, || {
+        expect_floats("tpmv", &[packed, x], 1)?;
+        let matrix = matrix_for("tpmv", triangle, packed, x)?;
+        trmv(triangle, transpose, diagonal, &matrix, x)
+    })
 }
 
 /// Solves `op(a) y = x` for a triangular `a` that is packed; `y` takes the place of `x`.
@@ -250,7 +264,9 @@ pub fn tpsv(
     packed: &NdArray,
     x: &NdArray,
 ) -> Result<()> {
-    expect_floats("tpsv", &[packed, x], 1)?;
-    let matrix = matrix_for("tpsv", triangle, packed, x)?;
-    trsv(triangle, transpose, diagonal, &matrix, x)
+    recorded_in("tpsv", &[packed], x, || {
+        expect_floats("tpsv", &[packed, x], 1)?;
+        let matrix = matrix_for("tpsv", triangle, packed, x)?;
+        trsv(triangle, transpose, diagonal, &matrix, x)
+    })
 }

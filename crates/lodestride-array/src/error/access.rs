@@ -5,7 +5,7 @@ use std::panic::Location;
 use lodestride_buffer::{AccessError, Argument};
 use lodestride_kernels::KernelError;
 
-use super::{ArrayError, ArrayErrorKind, Report, Result};
+use super::{ArrayError, ArrayErrorKind, ArraySummary, Report, Result};
 use crate::NdArray;
 
 impl ArrayErrorKind {
@@ -78,6 +78,9 @@ pub(crate) trait InMethod<T>: Sized {
 
     /// Corrects the argument if this array refuses to be read: for kernels that call two operands by one letter.
     fn blaming(self, array: &NdArray, argument: Argument) -> Result<T>;
+
+    /// Names the method and the array where a kernel met a position beyond an axis.
+    fn positioned(self, method: &'static str, array: &NdArray) -> Result<T>;
 }
 
 impl<T> InMethod<T> for Result<T> {
@@ -109,6 +112,31 @@ impl<T> InMethod<T> for Result<T> {
         self.map_err(|error| match error.kind().access() {
             Some((op, ..)) if array.buffer().read().is_err() => renamed(error, op, argument),
             _ => error,
+        })
+    }
+
+    #[inline]
+    fn positioned(self, method: &'static str, array: &NdArray) -> Result<T> {
+        self.map_err(|mut error| {
+            if let ArrayErrorKind::Kernel {
+                source:
+                    KernelError::IndexOutOfRange {
+                        index,
+                        position,
+                        axis,
+                        ..
+                    },
+            } = *error.kind()
+            {
+                error.report.kind = ArrayErrorKind::PositionRange {
+                    op: method,
+                    axis,
+                    index,
+                    position,
+                    array: ArraySummary::of(array),
+                };
+            }
+            error
         })
     }
 }

@@ -85,3 +85,25 @@ impl<T> OrFail<T> for std::result::Result<T, KernelError> {
         }
     }
 }
+
+/// Checks a number against limits, both of which are allowed.
+#[track_caller]
+pub(crate) fn expect_within(
+    op: &'static str,
+    name: &'static str,
+    value: f64,
+    (min, max): (f64, f64),
+) -> Result<()> {
+    if (min..=max).contains(&value) {
+        return Ok(());
+    }
+    Err(ArrayError::new(ArrayErrorKind::Kernel {
+        source: KernelError::OutOfRange {
+            op,
+            name,
+            value,
+            min,
+            max,
+        },
+    }))
+}

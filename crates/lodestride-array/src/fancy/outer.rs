@@ -9,6 +9,7 @@ use super::picked::{Positions, split, sums};
 use super::plan::{PlanEntry, basic_part};
 use crate::NdArray;
 use crate::arg::Arg;
+use crate::checks::Watch;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, OrFail, Result};
 use crate::scatter::Scatter;
 
@@ -76,6 +77,7 @@ impl NdArray {
     #[doc(alias = "SpecifiedIndex")]
     #[track_caller]
     pub fn get_outer(&self, indices: &[FancyIndex]) -> Result<NdArray> {
+        let watch = Watch::start();
         let op = "get_outer";
         let Outer { view, mut along } = Outer::of(op, self, indices)?;
         let mut part = self.with_layout(view);
@@ -85,7 +87,8 @@ impl NdArray {
             (p * part.shape()[*b]).cmp(&(q * part.shape()[*a]))
         });
         if along.is_empty() {
-            return part.dup_order(Order::C);
+            let copy = part.dup_order(Order::C);
+            return watch.made("get_outer", &[self], copy);
         }
         for (axis, positions) in along {
             let mut shape = part.shape().clone();
@@ -96,7 +99,7 @@ impl NdArray {
                 .or_fail(op)?;
             part = out;
         }
-        Ok(part)
+        watch.made("get_outer", &[self], Ok(part))
     }
 
     /// [`get_outer`](Self::get_outer) into an array of the result's shape: it is made elsewhere and copied there, list after

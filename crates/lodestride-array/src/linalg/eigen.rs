@@ -7,6 +7,7 @@ use lodestride_shape::Shape;
 use super::matrices::{LinalgProblem, Matrices, checked};
 use crate::NdArray;
 use crate::blas::{self, Diagonal, Transpose, Triangle};
+use crate::checks::{Made, Watch};
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, Result};
 
 /// Eigenvalues and eigenvectors of a symmetric matrix, as [`NdArray::eigh`] makes them.
@@ -31,6 +32,25 @@ pub struct Eigen {
     pub vectors_im: NdArray,
 }
 
+impl Made for SymmetricEigen {
+    fn arrays(&self) -> Vec<NdArray> {
+        let Self { values, vectors } = self.clone();
+        vec![values, vectors]
+    }
+}
+
+impl Made for Eigen {
+    fn arrays(&self) -> Vec<NdArray> {
+        let Self {
+            values_re,
+            values_im,
+            vectors_re,
+            vectors_im,
+        } = self.clone();
+        vec![values_re, values_im, vectors_re, vectors_im]
+    }
+}
+
 impl NdArray {
     /// Eigenvalues, smallest first, and orthonormal eigenvectors of a symmetric matrix, of which only the lower triangle is
     /// read. Batches.
@@ -49,6 +69,7 @@ impl NdArray {
     #[doc(alias = "symmetricGeneralizedEigenvalues")]
     #[track_caller]
     pub fn eigh(&self) -> Result<SymmetricEigen> {
+        let watch = Watch::start();
         let n = self.square_matrices("eigh")?;
         let matrices = Matrices::of("eigh", self)?;
         let (mut values, mut vectors) = (matrices.results([n]), matrices.results([n, n]));
@@ -67,7 +88,7 @@ impl NdArray {
             values.array(matrices.dtype)?,
             vectors.array(matrices.dtype)?,
         );
-        Ok(SymmetricEigen { values, vectors })
+        watch.made("eigh", &[self], Ok(SymmetricEigen { values, vectors }))
     }
 
     /// The generalised symmetric problem `self @ x = value * b @ x` for a symmetric matrix and a positive definite `b`. One
@@ -87,6 +108,7 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn eigh_generalized(&self, b: &NdArray) -> Result<SymmetricEigen> {
+        let watch = Watch::start();
         let op = "eigh_generalized";
         b.expect_readable(op, Argument::Y)?;
         if self.rank() != 2 || self.shape() != b.shape() || !self.is_square() {
@@ -119,7 +141,11 @@ impl NdArray {
             found.values.dtype()
         };
         let (values, vectors) = (found.values.cast(dtype)?, found.vectors.cast(dtype)?);
-        Ok(SymmetricEigen { values, vectors })
+        watch.made(
+            "eigh_generalized",
+            &[self, b],
+            Ok(SymmetricEigen { values, vectors }),
+        )
     }
 
     /// Eigenvalues and eigenvectors of any square matrix; they may be complex, so real and imaginary parts come apart.
@@ -139,6 +165,7 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn eig(&self) -> Result<Eigen> {
+        let watch = Watch::start();
         let n = self.square_matrices("eig")?;
         let matrices = Matrices::of("eig", self)?;
         let mut values = [matrices.results([n]), matrices.results([n])];
@@ -163,12 +190,13 @@ impl NdArray {
         let dtype = matrices.dtype;
         let [values_re, values_im] = values.map(|part| part.array(dtype));
         let [vectors_re, vectors_im] = vectors.map(|part| part.array(dtype));
-        Ok(Eigen {
+        let made = Ok(Eigen {
             values_re: values_re?,
             values_im: values_im?,
             vectors_re: vectors_re?,
             vectors_im: vectors_im?,
-        })
+        });
+        watch.made("eig", &[self], made)
     }
 
     /// The exponential of a square matrix, or of each of a batch, by scaling, a rational approximation and squaring.
@@ -185,12 +213,13 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn expm(&self) -> Result<NdArray> {
+        let watch = Watch::start();
         let n = self.square_matrices("expm")?;
         let matrices = Matrices::of("expm", self)?;
         let (dtype, shape) = (matrices.dtype, Shape::from(&self.shape()[..]));
         let a = matrices.whole()?;
         if a.is_empty() {
-            return a.cast(dtype);
+            return watch.made("expm", &[self], a.cast(dtype));
         }
         // Largest column sum of the batch; halved until the approximation of order 13 is exact to the last place.
         let norm = a.abs()?.sum(-2)?.max_number()?;
@@ -212,7 +241,7 @@ impl NdArray {
         for _ in 0..halvings as usize {
             result = result.matmul(&result)?;
         }
-        result.cast(dtype)
+        watch.made("expm", &[self], result.cast(dtype))
     }
 }
 

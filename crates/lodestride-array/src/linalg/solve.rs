@@ -7,7 +7,8 @@ use lodestride_shape::{Shape, broadcast_shapes};
 
 use super::matrices::{LinalgProblem, Matrices, checked, problem};
 use crate::NdArray;
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, Result};
+use crate::checks::{Made, Watch};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, Result};
 
 /// `p @ l @ u`, as [`NdArray::lu`] makes it.
 #[derive(Clone, Debug)]
@@ -79,6 +80,27 @@ impl Eliminated {
     }
 }
 
+impl Made for Lu {
+    fn arrays(&self) -> Vec<NdArray> {
+        let Self { p, l, u } = self.clone();
+        vec![p, l, u]
+    }
+}
+
+impl Made for Qr {
+    fn arrays(&self) -> Vec<NdArray> {
+        let Self { q, r } = self.clone();
+        vec![q, r]
+    }
+}
+
+impl Made for LogDeterminant {
+    fn arrays(&self) -> Vec<NdArray> {
+        let Self { sign, log } = self.clone();
+        vec![sign, log]
+    }
+}
+
 impl NdArray {
     /// Solves `self @ x = b`: `b` is a vector, a matrix of several right sides, or a batch of matrices; batches broadcast.
     ///
@@ -97,16 +119,17 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn solve(&self, b: &NdArray) -> Result<NdArray> {
+        let watch = Watch::start();
         self.expect_readable("solve", Argument::X)?;
         b.expect_readable("solve", Argument::Y)?;
         let n = self.square_matrices("solve")?;
-        if b.rank() == 1 {
-            return Ok(self
-                .solve_columns(b, &b.expand_dims(1)?, n)?
-                .squeeze(-1)?
-                .owning());
-        }
-        self.solve_columns(b, b, n)
+        let solved = if b.rank() == 1 {
+            let column = self.solve_columns(b, &b.expand_dims(1)?, n)?;
+            column.squeeze(-1)?.owning()
+        } else {
+            self.solve_columns(b, b, n)?
+        };
+        watch.made("solve", &[self, b], Ok(solved))
     }
 
     #[track_caller]
@@ -173,12 +196,18 @@ impl NdArray {
     #[doc(alias = "invert")]
     #[track_caller]
     pub fn inv(&self) -> Result<NdArray> {
-        let n = self.square_matrices("inv")?;
-        let matrices = Matrices::of("inv", self)?;
+        let watch = Watch::start();
+        watch.made("inv", &[self], self.inverse("inv"))
+    }
+
+    #[track_caller]
+    fn inverse(&self, op: &'static str) -> Result<NdArray> {
+        let n = self.square_matrices(op)?;
+        let matrices = Matrices::of(op, self)?;
         let mut results = matrices.results([n, n]);
         for matrix in 0..matrices.count() {
             let factors = Eliminated::new(matrices.get(matrix));
-            checked("inv", self, factors.singular(matrix))?;
+            checked(op, self, factors.singular(matrix))?;
             results.push(factors.lu.inverse().as_ref());
         }
         results.array(matrices.dtype)
@@ -190,9 +219,10 @@ impl NdArray {
     /// As [`inv`](Self::inv); [`ArrayErrorKind::Cast`] for integers.
     #[track_caller]
     pub fn invi(&self) -> Result<&Self> {
-        let inverse = self.inv()?;
+        let watch = Watch::start();
+        let inverse = self.inverse("invi").named("invi", Argument::Z)?;
         self.expect_storable("invi", inverse.dtype())?;
-        self.assign(&inverse)
+        watch.made("invi", &[], self.assign(&inverse))
     }
 
     /// The determinant of a square matrix, or of each of a batch.
@@ -209,6 +239,7 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn det(&self) -> Result<NdArray> {
+        let watch = Watch::start();
         self.square_matrices("det")?;
         let matrices = Matrices::of("det", self)?;
         let mut results = matrices.results([]);
@@ -217,7 +248,7 @@ impl NdArray {
             let sign = if factors.odd { -1.0 } else { 1.0 };
             results.extend([factors.pivots().product::<f64>() * sign]);
         }
-        results.array(matrices.dtype)
+        watch.made("det", &[self], results.array(matrices.dtype))
     }
 
     /// Sign and logarithm of the determinant, which itself may be too large or too small for a float.
@@ -236,6 +267,7 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn slogdet(&self) -> Result<LogDeterminant> {
+        let watch = Watch::start();
         self.square_matrices("slogdet")?;
         let matrices = Matrices::of("slogdet", self)?;
         let (mut signs, mut logs) = (matrices.results([]), matrices.results([]));
@@ -250,7 +282,7 @@ impl NdArray {
             logs.extend([factors.pivots().map(|pivot| pivot.abs().ln()).sum()]);
         }
         let (sign, log) = (signs.array(matrices.dtype)?, logs.array(matrices.dtype)?);
-        Ok(LogDeterminant { sign, log })
+        watch.made("slogdet", &[self], Ok(LogDeterminant { sign, log }))
     }
 
     /// The triangular factors of a matrix with its rows exchanged: `p @ l @ u` is the matrix. Batches and any shape.
@@ -270,6 +302,7 @@ impl NdArray {
     #[doc(alias = "getrf")]
     #[track_caller]
     pub fn lu(&self) -> Result<Lu> {
+        let watch = Watch::start();
         let matrices = Matrices::of("lu", self)?;
         let (rows, columns) = (matrices.rows, matrices.columns);
         let small = rows.min(columns);
@@ -289,11 +322,12 @@ impl NdArray {
             u.push(lu.U().get(..small, ..));
         }
         let dtype = matrices.dtype;
-        Ok(Lu {
+        let made = Ok(Lu {
             p: p.array(dtype)?,
             l: l.array(dtype)?,
             u: u.array(dtype)?,
-        })
+        });
+        watch.made("lu", &[self], made)
     }
 
     /// An orthonormal basis of the columns and the triangular factor: `q @ r` is the matrix, `q` has as many columns as the
@@ -313,6 +347,7 @@ impl NdArray {
     #[doc(alias = "geqrf")]
     #[track_caller]
     pub fn qr(&self) -> Result<Qr> {
+        let watch = Watch::start();
         let matrices = Matrices::of("qr", self)?;
         let (rows, columns) = (matrices.rows, matrices.columns);
         let small = rows.min(columns);
@@ -325,10 +360,11 @@ impl NdArray {
             q.push(factors.compute_thin_Q().as_ref());
             r.push(factors.thin_R());
         }
-        Ok(Qr {
+        let made = Ok(Qr {
             q: q.array(matrices.dtype)?,
             r: r.array(matrices.dtype)?,
-        })
+        });
+        watch.made("qr", &[self], made)
     }
 
     /// The lower triangular factor of a symmetric positive definite matrix: `l @ l.T` is the matrix. Only the lower triangle
@@ -348,6 +384,7 @@ impl NdArray {
     #[doc(alias = "potrf")]
     #[track_caller]
     pub fn cholesky(&self) -> Result<NdArray> {
+        let watch = Watch::start();
         let n = self.square_matrices("cholesky")?;
         let matrices = Matrices::of("cholesky", self)?;
         let mut results = matrices.results([n, n]);
@@ -360,6 +397,6 @@ impl NdArray {
                 }
             }
         }
-        results.array(matrices.dtype)
+        watch.made("cholesky", &[self], results.array(matrices.dtype))
     }
 }

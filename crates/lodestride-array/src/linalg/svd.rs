@@ -7,6 +7,7 @@ use lodestride_shape::interval;
 
 use super::matrices::{LinalgProblem, Matrices, checked, problem};
 use crate::NdArray;
+use crate::checks::{Made, Watch};
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, Result};
 
 /// `u @ diag(s) @ vt`, as [`NdArray::svd`] makes it.
@@ -122,6 +123,34 @@ impl Matrices {
     }
 }
 
+impl Made for Svd {
+    fn arrays(&self) -> Vec<NdArray> {
+        let Self { u, s, vt } = self.clone();
+        vec![u, s, vt]
+    }
+}
+
+impl Made for LeastSquares {
+    fn arrays(&self) -> Vec<NdArray> {
+        let Self {
+            x, residuals, s, ..
+        } = self.clone();
+        vec![x, residuals, s]
+    }
+}
+
+impl Made for Pca {
+    fn arrays(&self) -> Vec<NdArray> {
+        let Self {
+            mean,
+            components,
+            variances,
+            scores,
+        } = self.clone();
+        vec![mean, components, variances, scores]
+    }
+}
+
 impl NdArray {
     /// The singular value decomposition in its short form: `u` has as many columns, `vt` as many rows as there are singular
     /// values, which come largest first. Batches and any shape.
@@ -140,6 +169,7 @@ impl NdArray {
     #[doc(alias = "gesvd")]
     #[track_caller]
     pub fn svd(&self) -> Result<Svd> {
+        let watch = Watch::start();
         let matrices = Matrices::of("svd", self)?;
         let (rows, columns) = (matrices.rows, matrices.columns);
         let small = rows.min(columns);
@@ -152,11 +182,12 @@ impl NdArray {
             vt.push(found.V().transpose());
         }
         let dtype = matrices.dtype;
-        Ok(Svd {
+        let made = Ok(Svd {
             u: u.array(dtype)?,
             s: s.array(dtype)?,
             vt: vt.array(dtype)?,
-        })
+        });
+        watch.made("svd", &[self], made)
     }
 
     /// The singular values alone, largest first. Batches and any shape.
@@ -165,6 +196,7 @@ impl NdArray {
     /// As [`svd`](Self::svd).
     #[track_caller]
     pub fn singular_values(&self) -> Result<NdArray> {
+        let watch = Watch::start();
         let matrices = Matrices::of("singular_values", self)?;
         let mut s = matrices.results([matrices.rows.min(matrices.columns)]);
         for matrix in 0..matrices.count_filled() {
@@ -175,7 +207,7 @@ impl NdArray {
                 matrix,
             )?));
         }
-        s.array(matrices.dtype)
+        watch.made("singular_values", &[self], s.array(matrices.dtype))
     }
 
     /// The rank: how many singular values are larger than the largest times size times precision. Batches.
@@ -192,16 +224,18 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn matrix_rank(&self) -> Result<NdArray> {
+        let watch = Watch::start();
         let matrices = Matrices::of("matrix_rank", self)?;
         if matrices.count_filled() == 0 {
-            return NdArray::zeros_of(DType::I64, &matrices.batch[..]);
+            let zeros = NdArray::zeros_of(DType::I64, &matrices.batch[..]);
+            return watch.made("matrix_rank", &[self], zeros);
         }
         let mut ranks = matrices.results([]);
         for matrix in 0..matrices.count_filled() {
             let values = values(&factors("matrix_rank", self, &matrices, matrix)?);
             ranks.extend([matrices.rank_of(&values) as f64]);
         }
-        ranks.array(DType::I64)
+        watch.made("matrix_rank", &[self], ranks.array(DType::I64))
     }
 
     /// The pseudo-inverse of Moore and Penrose. Batches and any shape.
@@ -244,6 +278,7 @@ impl NdArray {
 
     #[track_caller]
     fn inverted(&self, op: &'static str, needed: fn(&Matrices) -> usize) -> Result<NdArray> {
+        let watch = Watch::start();
         let matrices = Matrices::of(op, self)?;
         let mut results = matrices.results([matrices.columns, matrices.rows]);
         for matrix in 0..matrices.count_filled() {
@@ -260,7 +295,7 @@ impl NdArray {
             }
             results.extend(matrices.pseudo_inverse(&found, rank));
         }
-        results.array(matrices.dtype)
+        watch.made(op, &[self], results.array(matrices.dtype))
     }
 
     /// The shortest `x` that brings `self @ x` as close to `b` as can be, in the sum of squares; `b` is a vector or a matrix
@@ -281,6 +316,7 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn lstsq(&self, b: &NdArray) -> Result<LeastSquares> {
+        let watch = Watch::start();
         b.expect_readable("lstsq", Argument::Y)?;
         let (rows, _) = self.matrix_form("lstsq")?;
         let right = if b.rank() == 1 {
@@ -324,12 +360,13 @@ impl NdArray {
             array.cast(dtype)
         };
         let s = NdArray::from_vec(s, [a.rows.min(a.columns)])?.cast(dtype)?;
-        Ok(LeastSquares {
+        let made = Ok(LeastSquares {
             x: column(x, -1)?,
             residuals: column(residuals, -1)?,
             rank,
             s,
-        })
+        });
+        watch.made("lstsq", &[self, b], made)
     }
 
     /// A norm of a matrix, or of each of a batch.
@@ -347,9 +384,10 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn matrix_norm(&self, norm: MatrixNorm) -> Result<NdArray> {
+        let watch = Watch::start();
         let matrices = Matrices::of("matrix_norm", self)?;
         if self.is_empty() {
-            return matrices.zeros();
+            return watch.made("matrix_norm", &[self], matrices.zeros());
         }
         let result = match norm {
             MatrixNorm::One => matrices.whole()?.abs()?.sum(-2)?.max(-1)?,
@@ -358,7 +396,7 @@ impl NdArray {
             MatrixNorm::Two => matrices.whole()?.singular_values()?.max(-1)?,
             MatrixNorm::Nuclear => matrices.whole()?.singular_values()?.sum(-1)?,
         };
-        result.cast(matrices.dtype)
+        watch.made("matrix_norm", &[self], result.cast(matrices.dtype))
     }
 
     /// The condition number: the largest singular value over the smallest; infinite for a singular matrix. Batches.
@@ -374,13 +412,18 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn cond(&self) -> Result<NdArray> {
+        let watch = Watch::start();
         let matrices = Matrices::of("cond", self)?;
         if matrices.rows.min(matrices.columns) == 0 {
             let (op, expected) = ("cond", "matrices with elements");
             return Err(ArrayError::new(ArrayErrorKind::Empty { op, expected }));
         }
         let s = matrices.whole()?.singular_values()?;
-        s.max(-1)?.div(&s.min(-1)?)?.cast(matrices.dtype)
+        watch.made(
+            "cond",
+            &[self],
+            s.max(-1)?.div(&s.min(-1)?)?.cast(matrices.dtype),
+        )
     }
 
     /// Principal components of data with one observation per row: the directions of largest variance.
@@ -400,6 +443,7 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn pca(&self, keep: Components) -> Result<Pca> {
+        let watch = Watch::start();
         let (rows, _) = self.matrix_form("pca")?;
         if rows < 2 {
             let (op, expected) = ("pca", "at least two observations");
@@ -429,11 +473,12 @@ impl NdArray {
         let components = first(&found.vt)?.dup()?;
         let scores = centred.matmul(&components.transpose())?;
         let dtype = matrices.dtype;
-        Ok(Pca {
+        let made = Ok(Pca {
             mean: mean.cast(dtype)?,
             components: components.cast(dtype)?,
             variances: first(&variances)?.dup()?.cast(dtype)?,
             scores: scores.cast(dtype)?,
-        })
+        });
+        watch.made("pca", &[self], made)
     }
 }

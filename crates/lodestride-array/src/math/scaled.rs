@@ -6,6 +6,7 @@ use lodestride_shape::{Axes, keep};
 
 use crate::NdArray;
 use crate::arg::Arg;
+use crate::condition::Tolerance;
 use crate::error::Result;
 use crate::reduce::{float_of, widened};
 
@@ -177,10 +178,12 @@ impl NdArray {
 
     /// Where the elements of two arrays differ by at most `absolute + relative * |other|`: a mask; NaN is close to nothing.
     ///
-    /// [`all_close`](Self::all_close) asks for all of them, [`eps_equal`](Self::eps_equal) has one tolerance.
+    /// [`all_close`](Self::all_close) asks for all of them, [`eps_equal`](Self::eps_equal) has one tolerance. With a
+    /// `relative` of 0 they are one and the same, and integers are compared exactly; else f64 is what is computed in.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Broadcast`](crate::ArrayErrorKind::Broadcast) when the shapes do not broadcast.
+    /// [`ArrayErrorKind::Broadcast`](crate::ArrayErrorKind::Broadcast) when the shapes do not broadcast,
+    /// [`ArrayErrorKind::Kernel`](crate::ArrayErrorKind::Kernel) for a negative tolerance.
     ///
     /// ```
     /// use lodestride_array::NdArray;
@@ -198,25 +201,9 @@ impl NdArray {
         relative: f64,
         absolute: f64,
     ) -> Result<NdArray> {
-        self.expect_readable("is_close", Argument::X)?;
-        let number;
-        let other = match other.into() {
-            Arg::Array(array) => array,
-            Arg::Scalar(value) => {
-                number = NdArray::full_of(DType::F64, (), value)?;
-                &number
-            }
-        };
-        other.expect_readable("is_close", Argument::Y)?;
-        let [x, y] = [self, other].map(|array| array.lazy().cast(DType::F64));
-        let allowed = y.clone().abs() * relative + absolute;
-        let near = (&x - &y).abs().apply_with(BinaryOp::Le, allowed);
-        // Equal infinities differ by NaN, so equality counts as well; unequal ones are not close to what they allow.
-        let finite = y.clone().apply(UnaryOp::IsFinite);
-        let same = x.apply_with(BinaryOp::Eq, y);
-        near.apply_with(BinaryOp::And, finite)
-            .apply_with(BinaryOp::Or, same)
-            .eval()
+        let op = "is_close";
+        let tolerance = Tolerance::new(op, relative, absolute)?;
+        self.near(op, other.into(), tolerance)?.eval_as(op)
     }
 
     /// A reduction of the values in the dtype several steps are computed in, with its axes kept.

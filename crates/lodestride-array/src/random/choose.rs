@@ -1,7 +1,6 @@
 //! Chance applied to arrays: shuffling, choosing, dropping out, random rotations.
 
 use lodestride_buffer::{Argument, DType};
-use lodestride_kernels::KernelError;
 use lodestride_kernels::sort_search::Side;
 use lodestride_shape::{Order, Shape, normalize_axis};
 
@@ -9,7 +8,7 @@ use super::distributions::valid;
 use super::sampler::Law;
 use super::{Rng, float_default};
 use crate::NdArray;
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, Result};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, Result, expect_within};
 
 impl Rng {
     /// Puts the positions along an axis into a random order, in place.
@@ -111,9 +110,8 @@ impl Rng {
             Some(weights) => weights.count_nonzero_number()? as usize,
             None => size,
         };
-        if count > possible && (!replace || possible == 0) {
-            let (min, max) = (0.0, possible as f64);
-            return Err(out_of_range("count", count as f64, min, max));
+        if !replace || possible == 0 {
+            expect_within(OP, "count", count as f64, (0.0, possible as f64))?;
         }
         let positions = match (weights, replace) {
             (None, true) if count == 0 => NdArray::zeros_of(DType::I64, [0])?,
@@ -303,18 +301,4 @@ fn weights(source: &NdArray, size: usize, probabilities: &NdArray) -> Result<NdA
         valid("choice", "probability", weight, fits)?;
     }
     Ok(weights)
-}
-
-#[cold]
-#[track_caller]
-fn out_of_range(name: &'static str, value: f64, min: f64, max: f64) -> ArrayError {
-    ArrayError::new(ArrayErrorKind::Kernel {
-        source: KernelError::OutOfRange {
-            op: "choice",
-            name,
-            value,
-            min,
-            max,
-        },
-    })
 }

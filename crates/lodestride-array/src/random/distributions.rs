@@ -8,6 +8,7 @@ use super::sampler::{Law, Words};
 use super::{Rng, float_default};
 use crate::NdArray;
 use crate::arg::Arg;
+use crate::checks::{Watch, recorded_in};
 use crate::error::{ArrayError, ArrayErrorKind, InMethod, OrFail, Result};
 
 impl Rng {
@@ -23,9 +24,10 @@ impl Rng {
         mean: f64,
         deviation: f64,
     ) -> Result<NdArray> {
+        let watch = Watch::start();
         let logarithms = self.normal(shape, mean, deviation)?;
         logarithms.expi()?;
-        Ok(logarithms)
+        watch.made("log_normal", &[], Ok(logarithms))
     }
 
     /// Fills a float array as [`log_normal`](Self::log_normal) makes one; allocates nothing.
@@ -34,9 +36,11 @@ impl Rng {
     /// As [`fill_normal`](Self::fill_normal).
     #[track_caller]
     pub fn fill_log_normal(&mut self, out: &NdArray, mean: f64, deviation: f64) -> Result<()> {
-        self.fill_normal(out, mean, deviation)
-            .renamed("fill_log_normal")?;
-        out.expi().renamed("fill_log_normal").map(drop)
+        let op = "fill_log_normal";
+        recorded_in(op, &[], out, || {
+            self.fill_normal(out, mean, deviation).renamed(op)?;
+            out.expi().renamed(op).map(drop)
+        })
     }
 
     /// An array of the default dtype of normal numbers, of which those further than two standard deviations from the mean are
@@ -208,7 +212,9 @@ impl Rng {
         shape: Shape,
         law: Law,
     ) -> Result<NdArray> {
-        self.drawn(op, shape, law)?.cast(dtype)
+        let watch = Watch::start();
+        let drawn = self.drawn(op, shape, law)?;
+        watch.made(op, &[], drawn.cast(dtype))
     }
 
     /// [`lawful`](Self::lawful) into an array, whose dtype may be of the given one's kind or a higher one.
@@ -222,8 +228,10 @@ impl Rng {
     ) -> Result<()> {
         out.expect_readable(op, Argument::Z)?;
         out.expect_storable(op, dtype)?;
-        let drawn = self.drawn(op, out.shape().clone(), law)?;
-        out.assign_arg(op, Arg::Array(&drawn))
+        recorded_in(op, &[], out, || {
+            let drawn = self.drawn(op, out.shape().clone(), law)?;
+            out.assign_arg(op, Arg::Array(&drawn))
+        })
     }
 
     /// Draws in f64.

@@ -4,8 +4,10 @@ use lodestride_buffer::{Argument, DType};
 use lodestride_kernels::KernelError;
 use lodestride_kernels::sort_histogram::{self as kernels, Tally};
 use lodestride_shape::Shape;
+use smallvec::SmallVec;
 
 use crate::NdArray;
+use crate::checks::Watch;
 use crate::error::{ArrayError, ArrayErrorKind, InMethod, OrFail, Result};
 
 /// The bins of a histogram: how many of equal width, or their edges.
@@ -99,6 +101,9 @@ impl NdArray {
         bins: impl Into<Bins<'a>>,
         options: HistogramOptions<'_>,
     ) -> Result<(NdArray, NdArray)> {
+        let given = [Some(self), options.weights];
+        let given: SmallVec<[&NdArray; 2]> = given.into_iter().flatten().collect();
+        let watch = Watch::start();
         let (edges, is_even) = match bins.into() {
             Bins::Count(count) => (self.even_edges(count, options.range)?, true),
             Bins::Edges(edges) => {
@@ -114,7 +119,7 @@ impl NdArray {
             .blaming(options.weights.unwrap_or(self), Argument::Z)
             .blaming(self, Argument::X)?;
         if !options.density {
-            return Ok((tallied(tally)?, edges));
+            return watch.made("histogram", &given, Ok((tallied(tally)?, edges)));
         }
         let mut sums: Vec<f64> = match tally {
             Tally::Counts(counts) => counts.into_iter().map(|count| count as f64).collect(),
@@ -124,7 +129,11 @@ impl NdArray {
         for (sum, pair) in sums.iter_mut().zip(limits.windows(2)) {
             *sum = *sum / (pair[1] - pair[0]) / total;
         }
-        Ok((tallied(Tally::Weights(sums))?, edges))
+        watch.made(
+            "histogram",
+            &given,
+            Ok((tallied(Tally::Weights(sums))?, edges)),
+        )
     }
 
     /// [`histogram_with`](Self::histogram_with) into two arrays of the results' shape: they are made elsewhere and copied
@@ -225,6 +234,9 @@ impl NdArray {
 
     #[track_caller]
     fn tally_values(&self, minimum: usize, weights: Option<&NdArray>) -> Result<NdArray> {
+        let given = [Some(self), weights];
+        let given: SmallVec<[&NdArray; 2]> = given.into_iter().flatten().collect();
+        let watch = Watch::start();
         let mut len = minimum;
         if !self.is_empty() && !self.dtype().is_float() {
             let largest = self
@@ -247,7 +259,7 @@ impl NdArray {
             .or_fail("bincount")
             .blaming(weights.unwrap_or(self), Argument::Y)
             .blaming(self, Argument::X)?;
-        tallied(tally)
+        watch.made("bincount", &given, tallied(tally))
     }
 }
 

@@ -7,7 +7,18 @@ use lodestride_shape::{Axes, Order};
 use smallvec::SmallVec;
 
 use crate::NdArray;
-use crate::error::{InOp, OrFail, Result};
+use crate::checks::{recorded, watched};
+use crate::error::{InOp, Result, expect_within};
+
+/// Per cent as a share.
+#[track_caller]
+fn share(op: &'static str, percent: f64) -> Result<f64> {
+    expect_within(op, "percent", percent, (0.0, 100.0))?;
+    Ok(percent / 100.0)
+}
+
+/// NumPy's rules where the caller says nothing else.
+const PLAIN: (QuantileMethod, NanRule) = (QuantileMethod::Linear, NanRule::Propagate);
 
 impl NdArray {
     /// The median over the given axes: the middle element, or halfway between the two middle ones; NaN where there is a NaN
@@ -29,7 +40,7 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn median(&self, axes: impl Into<Axes>) -> Result<NdArray> {
-        self.quantile(0.5, axes)
+        self.one_quantile("median", 0.5, &axes.into(), PLAIN)
     }
 
     /// [`median`](Self::median) into an array of the result's shape: it is made elsewhere and copied there.
@@ -48,7 +59,8 @@ impl NdArray {
     /// As [`median`](Self::median).
     #[track_caller]
     pub fn nan_median(&self, axes: impl Into<Axes>) -> Result<NdArray> {
-        self.nan_quantile(0.5, axes, QuantileMethod::Linear)
+        let rules = (QuantileMethod::Linear, NanRule::Skip);
+        self.one_quantile("nan_median", 0.5, &axes.into(), rules)
     }
 
     /// [`nan_median`](Self::nan_median) into an array of the result's shape: it is made elsewhere and copied there.
@@ -68,7 +80,11 @@ impl NdArray {
     #[doc(alias = "medianNumber")]
     #[track_caller]
     pub fn median_number(&self) -> Result<f64> {
-        self.median(..)?.cast(DType::F64)?.item::<f64>()
+        let op = "median_number";
+        recorded(op, &[self], || {
+            let median = self.one_quantile(op, 0.5, &(..).into(), PLAIN)?;
+            median.cast(DType::F64)?.item::<f64>()
+        })
     }
 
     /// The value below which a share `q` (0 to 1) of the elements over the given axes lies, on the line between the two
@@ -78,7 +94,7 @@ impl NdArray {
     /// As [`median`](Self::median); [`ArrayErrorKind::Kernel`](crate::ArrayErrorKind::Kernel) for `q` outside 0 to 1.
     #[track_caller]
     pub fn quantile(&self, q: f64, axes: impl Into<Axes>) -> Result<NdArray> {
-        self.quantile_with(q, axes, QuantileMethod::Linear)
+        self.one_quantile("quantile", q, &axes.into(), PLAIN)
     }
 
     /// [`quantile`](Self::quantile) into an array of the result's shape: it is made elsewhere and copied there.
@@ -111,7 +127,8 @@ impl NdArray {
         axes: impl Into<Axes>,
         method: QuantileMethod,
     ) -> Result<NdArray> {
-        self.one_quantile(q, &axes.into(), (method, NanRule::Propagate))
+        let rules = (method, NanRule::Propagate);
+        self.one_quantile("quantile_with", q, &axes.into(), rules)
     }
 
     /// [`quantile_with`](Self::quantile_with) into an array of the result's shape: it is made elsewhere and copied there.
@@ -141,7 +158,7 @@ impl NdArray {
         axes: impl Into<Axes>,
         method: QuantileMethod,
     ) -> Result<NdArray> {
-        self.one_quantile(q, &axes.into(), (method, NanRule::Skip))
+        self.one_quantile("nan_quantile", q, &axes.into(), (method, NanRule::Skip))
     }
 
     /// [`nan_quantile`](Self::nan_quantile) into an array of the result's shape: it is made elsewhere and copied there.
@@ -180,7 +197,8 @@ impl NdArray {
         axes: impl Into<Axes>,
         method: QuantileMethod,
     ) -> Result<NdArray> {
-        self.several_quantiles(qs, &axes.into(), (method, NanRule::Propagate))
+        let rules = (method, NanRule::Propagate);
+        self.several_quantiles("quantiles", qs, &axes.into(), rules)
     }
 
     /// [`quantiles`](Self::quantiles) into an array of the result's shape: it is made elsewhere and copied there.
@@ -206,7 +224,8 @@ impl NdArray {
     /// As [`quantile`](Self::quantile).
     #[track_caller]
     pub fn percentile(&self, percent: f64, axes: impl Into<Axes>) -> Result<NdArray> {
-        self.quantile(percent / 100.0, axes)
+        let op = "percentile";
+        self.one_quantile(op, share(op, percent)?, &axes.into(), PLAIN)
     }
 
     /// [`percentile`](Self::percentile) into an array of the result's shape: it is made elsewhere and copied there.
@@ -244,7 +263,8 @@ impl NdArray {
         axes: impl Into<Axes>,
         method: QuantileMethod,
     ) -> Result<NdArray> {
-        self.quantile_with(percent / 100.0, axes, method)
+        let (op, rules) = ("percentile_with", (method, NanRule::Propagate));
+        self.one_quantile(op, share(op, percent)?, &axes.into(), rules)
     }
 
     /// [`percentile_with`](Self::percentile_with) into an array of the result's shape: it is made elsewhere and copied
@@ -269,11 +289,12 @@ impl NdArray {
     #[track_caller]
     fn one_quantile(
         &self,
+        op: &'static str,
         q: f64,
         axes: &Axes,
         rules: (QuantileMethod, NanRule),
     ) -> Result<NdArray> {
-        let several = self.several_quantiles(&[q], axes, rules)?;
+        let several = self.several_quantiles(op, &[q], axes, rules)?;
         let shape = several.shape()[1..].to_vec();
         Ok(several.reshape(shape)?.owning())
     }
@@ -281,19 +302,23 @@ impl NdArray {
     #[track_caller]
     fn several_quantiles(
         &self,
+        op: &'static str,
         qs: &[f64],
         axes: &Axes,
         rules: (QuantileMethod, NanRule),
     ) -> Result<NdArray> {
-        const OP: &str = "quantile";
-        let axes = axes.resolve(self.rank()).in_op(OP, self)?;
+        for &q in qs {
+            expect_within(op, "q", q, (0.0, 1.0))?;
+        }
+        let axes = axes.resolve(self.rank()).in_op(op, self)?;
         let dtype = ReduceOp::Mean.result_dtype(self.dtype());
         let mut shape = axes.removed_shape(self.shape());
         let rows = shape.iter().product::<usize>();
         shape.insert(0, qs.len());
-        let out = NdArray::recycled_ordered(OP, dtype, shape, Order::C)?;
+        let out = NdArray::recycled_ordered(op, dtype, shape, Order::C)?;
         if let &[axis] = axes.axes() {
-            kernels::quantile(self.operand(), axis, qs, rules, out.operand()).or_fail(OP)?;
+            let run = || kernels::quantile(self.operand(), axis, qs, rules, out.operand());
+            watched(op, &[self], &out, run)?;
         } else {
             // The axes behind the others, as one.
             let order: SmallVec<[isize; 6]> = axes
@@ -305,7 +330,8 @@ impl NdArray {
             let width: usize = axes.axes().iter().map(|&axis| self.shape()[axis]).product();
             let matrix = self.permute(&order[..])?.reshape([rows, width])?;
             let flat = out.reshape([qs.len(), rows])?;
-            kernels::quantile(matrix.operand(), 1, qs, rules, flat.operand()).or_fail(OP)?;
+            let run = || kernels::quantile(matrix.operand(), 1, qs, rules, flat.operand());
+            watched(op, &[&matrix], &flat, run)?;
         }
         if !axes.keeps() {
             return Ok(out);

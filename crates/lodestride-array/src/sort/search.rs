@@ -6,7 +6,8 @@ use lodestride_kernels::sort_search::{self as kernels, Side};
 use lodestride_shape::Order;
 
 use crate::NdArray;
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, OrFail, Result};
+use crate::checks::{Watch, watched};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, Result};
 
 impl NdArray {
     /// For each of `values`, how many elements of this ascending vector stand before it: the place where it belongs, before
@@ -31,8 +32,8 @@ impl NdArray {
         let op = "searchsorted";
         self.expect_line(op)?;
         let out = NdArray::recycled_ordered(op, DType::I64, values.shape().clone(), Order::C)?;
-        kernels::searchsorted(self.operand(), values.operand(), side, out.operand())
-            .or_fail(op)
+        let run = || kernels::searchsorted(self.operand(), values.operand(), side, out.operand());
+        watched(op, &[self, values], &out, run)
             .blaming(values, Argument::Y)
             .blaming(self, Argument::X)?;
         Ok(out)
@@ -79,16 +80,18 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn digitize(&self, bins: &NdArray, right: bool) -> Result<NdArray> {
+        let watch = Watch::start();
         bins.expect_line("digitize")?;
         let side = if right { Side::Left } else { Side::Right };
         let edges = bins.cast(DType::F64).named("digitize", Argument::Y)?;
         let edges = edges.to_vec::<f64>()?;
         let falls = |pair: &[f64]| pair[0] > pair[1] || pair[0].is_nan() || pair[1].is_nan();
         let Some(at) = edges.windows(2).position(falls) else {
-            return bins
+            let places = bins
                 .searchsorted(self, side)
                 .blaming(self, Argument::X)
                 .renamed("digitize");
+            return watch.made("digitize", &[self, bins], places);
         };
         if edges.windows(2).all(|pair| pair[0] >= pair[1]) {
             let places = bins
@@ -97,16 +100,17 @@ impl NdArray {
                 .blaming(self, Argument::X)
                 .renamed("digitize")?;
             places.rsubi(bins.len() as i64)?;
-            return Ok(places);
+            return watch.made("digitize", &[self, bins], Ok(places));
         }
-        Err(ArrayError::new(ArrayErrorKind::Kernel {
+        let made = Err(ArrayError::new(ArrayErrorKind::Kernel {
             source: KernelError::Edges {
                 op: "digitize",
                 index: at + 1,
                 edge: edges[at + 1],
                 previous: edges[at],
             },
-        }))
+        }));
+        watch.made("digitize", &[self, bins], made)
     }
 
     /// [`digitize`](Self::digitize) into an array of the result's shape: it is made elsewhere and copied there.

@@ -5,6 +5,7 @@ use lodestride_kernels::sort as kernels;
 use lodestride_shape::{Order, Shape};
 
 use crate::NdArray;
+use crate::checks::{Made, Watch};
 use crate::error::{InMethod, OrFail, Result};
 
 /// The distinct values of an array with their places and numbers.
@@ -18,6 +19,18 @@ pub struct Unique {
     pub inverse: NdArray,
     /// How often each value occurs, as i64.
     pub counts: NdArray,
+}
+
+impl Made for Unique {
+    fn arrays(&self) -> Vec<NdArray> {
+        let Self {
+            values,
+            indices,
+            inverse,
+            counts,
+        } = self.clone();
+        vec![values, indices, inverse, counts]
+    }
 }
 
 impl NdArray {
@@ -35,8 +48,13 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn unique(&self) -> Result<NdArray> {
+        let watch = Watch::start();
         let sorted = self.sort(..).renamed("unique")?;
-        sorted.select_where(&run_starts(&sorted)?)
+        watch.made(
+            "unique",
+            &[self],
+            sorted.select_where(&run_starts(&sorted)?),
+        )
     }
 
     /// The distinct values, ascending, and how often each occurs, as i64.
@@ -54,10 +72,15 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn unique_counts(&self) -> Result<(NdArray, NdArray)> {
+        let watch = Watch::start();
         let sorted = self.sort(..).renamed("unique_counts")?;
         let starts = run_starts(&sorted)?;
         let counts = lengths(&starts.nonzero()?.to_vec::<i64>()?, self.len());
-        Ok((sorted.select_where(&starts)?, vector(counts)?))
+        watch.made(
+            "unique_counts",
+            &[self],
+            Ok((sorted.select_where(&starts)?, vector(counts)?)),
+        )
     }
 
     /// The distinct values, ascending, with the place of each one's first occurrence, the way back to the array, and how
@@ -77,6 +100,7 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn unique_all(&self) -> Result<Unique> {
+        let watch = Watch::start();
         let flat = self.ravel()?;
         let order = flat.argsort(0).renamed("unique_all")?;
         let starts = run_starts(&flat.take(&order, 0)?)?;
@@ -89,12 +113,13 @@ impl NdArray {
             }
         }
         let indices = order.select_where(&starts)?;
-        Ok(Unique {
+        let made = Ok(Unique {
             values: flat.take(&indices, 0)?,
             indices,
             inverse: NdArray::from_vec(inverse, self.shape().clone())?,
             counts: vector(counts)?,
-        })
+        });
+        watch.made("unique_all", &[self], made)
     }
 }
 

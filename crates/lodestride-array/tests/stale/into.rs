@@ -5,15 +5,9 @@ use lodestride_array::{
     Windows, fancy,
 };
 
-use super::table::{Row, row};
+use super::table::Row;
 
 /// A row for each, one a line: arrays, letters, and the call.
-macro_rules! rows {
-    ($($method:ident $arrays:literal $letters:literal |$a:ident| $call:expr;)*) => {
-        &[$(row(stringify!($method), stringify!($method), $arrays, $letters, |$a| $call)),*]
-    };
-}
-
 pub(crate) static PARTS: &[Row] = rows! {
     take_into "miw" "XYZ" |a| a[0].take_into(&a[1], 0, &a[2]);
     gather_nd_into "mgF" "XYZ" |a| a[0].gather_nd_into(&a[1], &a[2]);

@@ -4,13 +4,6 @@ use lodestride_array::{Condition, EPS_THRESHOLD, NdArray, Scatter, fancy};
 
 use super::table::{Row, row};
 
-/// A row for each, one a line: arrays, letters, and the call.
-macro_rules! rows {
-    ($($method:ident $arrays:literal $letters:literal |$a:ident| $call:expr;)*) => {
-        &[$(row(stringify!($method), stringify!($method), $arrays, $letters, |$a| $call.map(drop))),*]
-    };
-}
-
 pub(crate) static PICKS: &[Row] = rows! {
     get_fancy "mi" "XY" |a| a[0].get_fancy(&fancy![&a[1]]);
     get_fancy_into "miw" "XYZ" |a| a[0].get_fancy_into(&fancy![&a[1]], &a[2]);

@@ -105,6 +105,12 @@ pub(super) const PRODUCTS: &[Row] = &[
     row("trsm", "trsm", "ss", "XZ", |a| {
         blas::trsm(Left, Upper, No, Stored, 1.0, &a[0], &a[1])
     }),
+    row("pack", "pack", "s", "X", |a| {
+        blas::pack(Upper, &a[0]).map(drop)
+    }),
+    row("unpack", "unpack", "o", "X", |a| {
+        blas::unpack(Upper, &a[0]).map(drop)
+    }),
     row("einsum", "einsum", "mss", "012", |a| {
         NdArray::einsum("ij,kl,lm", &[&a[0], &a[1], &a[2]]).map(drop)
     }),

@@ -57,13 +57,14 @@ pub(crate) fn make(form: char) -> NdArray {
         'R' => (DType::I64, &[2, 4]),
         'S' => (DType::F32, &[5]),
         'x' => (DType::F32, &[1, 4]),
+        'd' => return NdArray::eye_of(DType::F32, 3).expect("memory"),
         'e' => return NdArray::zeros_of(DType::I64, [1]).expect("memory"),
         other => panic!("no form {other}"),
     };
     NdArray::ones_of(dtype, shape.to_vec()).expect("memory")
 }
 
-pub(super) const fn row(
+pub(crate) const fn row(
     method: &'static str,
     op: &'static str,
     arrays: &'static str,
@@ -335,6 +336,9 @@ pub(crate) static TABLE: &[&[Row]] = &[
     super::into::ORDERED,
     super::into::STATISTICS,
     super::into::PRODUCTS,
+    super::factors::FACTORS,
+    super::factors::INTERCHANGE,
+    super::made::MADE,
     unary!("m": "neg" neg negi neg_into, "abs" abs absi abs_into, "sign" sign signi sign_into,
         "square" square squarei square_into, "cube" cube cubei cube_into, "reciprocal" reciprocal reciprocali reciprocal_into,
         "one_minus" one_minus one_minusi one_minus_into, "sqrt" sqrt sqrti sqrt_into, "rsqrt" rsqrt rsqrti rsqrt_into,
@@ -419,10 +423,10 @@ pub(crate) static TABLE: &[&[Row]] = &[
         "sort" sort(0), "sort" sort_with(0, Sorting::descending()), "argsort" argsort(0),
         "argsort" argsort_with(0, Sorting::descending()), "sort_with_indices" sort_with_indices(0, Sorting::ascending()),
         "sort_rows" sort_rows(0, Sorting::ascending()), "sort_columns" sort_columns(0, Sorting::ascending()),
-        "quantile" median(0), "quantile" nan_median(0), "quantile" median_number(), "quantile" quantile(0.5, 0),
-        "quantile" quantile_with(0.5, 0, QuantileMethod::Linear), "quantile" nan_quantile(0.5, 0, QuantileMethod::Linear),
-        "quantile" quantiles(&[0.5], 0, QuantileMethod::Linear), "quantile" percentile(50.0, 0),
-        "quantile" percentile_with(50.0, 0, QuantileMethod::Linear), "partition" partition([1], 0),
+        "median" median(0), "nan_median" nan_median(0), "median_number" median_number(), "quantile" quantile(0.5, 0),
+        "quantile_with" quantile_with(0.5, 0, QuantileMethod::Linear), "nan_quantile" nan_quantile(0.5, 0, QuantileMethod::Linear),
+        "quantiles" quantiles(&[0.5], 0, QuantileMethod::Linear), "percentile" percentile(50.0, 0),
+        "percentile_with" percentile_with(50.0, 0, QuantileMethod::Linear), "partition" partition([1], 0),
         "argpartition" argpartition([1], 0), "topk" topk(2, 0), "topk" topk_with(2, 0, Sorting::descending()),
         "unique" unique(), "unique_counts" unique_counts(), "unique_all" unique_all(), "histogram" histogram(4),
         "exp" apply(UnaryOp::Exp), "dup" dup(), "dup" dup_order(Order::F), "cast" cast(DType::F64),

@@ -83,13 +83,3 @@ fn array(text: &str) -> NdArray {
         .cast(dtype)
         .unwrap()
 }
-
-/// Fails with all faults at once.
-pub(crate) fn report(faults: &[String]) {
-    assert!(
-        faults.is_empty(),
-        "{} faults:\n{}",
-        faults.len(),
-        faults.join("\n")
-    );
-}

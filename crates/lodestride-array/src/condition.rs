@@ -11,6 +11,8 @@ use smallvec::SmallVec;
 use crate::NdArray;
 use crate::arg::Arg;
 use crate::compute::promoted;
+#[expect(unused_imports, reason = "named in the documentation")]
+use crate::error::ArrayErrorKind;
 use crate::error::{Result, expect_within};
 use crate::lazy::Lazy;
 

@@ -19,7 +19,7 @@ impl NdArray {
     ///
     /// # Errors
     /// [`ArrayErrorKind::Shape`] for a wrong axis, [`ArrayErrorKind::PositionRange`] for a position out of range,
-    /// [`ArrayErrorKind::Kernel`] for indices that are not integers.
+    /// [`ArrayErrorKind::IndexDType`] for indices that are not integers.
     ///
     /// ```
     /// use lodestride_array::NdArray;
@@ -54,6 +54,7 @@ impl NdArray {
         axis: isize,
         target: Target<'_>,
     ) -> Result<NdArray> {
+        indices.expect_positions(op)?;
         let axis = normalize_axis(axis, self.rank()).in_op(op, self)?;
         let mut shape: SmallVec<[usize; 6]> = SmallVec::from_slice(&self.shape()[..axis]);
         shape.extend_from_slice(indices.shape());

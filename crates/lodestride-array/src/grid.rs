@@ -5,7 +5,9 @@ use lodestride_shape::{Axes, Order, Shape, keep, normalize_new_axis};
 use smallvec::SmallVec;
 
 use crate::NdArray;
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, Result};
+#[expect(unused_imports, reason = "named in the documentation")]
+use crate::error::ArrayErrorKind;
+use crate::error::{InOp, Result};
 
 /// Which axis of a [`NdArray::meshgrid`] the first vector runs along.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -153,12 +155,7 @@ impl NdArray {
     pub fn one_hot(&self, depth: usize, axis: isize) -> Result<NdArray> {
         const OP: &str = "one_hot";
         self.expect_readable("one_hot", Argument::X)?;
-        if self.dtype().is_float() || self.dtype() == DType::Bool {
-            return Err(ArrayError::new(ArrayErrorKind::IndexDType {
-                op: OP,
-                indices: ArraySummary::of(self),
-            }));
-        }
+        self.expect_positions(OP)?;
         let axis = normalize_new_axis(axis, self.rank()).in_op(OP, self)?;
         let mut along: SmallVec<[usize; 6]> = SmallVec::from_elem(1, self.rank() + 1);
         along[axis] = depth;

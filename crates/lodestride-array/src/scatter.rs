@@ -239,6 +239,7 @@ impl NdArray {
             return Ok(self);
         }
         // The kernels read the indices themselves.
+        indices.expect_positions(op)?;
         let (before, after) = (&self.shape()[..axis], &self.shape()[axis + 1..]);
         let shape = before.iter().chain(indices.shape().iter()).chain(after);
         let values = self.scattered_values(how, op, &shape.copied().collect(), values)?;

@@ -408,6 +408,7 @@ impl ArrayErrorKind {
             Self::MatrixProduct { .. } => {
                 "the last size of the left must be the second to last of the right"
             }
+            Self::Join { op, .. } if op.starts_with("stack") => "all arrays must have one shape",
             Self::Join { .. } => "all sizes but that of the joined axis must be equal",
             Self::NeedsCopy { .. } => "`reshape` copies when it has to",
             Self::IndexCount { .. } => "give one index per axis; `get(&s![..])` takes parts",

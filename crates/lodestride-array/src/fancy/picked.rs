@@ -40,10 +40,7 @@ impl Positions {
     /// The elements of an integer array.
     #[track_caller]
     pub(crate) fn of_array(op: &'static str, indices: &NdArray) -> Result<Self> {
-        if indices.dtype().is_float() || indices.dtype() == DType::Bool {
-            let indices = ArraySummary::of(indices);
-            return Err(ArrayError::new(ArrayErrorKind::IndexDType { op, indices }));
-        }
+        indices.expect_positions(op)?;
         Ok(Self::new(
             indices.shape().clone(),
             read(op, indices, position)?,
@@ -116,6 +113,18 @@ impl Positions {
             &self.values,
             &layout.broadcast_to(shape).or_fail(op)?,
         ))
+    }
+}
+
+impl NdArray {
+    /// Checks that the elements are of a dtype that positions may have.
+    #[track_caller]
+    pub(crate) fn expect_positions(&self, op: &'static str) -> Result<()> {
+        if self.dtype().is_float() || self.dtype() == DType::Bool {
+            let indices = ArraySummary::of(self);
+            return Err(ArrayError::new(ArrayErrorKind::IndexDType { op, indices }));
+        }
+        Ok(())
     }
 }
 

@@ -256,6 +256,7 @@ impl NdArray {
         }
         let operand = weights.map(NdArray::operand);
         let tally = kernels::bincount(self.operand(), len, operand)
+            .map_err(without_limit)
             .or_fail("bincount")
             .blaming(weights.unwrap_or(self), Argument::Y)
             .blaming(self, Argument::X)?;
@@ -274,5 +275,25 @@ fn tallied(tally: Tally) -> Result<NdArray> {
             let shape = Shape::from(sums.len());
             NdArray::from_vec(sums, shape)
         }
+    }
+}
+
+/// The kernel's limit is the room it was given, which the largest element decides.
+fn without_limit(error: KernelError) -> KernelError {
+    match error {
+        KernelError::OutOfRange {
+            op,
+            name,
+            value,
+            min,
+            ..
+        } => KernelError::OutOfRange {
+            op,
+            name,
+            value,
+            min,
+            max: f64::INFINITY,
+        },
+        other => other,
     }
 }

@@ -7,7 +7,7 @@ use lodestride_shape::{Axes, Order, normalize_axis};
 use crate::NdArray;
 use crate::arg::IndexList;
 use crate::checks::watched;
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, OrFail, Result};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, OrFail, Result};
 use crate::target::Target;
 
 impl NdArray {
@@ -116,7 +116,8 @@ impl NdArray {
                 })
             })
         };
-        kth.indices().into_iter().map(place).collect()
+        let places: Result<Vec<usize>> = kth.indices().into_iter().map(place).collect();
+        places.located()
     }
 
     /// The `k` largest elements along one axis, the largest first, and their positions as i64.

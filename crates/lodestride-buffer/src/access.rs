@@ -4,6 +4,7 @@
 //! Layout of the word: bit 31 a writer is alive, bit 30 somebody waits for the last guard (`WATCHED`), bit 29 there will
 //! never be a writer (`FROZEN`), the rest counts the readers alive. No transition ever waits: a conflict is an answer.
 
+use crate::alone::is_alone;
 use crate::sync::{AtomicU32, Ordering, total_order};
 
 const WRITER: u32 = 1 << 31;
@@ -64,9 +65,14 @@ impl Access {
         }
     }
 
-    /// `SeqCst`, because `pin.rs` needs every pin ordered before the look at the generation that follows it.
+    /// `SeqCst`, because `pin.rs` needs every pin ordered before the look at the generation that follows it. With one thread
+    /// program order is that order.
     #[inline]
     fn exchange(&self, seen: u32, next: u32) -> Result<(), u32> {
+        if is_alone() {
+            self.word.store(next, Ordering::Release);
+            return Ok(());
+        }
         let outcome =
             self.word
                 .compare_exchange_weak(seen, next, Ordering::SeqCst, Ordering::Relaxed);
@@ -77,13 +83,25 @@ impl Access {
     /// Ends one reader; true if it was the last guard and somebody waits for that.
     #[inline]
     pub(crate) fn release_read(&self) -> bool {
-        self.word.fetch_sub(1, Ordering::Release) == WATCHED | 1
+        self.subtract(1) == WATCHED | 1
     }
 
     /// Ends the writer; true if somebody waits for that.
     #[inline]
     pub(crate) fn release_write(&self) -> bool {
-        self.word.fetch_sub(WRITER, Ordering::Release) == WATCHED | WRITER
+        self.subtract(WRITER) == WATCHED | WRITER
+    }
+
+    /// Ends what the amount stands for; the word as it was before.
+    #[inline]
+    fn subtract(&self, amount: u32) -> u32 {
+        if is_alone() {
+            let seen = self.word.load(Ordering::Relaxed);
+            self.word
+                .store(seen.wrapping_sub(amount), Ordering::Release);
+            return seen;
+        }
+        self.word.fetch_sub(amount, Ordering::Release)
     }
 
     /// Registers the writer of memory that no other thread knows yet: nobody can be in the way.

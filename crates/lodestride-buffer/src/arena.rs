@@ -10,6 +10,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::alone::is_alone;
 use crate::buffer::Buffer;
 use crate::counters::Purpose;
 use crate::error::{AccessError, StaleAccess};
@@ -295,7 +296,15 @@ impl Slot {
     /// Takes the ground away; `None` if somebody has it.
     #[inline]
     pub(crate) fn take(&self) -> Option<Box<Ground>> {
-        let ground = NonNull::new(self.0.swap(std::ptr::null_mut(), Ordering::AcqRel))?;
+        let nothing = std::ptr::null_mut();
+        let found = if is_alone() {
+            let found = self.0.load(Ordering::Relaxed);
+            self.0.store(nothing, Ordering::Relaxed);
+            found
+        } else {
+            self.0.swap(nothing, Ordering::AcqRel)
+        };
+        let ground = NonNull::new(found)?;
         // SAFETY: by the invariant a box owned by the slot, which does not know it any more since the exchange.
         Some(unsafe { Box::from_raw(ground.as_ptr()) })
     }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::access::Access;
+use crate::alone::is_alone;
 use crate::arena::{Arena, Place};
 use crate::block::{ALIGNMENT, Block, Lent};
 use crate::cache::{self, Class};
@@ -331,7 +332,14 @@ impl Buffer {
 impl Clone for Buffer {
     #[inline]
     fn clone(&self) -> Self {
-        let before = self.header().references.fetch_add(1, Ordering::Relaxed);
+        let references = &self.header().references;
+        let before = if is_alone() {
+            let before = references.load(Ordering::Relaxed);
+            references.store(before.wrapping_add(1), Ordering::Relaxed);
+            before
+        } else {
+            references.fetch_add(1, Ordering::Relaxed)
+        };
         if before > u32::MAX / 2 {
             Buffer::count_overflow();
         }
@@ -348,6 +356,12 @@ impl Drop for Buffer {
         // A handle that finds itself alone needs no read-modify-write: nobody is left to clone or drop another.
         if !self.is_unique() {
             let references = &self.header().references;
+            if is_alone() {
+                // Not the last handle: looked at just now, and nobody came between.
+                let before = references.load(Ordering::Relaxed);
+                references.store(before - 1, Ordering::Release);
+                return;
+            }
             if self.is_sole_user() {
                 references.store(1, Ordering::Release);
                 return;

@@ -64,6 +64,19 @@ impl Stack {
         self.serial
     }
 
+    /// [`push`](Self::push) of a workspace that was just opened, which is current from now on.
+    #[inline]
+    fn push_open(&mut self, session: Session) -> u64 {
+        CURRENT.set(self.entries.len());
+        ARENA.set(Arc::as_ptr(session.workspace.arena()));
+        self.serial += 1;
+        self.entries.push(Entry {
+            serial: self.serial,
+            kind: Kind::Open(session),
+        });
+        self.serial
+    }
+
     fn pop(&mut self) -> Option<Entry> {
         let entry = self.entries.pop()?;
         self.update_current();
@@ -217,18 +230,14 @@ fn enter_scope(
     workspace: &Workspace,
     location: &'static Location<'static>,
 ) -> Result<u64, WorkspaceError> {
-    let again = STACK.with_borrow_mut(|stack| {
-        let index = stack.position(workspace)?;
-        Some(stack.push(Kind::Again {
+    STACK.with_borrow_mut(|stack| match stack.position(workspace) {
+        None => Ok(stack.push_open(Session::open(workspace, location)?)),
+        Some(index) => Ok(stack.push(Kind::Again {
             index,
             borrowed: false,
             name: workspace.name().clone(),
-        }))
-    });
-    match again {
-        Some(serial) => Ok(serial),
-        None => open(workspace, location),
-    }
+        })),
+    })
 }
 
 /// Runs a function with the workspace open, and closes it, also on panic. A [`WorkspaceGuard`] that never leaves this
@@ -253,14 +262,6 @@ pub(crate) fn run<R>(
     std::mem::forget(unwinding);
     left_well(workspace, leave(serial, location))?;
     Ok(result)
-}
-
-fn open(
-    workspace: &Workspace,
-    location: &'static Location<'static>,
-) -> Result<u64, WorkspaceError> {
-    let session = Session::open(workspace, location)?;
-    Ok(STACK.with_borrow_mut(|stack| stack.push(Kind::Open(session))))
 }
 
 /// Makes an open workspace current again.

@@ -11,8 +11,8 @@ mod solve;
 #[cfg(feature = "linalg")]
 mod svd;
 
-use lodestride_buffer::DType;
-use lodestride_kernels::{self as kernels, KernelError, Output};
+use lodestride_buffer::{Buffer, DType};
+use lodestride_kernels::{self as kernels, KernelError, Output, PackedProduct};
 use lodestride_shape::{Layout, Order, Shape, broadcast_shapes};
 use smallvec::SmallVec;
 
@@ -25,7 +25,7 @@ pub use self::solve::{LogDeterminant, Lu, Qr};
 #[cfg(feature = "linalg")]
 pub use self::svd::{Components, LeastSquares, MatrixNorm, Pca, Svd};
 use crate::NdArray;
-use crate::checks::{Watch, watched};
+use crate::checks::{self, Watch, watched};
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, OrFail, Result};
 
 impl NdArray {
@@ -237,7 +237,10 @@ impl NdArray {
 
     #[track_caller]
     pub(crate) fn product(&self, op: &'static str, rhs: &NdArray) -> Result<NdArray> {
-        self.product_of(op, self, rhs, rhs)
+        match self.packed_product(rhs) {
+            Some(product) => Ok(product),
+            None => self.product_of(op, self, rhs, rhs),
+        }
     }
 
     /// The product, with the operands as the caller gave them for the error message.
@@ -249,9 +252,42 @@ impl NdArray {
         rhs: &NdArray,
         given_rhs: &NdArray,
     ) -> Result<NdArray> {
-        let watch = Watch::start();
-        let made = self.unwatched_product(op, given, rhs, given_rhs);
-        watch.made(op, &[given, given_rhs], made)
+        if checks::are_on() {
+            let watch = Watch::start();
+            let made = self.unwatched_product(op, given, rhs, given_rhs);
+            return watch.made(op, &[given, given_rhs], made);
+        }
+        // No result is moved on this way, which is the usual one.
+        self.unwatched_product(op, given, rhs, given_rhs)
+    }
+
+    /// The shortest way to the product of two matrices, where there is one: small ones of one float dtype, without gaps.
+    #[inline]
+    #[track_caller]
+    fn packed_product(&self, rhs: &NdArray) -> Option<NdArray> {
+        let (&[m, k], &[depth, n]) = (self.shape().as_array()?, rhs.shape().as_array()?);
+        let plain = |array: &NdArray| {
+            array.layout().offset() == 0 && array.layout().is_contiguous(Order::C)
+        };
+        let dtype = self.dtype();
+        if k != depth || rhs.dtype() != dtype || !plain(self) || !plain(rhs) || checks::are_on() {
+            return None;
+        }
+        let product = PackedProduct::find(dtype, [m, k, n])?;
+        let mut place = None;
+        // With a square matrix on the right the result has the shape of the left one.
+        let layout = if n == k {
+            self.layout().packed_in(Order::C, &mut place)
+        } else {
+            place.insert(Layout::contiguous([m, n], Order::C).ok()?)
+        };
+        let filled = Buffer::recycled_with(m * n * dtype.size(), |guard| {
+            product.run(self.buffer(), rhs.buffer(), guard)
+        });
+        match filled {
+            Ok((buffer, true)) => Some(NdArray::whole(buffer, layout.clone(), dtype)),
+            _ => None,
+        }
     }
 
     #[track_caller]

@@ -114,6 +114,7 @@ pub use instruction::{Instruction, Register};
 pub use isa::Isa;
 pub use mask::{compress, count_nonzero, nonzero};
 pub use matmul::matmul;
+pub use matmul_small::PackedProduct;
 pub use normalise::{layer_norm, softmax, softmax_gradient};
 pub use op::{BinaryOp, UnaryOp};
 pub use operand::{Input, Operand, Output};

@@ -7,7 +7,7 @@
     reason = "opened operands are handed to the tile kernels as pointers and steps"
 )]
 
-use lodestride_buffer::Argument;
+use lodestride_buffer::{Argument, Buffer, DType, WriteGuard};
 
 use crate::error::Result;
 use crate::gemm_choice::{THIN, TILED, is_small};
@@ -17,6 +17,116 @@ use crate::isa::{Isa, Level};
 use crate::matmul::OP;
 use crate::numeric::Compute;
 use crate::operand::{Operand, Output};
+use crate::packed::open_both;
+
+/// The product of two packed matrices of one float dtype: rows without gaps from the start of their buffers, few enough for the
+/// product to take no longer than finding out how it is done.
+///
+/// It does what [`matmul`](crate::matmul()) does, by the same kernel, or nothing: where a run is refused, that function does the
+/// work, or says what is wrong.
+///
+/// ```
+/// use lodestride_buffer::{Buffer, DType};
+/// use lodestride_kernels::PackedProduct;
+///
+/// let a = Buffer::from_vec(vec![1.0f64, 2.0, 3.0, 4.0])?;
+/// if let Some(product) = PackedProduct::find(DType::F64, [2, 2, 2]) {
+///     let (out, done) = Buffer::recycled_with(32, |out| product.run(&a, &a, out))?;
+///     assert!(done);
+///     assert_eq!(out.read()?.slice::<f64>(), [7.0, 10.0, 15.0, 22.0]);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct PackedProduct {
+    level: Level,
+    /// `F32` or `F64`.
+    dtype: DType,
+    /// Invariant: none is 0, and the product of the three is at most [`FEW`].
+    sizes: [usize; 3],
+}
+
+/// Multiply-adds up to which a product is done this way; those of larger ones take far longer than what is saved.
+const FEW: usize = 16 * 16 * 16;
+
+impl PackedProduct {
+    /// The product of matrices of `[m, k]` and `[k, n]` elements of a dtype, `sizes` being `m`, `k` and `n`; none where another
+    /// kernel is better.
+    #[inline]
+    pub fn find(dtype: DType, sizes: [usize; 3]) -> Option<PackedProduct> {
+        let [m, k, n] = sizes;
+        let level = Level::current();
+        let tiled = matches!(level.isa(), Isa::Avx2 | Isa::Avx512);
+        let work = m.saturating_mul(k).saturating_mul(n);
+        let float = matches!(dtype, DType::F32 | DType::F64);
+        let suits = tiled && float && (1..=FEW).contains(&work) && !is_thin(m, k, n);
+        suits.then_some(PackedProduct {
+            level,
+            dtype,
+            sizes,
+        })
+    }
+
+    /// Writes the product of the matrices in two buffers to an opened one. False, with nothing written, where a buffer is too
+    /// short or cannot be read.
+    #[inline]
+    pub fn run(self, a: &Buffer, b: &Buffer, mut out: WriteGuard<'_>) -> bool {
+        let ([m, k, n], size) = (self.sizes, self.dtype.size());
+        let fits = m * k * size <= a.len() && k * n * size <= b.len();
+        if !fits || m * n * size > out.buffer().len() {
+            return false;
+        }
+        let Some((left, right)) = open_both(a, b) else {
+            return false;
+        };
+        let (to, x) = (out.as_mut_ptr(), left.as_ptr());
+        let y = right.as_ref().unwrap_or(&left).as_ptr();
+        match self.dtype {
+            // SAFETY: the buffers are open until the end of this function and hold as many elements of the dtype as the
+            // matrices have, aligned; `out` is open for writing, so it is neither of those that are open for reading; no size
+            // is 0, and `find` saw an instruction set with tiles.
+            DType::F32 => unsafe { self.tiles::<f32>(to.cast(), x.cast(), y.cast()) },
+            // SAFETY: as above; there is no third dtype.
+            _ => unsafe { self.tiles::<f64>(to.cast(), x.cast(), y.cast()) },
+        }
+        true
+    }
+
+    /// # Safety
+    /// The pointers are valid for the elements of the matrices, `out` for writes; it overlaps neither input, and the level has
+    /// tiles.
+    #[inline]
+    unsafe fn tiles<C: TileFloat + Compute>(self, out: *mut C, a: *const C, b: *const C) {
+        let [m, k, n] = self.sizes;
+        // Sizes of matrices whose elements are few fit.
+        let (inner, columns) = (k.cast_signed(), n.cast_signed());
+        let (alpha, beta) = (C::ONE, C::ZERO);
+        let job = Job {
+            a,
+            b,
+            out,
+            m,
+            n,
+            k,
+            a_row: inner,
+            a_column: 1,
+            b_row: columns,
+            b_column: 1,
+            out_row: columns,
+            out_column: 1,
+            blend: Blend { alpha, beta },
+            room: std::ptr::null_mut(),
+        };
+        // SAFETY: the caller vouches for all of it; tiles take rows of `b` that are contiguous, and need no room.
+        unsafe { C::run(self.level, &job, Walk::Tiles) };
+    }
+}
+
+/// Whether a product is bound by reading one matrix, for which tiles are not best.
+#[inline]
+fn is_thin(m: usize, k: usize, n: usize) -> bool {
+    n == 1 || m <= THIN && k * n > TILED
+}
 
 /// `out = alpha * a b + beta * out` for operands of rank 2 whose shapes fit and whose dtype is that of `C`. Gives false,
 /// having done nothing, where another kernel is better, or `out` shares its buffer with an operand.
@@ -45,7 +155,7 @@ pub(crate) fn product<C: TileFloat + Compute>(
     ) else {
         return Ok(false);
     };
-    let thin = n == 1 || m <= THIN && k * n > TILED;
+    let thin = is_thin(m, k, n);
     let work = (m * n).saturating_mul(k);
     let is_small = work > 0 && is_small(level.isa(), work, k, b_row);
     let apart = !a.buffer().same_block(out.buffer()) && !b.buffer().same_block(out.buffer());

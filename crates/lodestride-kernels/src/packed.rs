@@ -10,7 +10,7 @@ use crate::dense::SMALL;
 use crate::isa::Level;
 use crate::op::{self, BinaryOp};
 use crate::table::BinaryKernel;
-use lodestride_buffer::{Buffer, DType, WriteGuard};
+use lodestride_buffer::{Buffer, DType, ReadGuard, WriteGuard};
 
 /// An operation on packed operands of one dtype in which it computes: elements from the start of their buffers, all of one
 /// shape and order.
@@ -66,13 +66,8 @@ impl Packed {
         if !self.suits(n) || n * size > x.len().min(y.len()) || n * room > out.buffer().len() {
             return false;
         }
-        let Ok(a) = x.read() else { return false };
-        // One guard opens a buffer for both.
-        let b = if y.same_block(x) {
-            None
-        } else {
-            let Ok(b) = y.read() else { return false };
-            Some(b)
+        let Some((a, b)) = open_both(x, y) else {
+            return false;
         };
         let (dst, a, b) = (
             out.as_mut_ptr(),
@@ -107,4 +102,19 @@ impl Packed {
         unsafe { kernel(n, dst, dst, b.as_ptr(), std::ptr::null()) };
         true
     }
+}
+
+/// Opens two buffers for reading; one guard opens a buffer for both.
+#[inline(always)]
+pub(crate) fn open_both<'b>(
+    x: &'b Buffer,
+    y: &'b Buffer,
+) -> Option<(ReadGuard<'b>, Option<ReadGuard<'b>>)> {
+    let a = x.read().ok()?;
+    let b = if y.same_block(x) {
+        None
+    } else {
+        Some(y.read().ok()?)
+    };
+    Some((a, b))
 }

@@ -110,12 +110,18 @@ impl NdArray {
 /// The shape arrays broadcast to.
 #[track_caller]
 pub(crate) fn common_shape(op: &'static str, inputs: &[&NdArray]) -> Result<Shape> {
-    let mut shape = Shape::from([0usize; 0]);
-    for input in inputs {
+    let Some((first, others)) = inputs.split_first() else {
+        return Ok(Shape::from([0usize; 0]));
+    };
+    let mut shape = first.shape().clone();
+    for input in others {
+        if *input.shape() == shape {
+            continue;
+        }
         shape = match broadcast_shapes(&shape, input.shape()) {
             Ok(shape) => shape,
             Err(_) => {
-                let (lhs, rhs) = (ArraySummary::of(inputs[0]), ArraySummary::of(input));
+                let (lhs, rhs) = (ArraySummary::of(first), ArraySummary::of(input));
                 return Err(ArrayError::new(ArrayErrorKind::Broadcast { op, lhs, rhs }));
             }
         };

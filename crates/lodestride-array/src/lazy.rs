@@ -45,7 +45,7 @@ pub struct Lazy<'a> {
 
 /// One node; operands are earlier nodes by number.
 #[derive(Clone, Copy)]
-enum Node<'a> {
+pub(crate) enum Node<'a> {
     Array(&'a NdArray),
     /// A weak number; only ever an operand of a binary operation, beside an expression with arrays.
     Number(Scalar),
@@ -181,6 +181,11 @@ impl<'a> Lazy<'a> {
         self
     }
 
+    /// Operands come before what uses them; the last is the expression itself.
+    pub(crate) fn nodes(&self) -> &[Node<'a>] {
+        &self.nodes
+    }
+
     /// The arrays of the expression, each once.
     pub(crate) fn arrays(&self) -> SmallVec<[&'a NdArray; 4]> {
         let mut arrays: SmallVec<[&'a NdArray; 4]> = SmallVec::new();
@@ -246,7 +251,7 @@ impl<'a> Lazy<'a> {
     #[track_caller]
     pub(crate) fn eval_as(&self, op: &'static str) -> Result<NdArray> {
         let arrays = self.arrays();
-        let program = self.program(op, &arrays).or_fail(op)?;
+        let program = self.compiled(op, &arrays).or_fail(op)?;
         let shape = common_shape(op, &arrays)?;
         let order = common_order(&arrays, &shape);
         let out = NdArray::recycled_ordered(op, result_dtype(&program), shape, order)?;
@@ -278,7 +283,7 @@ impl<'a> Lazy<'a> {
     #[track_caller]
     pub(crate) fn eval_into_as(&self, op: &'static str, out: &NdArray) -> Result<()> {
         let arrays = self.arrays();
-        let program = self.program(op, &arrays).or_fail(op)?;
+        let program = self.compiled(op, &arrays).or_fail(op)?;
         out.expect_output(op, &common_shape(op, &arrays)?, result_dtype(&program))?;
         run(op, &program, &arrays, out)
     }

@@ -33,7 +33,7 @@ impl Lazy<'_> {
     pub fn reduce(&self, op: ReduceOp, axes: impl Into<Axes>) -> Result<NdArray> {
         let name = op.name();
         let arrays = self.arrays();
-        let program = self.program(name, &arrays).or_fail(name)?;
+        let program = self.compiled(name, &arrays).or_fail(name)?;
         let shape = common_shape(name, &arrays)?;
         let axes = axes.into().resolve(shape.rank()).or_fail(name)?;
         let value = program.output_dtype(0).unwrap_or(DType::F32);

@@ -131,6 +131,7 @@ mod grow;
 #[cfg(feature = "ndarray")]
 mod interchange;
 mod lazy;
+mod lazy_cache;
 mod lazy_reduce;
 mod linalg;
 mod manager;

@@ -1,0 +1,214 @@
+//! Short ways through the library, of which users are to notice nothing but the time: small products of packed matrices, and
+//! programs of expressions that a thread keeps. What they give, and refuse, is what the general ways do.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use lodestride_array::kernels::{Isa, ReduceOp};
+use lodestride_array::{ArrayErrorKind, Checks, DType, Lazy, NdArray, Scalar, Workspace};
+use support::{counted, layouts};
+
+/// Small whole numbers, whose sums of products are exact in any order.
+fn whole(shape: [usize; 2], dtype: DType, seed: usize) -> NdArray {
+    let n = shape[0] * shape[1];
+    let values = (0..n).map(|i| ((i * 7 + seed * 3) % 11) as f64 - 5.0);
+    let array = NdArray::from_vec(values.collect(), shape).unwrap();
+    array.cast(dtype).unwrap()
+}
+
+fn product(a: &[f64], b: &[f64], [m, k, n]: [usize; 3]) -> Vec<f64> {
+    let mut out = vec![0.0; m * n];
+    for (i, j, p) in (0..m).flat_map(|i| (0..n).flat_map(move |j| (0..k).map(move |p| (i, j, p)))) {
+        out[i * n + j] += a[i * k + p] * b[p * n + j];
+    }
+    out
+}
+
+fn numbers(array: &NdArray) -> Vec<f64> {
+    array.cast(DType::F64).unwrap().to_vec().unwrap()
+}
+
+#[test]
+fn small_products_give_what_plain_loops_give() {
+    const SIZES: [usize; 8] = [0, 1, 2, 3, 4, 8, 9, 17];
+    let (mut cases, mut failed) = (0, Vec::new());
+    let sizes = SIZES
+        .iter()
+        .flat_map(|&m| SIZES.iter().map(move |&k| (m, k)));
+    for (m, k, n) in sizes.flat_map(|(m, k)| SIZES.iter().map(move |&n| (m, k, n))) {
+        for dtype in [DType::F32, DType::F64, DType::I32] {
+            let (a, b) = (whole([m, k], dtype, 1), whole([k, n], dtype, 2));
+            let expected = product(&numbers(&a), &numbers(&b), [m, k, n]);
+            // In place as it is, and as the first rows of a larger array.
+            let larger = NdArray::concat(&[&b, &b], 0).unwrap();
+            let second = larger.get(&lodestride_array::s![k.., ..]).unwrap();
+            for (name, right) in [("packed", &b), ("second half", &second)] {
+                let found = a.matmul(right).unwrap();
+                let same = found.shape()[..] == [m, n] && numbers(&found) == expected;
+                if !same || found.dtype() != dtype || found.is_view() {
+                    failed.push(format!("{dtype} [{m}, {k}] [{k}, {n}], {name}: {found:?}"));
+                }
+                cases += 1;
+            }
+        }
+    }
+    println!("{cases} products");
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+#[test]
+fn small_products_of_any_layout_and_of_one_array() {
+    let mut failed = Vec::new();
+    let a = whole([5, 5], DType::F32, 3);
+    let expected = product(&numbers(&a), &numbers(&a), [5, 5, 5]);
+    for (left, x) in layouts(&a).unwrap() {
+        for (right, y) in layouts(&a).unwrap() {
+            if numbers(&x.mmul(&y).unwrap()) != expected {
+                failed.push(format!("{left} and {right}"));
+            }
+        }
+        if numbers(&x.mmul(&x).unwrap()) != expected {
+            failed.push(format!("{left} and itself"));
+        }
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+    // Different dtypes are promoted.
+    let mixed = a.matmul(&a.cast(DType::F64).unwrap()).unwrap();
+    assert_eq!((mixed.dtype(), numbers(&mixed)), (DType::F64, expected));
+}
+
+#[test]
+fn small_products_go_through_the_door() {
+    let a = whole([4, 4], DType::F32, 1);
+    let workspace = Workspace::new("SHORT");
+    let (inside, leaked) = workspace
+        .scope(|_| {
+            let inside = a.mmul(&a).unwrap();
+            assert_eq!(
+                numbers(&inside),
+                numbers(&a.mmul(&a.dup().unwrap()).unwrap())
+            );
+            (inside.is_attached(), inside)
+        })
+        .unwrap();
+    assert!(inside);
+    for (x, y) in [(&leaked, &a), (&a, &leaked), (&leaked, &leaked)] {
+        let error = x.mmul(y).unwrap_err();
+        assert!(
+            error.to_string().contains("leaked workspace pointer"),
+            "{error}"
+        );
+    }
+    {
+        let _writer = a.view_mut::<f32>().unwrap();
+        let error = a.mmul(&whole([4, 4], DType::F32, 2)).unwrap_err();
+        assert!(
+            matches!(error.kind(), ArrayErrorKind::Kernel { .. }),
+            "{error}"
+        );
+    }
+    let b = whole([3, 4], DType::F32, 1);
+    let error = a.mmul(&b).unwrap_err();
+    assert!(
+        matches!(error.kind(), ArrayErrorKind::MatrixProduct { .. }),
+        "{error}"
+    );
+    let nan = NdArray::full([4, 4], f32::NAN).unwrap();
+    let watched = Checks::none().nan(true).scope(|| a.mmul(&nan));
+    assert!(matches!(
+        watched.unwrap_err().kind(),
+        ArrayErrorKind::NotFinite(_)
+    ));
+}
+
+/// Expressions that differ from another in one respect each, with what the single operations give.
+fn expressions<'a>(x: &'a NdArray, y: &'a NdArray, int: &'a NdArray) -> Vec<(Lazy<'a>, NdArray)> {
+    let mut all = vec![
+        (x.lazy() * x, x.mul(x)),
+        (x.lazy() * y, x.mul(y)),
+        (y.lazy() * x, y.mul(x)),
+        (x.lazy() - y, x.sub(y)),
+        (y.lazy() - x, y.sub(x)),
+        (x.lazy() / 0.0, x.div(0.0)),
+        (x.lazy() / -0.0, x.div(-0.0)),
+        (int.lazy() + 1, int.add(1)),
+        (int.lazy() + 1.0, int.add(1.0)),
+        (int.lazy() + true, int.add(true)),
+        (int.lazy() + 2, int.add(2)),
+        (int.lazy() * x, int.mul(x)),
+        (x.lazy().sqrt(), x.sqrt()),
+        (x.lazy().exp(), x.exp()),
+        (x.lazy().cast(DType::F64), x.cast(DType::F64)),
+        (x.lazy().cast(DType::I32), x.cast(DType::I32)),
+    ];
+    for nan in [f64::NAN, -f64::NAN] {
+        all.push((x.lazy() + nan, x.add(nan)));
+    }
+    // Larger than what is kept.
+    let (mut long, mut single) = (x.lazy(), x.dup());
+    for _ in 0..40 {
+        long = long + y;
+        single = single.and_then(|sum| sum.add(y));
+    }
+    all.push((long, single));
+    let all = all.into_iter();
+    all.map(|(lazy, single)| (lazy, single.unwrap())).collect()
+}
+
+#[test]
+fn expressions_that_are_alike_are_not_mixed_up() {
+    let x = counted(&[3, 4]).add(1.0).unwrap();
+    let y = x.mul(0.5).unwrap().add(3.0).unwrap();
+    let int = NdArray::arange(0, 12, 1).unwrap().cast(DType::I32).unwrap();
+    let int = int.reshape([3, 4]).unwrap();
+    let mut failed = Vec::new();
+    for isa in [Isa::detect(), Isa::Baseline, Isa::detect()] {
+        isa.select();
+        let all = expressions(&x, &y, &int);
+        // Twice in a row, in order and backwards.
+        let order = (0..all.len()).chain((0..all.len()).rev());
+        for at in order.flat_map(|at| [at, at]) {
+            let (lazy, single) = &all[at];
+            let found = lazy.eval().unwrap();
+            let bits = |array: &NdArray| array.to_bytes().unwrap();
+            if found.dtype() != single.dtype() || bits(&found) != bits(single) {
+                failed.push(format!("{at} on {isa}: {found:?} and not {single:?}"));
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+#[test]
+fn one_expression_of_any_shapes_layouts_and_memory() {
+    let row = NdArray::from([1.0f32, 2.0, 3.0]);
+    for turn in 0..3 {
+        for shape in [[2usize, 3], [5, 3], [1, 3]] {
+            let a = counted(&shape).add(turn).unwrap();
+            for (name, a) in layouts(&a).unwrap() {
+                let found = ((a.lazy() - &row) * &a).eval().unwrap();
+                let single = a.sub(&row).unwrap().mul(&a).unwrap();
+                assert_eq!(found, single, "{shape:?}, {name}");
+                let sum = (a.lazy() * &row).reduce(ReduceOp::Sum, 0).unwrap();
+                assert_eq!(
+                    sum,
+                    a.mul(&row).unwrap().sum(0).unwrap(),
+                    "{shape:?}, {name}"
+                );
+            }
+        }
+    }
+    // What a kept program is given is looked at anew.
+    let workspace = Workspace::new("SHORT");
+    let leaked = workspace.scope(|_| row.dup().unwrap()).unwrap();
+    let again = |a: &NdArray| (a.lazy() * 2.0).eval();
+    assert!(again(&row).is_ok());
+    let error = again(&leaked).unwrap_err();
+    assert!(
+        error.to_string().contains("leaked workspace pointer"),
+        "{error}"
+    );
+    let narrow = NdArray::from([1u8]);
+    let add = |number: i64| (narrow.lazy() + Scalar::Int(number)).eval();
+    assert!(add(1).is_ok() && add(300).is_err() && add(300).is_err() && add(1).is_ok());
+}

@@ -82,6 +82,9 @@ xflags::xflags! {
             optional --only only: String
         }
 
+        /// Arrays to and from NumPy and PyTorch by DLPack, under the interpreter that LODESTRIDE_PEERS_PYTHON names.
+        cmd interchange {}
+
         /// Model-checks the lock-free parts of lodestride-buffer: every interleaving of its atomics, with loom.
         cmd loom {}
 

@@ -16,6 +16,7 @@ mod dependencies;
 mod doctor;
 mod flags;
 mod instructions;
+mod interchange;
 mod loom;
 mod measure;
 mod readme;
@@ -51,6 +52,7 @@ fn run(command: &XtaskCmd) -> Outcome {
         XtaskCmd::Doctor(flags) => doctor::run(flags.features.as_deref()),
         XtaskCmd::Sanitize(flags) => sanitize::run(flags.only.as_deref()),
         XtaskCmd::Instructions(flags) => instructions::run(flags.record),
+        XtaskCmd::Interchange(_) => interchange::run(),
         XtaskCmd::Loom(_) => loom::run(),
         XtaskCmd::Data(flags) => data::run(&flags.from),
     }

@@ -9,7 +9,8 @@ use std::fs;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
-use std::thread::available_parallelism;
+use std::sync::mpsc;
+use std::thread::{self, available_parallelism};
 
 use crate::bars::Bars;
 use crate::contest::Failure;
@@ -145,6 +146,10 @@ fn measure(options: Options, cleared: &str) -> Result<(), Failure> {
     let machine = Machine::look(cleared, all.unwrap_or_else(cores))?;
     println!("{machine}");
     let threads = machine.threads;
+    // A program that computes soon has a pool, and a process of one thread needs no locked exchanges: so there is another thread
+    // from the first row on, whichever rows are chosen.
+    let (_pool, parked) = mpsc::channel::<()>();
+    thread::spawn(move || parked.recv());
     let peers = if options.peers {
         Peer::start_all(threads)?
     } else {

@@ -102,6 +102,9 @@ fn slices_leave_out_a_broken_last_element() {
 #[test]
 fn vectors_are_copied_or_adopted() {
     for len in [0_usize, 3, 100_000, 1 << 20] {
+        if cfg!(miri) && len > 10_000 {
+            continue;
+        }
         let elements: Vec<f32> = (0..len).map(|index| index as f32).collect();
         let buffer = Buffer::from_vec(elements.clone()).unwrap();
         assert_eq!(buffer.read().unwrap().slice::<f32>(), elements);
@@ -120,7 +123,7 @@ fn vectors_are_copied_or_adopted() {
 #[test]
 fn vectors_go_into_the_open_workspace() {
     let workspace = Workspace::new("VECTORS");
-    for len in [3, 100_000] {
+    for len in [3, if cfg!(miri) { 1_000 } else { 100_000 }] {
         let elements: Vec<f32> = (0..len).map(|index| index as f32).collect();
         let buffer = workspace
             .scope(|_| {

@@ -1,9 +1,5 @@
 //! How many threads an operation may use, and from which size on.
 
-#[cfg(feature = "rayon")]
-use std::env;
-#[cfg(feature = "rayon")]
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// 0 until set: as many as the pool has.
@@ -66,15 +62,8 @@ pub fn threads() -> usize {
     if limit == 0 { pool } else { limit.min(pool) }
 }
 
-/// The threads of the pool, which is made by the first who asks. One of a single thread is never made: the operation would have
-/// waited for it, and a process that has one thread needs no locked instructions.
 #[cfg(feature = "rayon")]
 fn pool_threads() -> usize {
-    static ONE: OnceLock<bool> = OnceLock::new();
-    let is_one = || env::var("RAYON_NUM_THREADS").is_ok_and(|threads| threads.trim() == "1");
-    if rayon::current_thread_index().is_none() && *ONE.get_or_init(is_one) {
-        return 1;
-    }
     rayon::current_num_threads()
 }
 

@@ -65,10 +65,14 @@ mod shuffle;
 mod small;
 #[cfg(target_arch = "x86_64")]
 mod sort_avx512;
+mod sort_float;
 mod sort_key;
 mod sort_lines;
+#[cfg(target_arch = "x86_64")]
+mod sort_network;
 mod sort_order;
 mod sort_radix;
+mod sort_runs;
 mod sort_select;
 mod sort_share;
 mod spread;

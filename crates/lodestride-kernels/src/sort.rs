@@ -4,17 +4,18 @@
 //! first there. Every result is the same at any number of threads and on any machine.
 
 use lodestride_buffer::{Argument, DType};
-use lodestride_shape::Shape;
+use lodestride_shape::{Order, Shape};
 
 use crate::door;
 use crate::error::{KernelError, Result};
-use crate::isa::{Arch, Level, Task};
 use crate::operand::Operand;
 use crate::row_copy::with_unit;
+use crate::sort_float::sort_floats;
 use crate::sort_key::{Coding, Key};
 use crate::sort_lines::{Block, Blocks, Lines, Scratch, fill_lines};
 use crate::sort_order::order;
-use crate::sort_radix::sort_above;
+use crate::sort_radix::{MANY, sort_above};
+use crate::sort_runs::mark_starts;
 use crate::sort_select::{SHORT, first, order_around, partition_at};
 use crate::sort_share::each_chunk;
 
@@ -106,20 +107,28 @@ fn sort_block<K: Key>(
     let scratch = scratch.slice::<K>();
     let together = (TOGETHER / len).max(1) * len;
     for lines in block.keys.chunks_mut(together) {
-        coded(coding, lines, block.parts, |lines| {
-            for line in lines.chunks_exact_mut(len) {
-                sort_above(line, scratch, 0, block.parts);
-            }
-        });
+        sort_lines(coding, lines, len, scratch, block.parts);
     }
     Ok(())
 }
 
-/// Calls `work` with the values as keys, and makes them values again.
-fn coded<K: Key>(coding: Coding, values: &mut [K], parts: usize, work: impl FnOnce(&mut [K])) {
-    each_chunk(values, parts, |keys| coding.encode(keys));
-    work(values);
-    each_chunk(values, parts, |keys| coding.decode(keys));
+fn sort_lines<K: Key>(
+    coding: Coding,
+    lines: &mut [K],
+    len: usize,
+    scratch: &mut [K],
+    parts: usize,
+) {
+    // Several threads divide a long line by its keys.
+    let is_shared = parts > 1 && len > MANY;
+    if !is_shared && sort_floats(coding, lines, len, scratch) {
+        return;
+    }
+    each_chunk(lines, parts, |values| coding.encode(values));
+    for line in lines.chunks_exact_mut(len) {
+        sort_above(line, scratch, 0, parts);
+    }
+    each_chunk(lines, parts, |keys| coding.decode(keys));
 }
 
 /// Equal values that differ keep their order: sorts positions and moves the values after them.
@@ -255,13 +264,11 @@ pub fn partition(x: Operand<'_>, axis: usize, kth: &[usize], out: Operand<'_>) -
             let mut scratch = scratch.open(OP)?;
             let scratch = scratch.slice::<K>();
             for line in block.keys.chunks_exact_mut(len) {
-                coded(coding, line, block.parts, |line| {
-                    if sorts_instead::<K>(len, &kth) {
-                        sort_above(line, scratch, 0, block.parts);
-                    } else {
-                        partition_at(line, &kth, scratch, block.parts);
-                    }
-                });
+                if !sorts_instead::<K>(len, &kth) {
+                    partition_at(coding, line, &kth, scratch, block.parts);
+                } else {
+                    sort_lines(coding, line, len, scratch, block.parts);
+                }
             }
             Ok(())
         })
@@ -408,35 +415,23 @@ pub fn run_starts(x: Operand<'_>, starts: Operand<'_>) -> Result<()> {
     const OP: &str = "unique";
     check(OP, x, 0, starts, x.shape())?;
     check_dtype(OP, Argument::Z, starts, DType::Bool)?;
-    let lines = Lines::copy_of(OP, x, 0, x.dtype())?;
     let coding = Coding::new(x.dtype(), false);
+    let is_apart = !x.buffer().same_block(starts.buffer());
+    let copy = if is_apart && x.layout().is_contiguous(Order::C) {
+        None
+    } else {
+        Some(Lines::copy_of(OP, x, 0, x.dtype())?)
+    };
     with_unit!(x.dtype(), K => fill_lines::<u8>(OP, None, starts, 0, |starts| {
-        let mut keys = lines.open(OP)?;
-        let keys = keys.slice::<K>();
-        coding.rank(keys);
-        Level::current().run(Starts { keys, starts });
+        if let Some(lines) = &copy {
+            mark_starts::<K>(coding, lines.open(OP)?.slice(), starts);
+        } else {
+            let guard = x.read(OP, Argument::X)?;
+            let first = x.layout().offset();
+            mark_starts::<K>(coding, &guard.slice()[first..first + starts.len()], starts);
+        }
         Ok(())
     }))
-}
-
-struct Starts<'a, K> {
-    keys: &'a [K],
-    starts: &'a mut [u8],
-}
-
-impl<K: Key> Task for Starts<'_, K> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arch>(self) {
-        let Some((first, rest)) = self.starts.split_first_mut() else {
-            return;
-        };
-        *first = 1;
-        for (start, pair) in rest.iter_mut().zip(self.keys.windows(2)) {
-            *start = u8::from(pair[0] != pair[1]);
-        }
-    }
 }
 
 /// Refuses an axis that is not there, and an output of another shape.

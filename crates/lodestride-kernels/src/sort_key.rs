@@ -43,15 +43,34 @@ pub(crate) trait Key:
         false
     }
 
+    /// Whether there is a [`sort_floats`](Self::sort_floats) in this process.
+    fn has_float_vectors() -> bool {
+        false
+    }
+
+    /// Sorts the bits of floats by `<`, NaN not among them, where there are vector instructions for it.
+    fn sort_floats(_numbers: &mut [Self]) -> bool {
+        false
+    }
+
     /// Moves the keys below `pivot` to the front, both sides in their order, by vector instructions: how many there are;
     /// `None` where nothing was done.
     fn partition_vectors(_keys: &mut [Self], _scratch: &mut [Self], _pivot: Self) -> Option<usize> {
         None
     }
+
+    /// As [`partition_vectors`](Self::partition_vectors), of the bits of floats by `<`.
+    fn partition_floats(
+        _values: &mut [Self],
+        _scratch: &mut [Self],
+        _pivot: Self,
+    ) -> Option<usize> {
+        None
+    }
 }
 
 macro_rules! keys {
-    ($($key:ty, $signed:ty $(, $vectors:ident)?;)*) => {$(
+    ($($key:ty, $signed:ty $(, $vectors:ident $floats:ident)?;)*) => {$(
         impl Key for $key {
             const BITS: u32 = <$key>::BITS;
             const ZERO: Self = 0;
@@ -73,6 +92,22 @@ macro_rules! keys {
                     crate::sort_avx512::$vectors::try_sort(keys)
                 }
                 #[cfg(target_arch = "x86_64")]
+                fn has_float_vectors() -> bool {
+                    crate::sort_avx512::is_available()
+                }
+                #[cfg(target_arch = "x86_64")]
+                fn sort_floats(numbers: &mut [Self]) -> bool {
+                    crate::sort_avx512::$floats::try_sort(numbers)
+                }
+                #[cfg(target_arch = "x86_64")]
+                fn partition_floats(
+                    values: &mut [Self],
+                    scratch: &mut [Self],
+                    pivot: Self,
+                ) -> Option<usize> {
+                    crate::sort_avx512::$floats::try_partition(values, scratch, pivot)
+                }
+                #[cfg(target_arch = "x86_64")]
                 fn partition_vectors(
                     keys: &mut [Self],
                     scratch: &mut [Self],
@@ -84,7 +119,7 @@ macro_rules! keys {
         }
     )*};
 }
-keys!(u8, i8; u16, i16; u32, i32, narrow; u64, i64, wide;);
+keys!(u8, i8; u16, i16; u32, i32, narrow narrow_floats; u64, i64, wide wide_floats;);
 
 /// How the bits of a dtype become keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,9 +153,29 @@ impl Coding {
         Self { kind, descending }
     }
 
+    pub(crate) fn is_descending(self) -> bool {
+        self.descending
+    }
+
+    pub(crate) fn is_float(self) -> bool {
+        matches!(self.kind, Kind::Float(_))
+    }
+
+    pub(crate) fn is_bool(self) -> bool {
+        self.kind == Kind::Bool
+    }
+
+    /// The sign bit of floats and their infinity; without effect on other values, no bit and the largest number.
+    pub(crate) fn sign_and_infinity<K: Key>(self) -> (K, K) {
+        match self.kind {
+            Kind::Float(mantissa) => (K::SIGN, infinity(mantissa)),
+            _ => (K::ZERO, K::MAX),
+        }
+    }
+
     /// Whether equal keys always are equal bits: not where -0.0 and 0.0, or one NaN and another, are tied.
     pub(crate) fn is_exact(self) -> bool {
-        !matches!(self.kind, Kind::Float(_))
+        !self.is_float()
     }
 
     /// The key that [`rank`](Self::rank) gives every NaN, above those of all numbers in ascending order.
@@ -152,13 +207,15 @@ impl Coding {
             Kind::Unsigned if !self.descending => {}
             Kind::Unsigned => each(values, move |v| v ^ mask),
             Kind::Signed => each(values, move |v| v ^ (K::SIGN ^ mask)),
-            Kind::Float(mantissa) => {
-                let nans = K::from_u64((1 << mantissa) - 1);
-                each(values, move |v| {
-                    (v ^ (v.sign_mask() | K::SIGN)).minus(nans) ^ mask
-                });
-            }
+            Kind::Float(mantissa) => each(values, self.float_key(mantissa)),
         }
+    }
+
+    /// The key of a float with so many mantissa bits.
+    pub(crate) fn float_key<K: Key>(self, mantissa: u32) -> impl Fn(K) -> K + Copy {
+        let mask = self.mask::<K>();
+        let nans = K::from_u64((1 << mantissa) - 1);
+        move |v| (v ^ (v.sign_mask() | K::SIGN)).minus(nans) ^ mask
     }
 
     /// The values of keys made by [`encode`](Self::encode).
@@ -193,7 +250,8 @@ impl Coding {
     }
 }
 
-fn infinity<K: Key>(mantissa: u32) -> K {
+/// Above that are the magnitudes of NaNs.
+pub(crate) fn infinity<K: Key>(mantissa: u32) -> K {
     K::from_u64((K::SIGN.to_u64() - 1) >> mantissa << mantissa)
 }
 

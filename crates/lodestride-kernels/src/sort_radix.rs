@@ -12,7 +12,7 @@ pub(crate) fn sort_above<K: Key>(keys: &mut [K], scratch: &mut [K], low: u32, pa
     if keys.len() < 2 || (keys.len() <= FEW && K::sort_vectors(keys)) {
         return;
     }
-    if let Some(descends) = monotone(keys) {
+    if let Some(descends) = is_in_order(keys, |key| key) {
         if descends {
             keys.reverse();
         }
@@ -28,22 +28,23 @@ pub(crate) fn sort_above<K: Key>(keys: &mut [K], scratch: &mut [K], low: u32, pa
     }
 }
 
-/// Whether the keys ascend (`Some(false)`) or strictly descend (`Some(true)`). Looks no further than the first break.
-fn monotone<K: Key>(keys: &[K]) -> Option<bool> {
-    let descends = keys[0] > keys[1];
+/// Whether the keys of values ascend (`Some(false)`) or strictly descend (`Some(true)`). Looks no further than the first
+/// break.
+pub(crate) fn is_in_order<K: Key>(values: &[K], key: impl Fn(K) -> K) -> Option<bool> {
+    let descends = key(values[0]) > key(values[1]);
     let broken = if descends {
-        keys.windows(2).any(|pair| pair[0] <= pair[1])
+        values.windows(2).any(|pair| key(pair[0]) <= key(pair[1]))
     } else {
-        keys.windows(2).any(|pair| pair[0] > pair[1])
+        values.windows(2).any(|pair| key(pair[0]) > key(pair[1]))
     };
     (!broken).then_some(descends)
 }
 
 /// Up to this many keys the standard library's sort is faster than passes with their tables.
-const FEW: usize = 96;
+pub(crate) const FEW: usize = 96;
 
 /// From this many keys on, fewer passes over wider digits pay for their larger tables.
-const MANY: usize = 1 << 16;
+pub(crate) const MANY: usize = 1 << 16;
 
 /// Sorts keys that are in no order, on this thread.
 fn sort_run<K: Key>(keys: &mut [K], scratch: &mut [K], low: u32) {
@@ -125,7 +126,7 @@ const GROUPS: usize = 64;
 /// divides the keys, which then are few different ones.
 fn split<K: Key>(keys: &mut [K], scratch: &mut [K], low: u32, parts: usize) -> bool {
     let groups = parts.max(2).next_power_of_two().min(GROUPS);
-    let sample = sample(keys, groups * SAMPLE);
+    let sample = sample(keys, groups * SAMPLE, |key| key);
     let mut pivots: Vec<K> = sample.iter().copied().step_by(SAMPLE).collect();
     pivots.dedup();
     // The smallest key divides nothing.

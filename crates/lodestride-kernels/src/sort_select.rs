@@ -1,9 +1,12 @@
 //! Order statistics without sorting everything: the k-th key, partitions around it, the k first.
 
+use std::ops::Range;
+
 use smallvec::SmallVec;
 
-use crate::sort_key::Key;
-use crate::sort_share::{divide, sample};
+use crate::sort_float::{ascending, float_key, has_vectors, is_ordered, partition_floats};
+use crate::sort_key::{Coding, Key};
+use crate::sort_share::{Partition, divide, each_chunk, partition_keys, sample};
 
 /// Up to this many keys sorting is no slower than selecting, which then is left to the standard library.
 pub(crate) const SHORT: usize = 1 << 12;
@@ -20,7 +23,7 @@ const MARGIN: usize = 96;
 /// The `k`-th smallest key; `scratch` is as long as `keys`.
 pub(crate) fn nth<K: Key>(keys: &[K], k: usize, scratch: &mut [K]) -> K {
     if keys.len() > SHORT {
-        let (low, high) = bracket(keys, k);
+        let (low, high) = bracket(keys, k, |key| key);
         let found = gather(keys, low, high, scratch);
         if let Some(k) = k.checked_sub(found.below).filter(|&k| k < found.inside) {
             if low == high {
@@ -34,10 +37,10 @@ pub(crate) fn nth<K: Key>(keys: &[K], k: usize, scratch: &mut [K]) -> K {
     *scratch.select_nth_unstable(k).1
 }
 
-/// Two keys that the `k`-th very probably lies between, by a sample at even distances.
-fn bracket<K: Key>(keys: &[K], k: usize) -> (K, K) {
-    let sample = sample(keys, SAMPLE);
-    let at = (k as f64 / keys.len() as f64 * SAMPLE as f64) as usize;
+/// Two keys that the one of the `k`-th value very probably lies between, by a sample at even distances.
+fn bracket<K: Key>(values: &[K], k: usize, key: impl Fn(K) -> K) -> (K, K) {
+    let sample = sample(values, SAMPLE, key);
+    let at = (k as f64 / values.len() as f64 * SAMPLE as f64) as usize;
     let low = at.checked_sub(MARGIN).map_or(K::ZERO, |at| sample[at]);
     let high = sample.get(at + MARGIN).copied().unwrap_or(K::MAX);
     (low, high)
@@ -76,38 +79,110 @@ pub(crate) fn nth_and_next<K: Key>(keys: &[K], k: usize, scratch: &mut [K]) -> (
     (key, next)
 }
 
-/// Moves keys so that each of the ascending places `kth` has the key it has when sorted, the smaller ones before it and the
-/// larger behind it; on the calling thread and up to `parts - 1` others.
-pub(crate) fn partition_at<K: Key>(keys: &mut [K], kth: &[usize], scratch: &mut [K], parts: usize) {
+/// Moves values so that each of the ascending places `kth` has the value it has when sorted, the smaller ones before it and
+/// the larger behind it; on the calling thread and up to `parts - 1` others.
+pub(crate) fn partition_at<K: Key>(
+    coding: Coding,
+    values: &mut [K],
+    kth: &[usize],
+    scratch: &mut [K],
+    parts: usize,
+) {
+    let is_coded = !has_vectors::<K>(coding);
+    let settle = if is_coded { settle } else { settle_floats };
+    if is_coded {
+        each_chunk(values, parts, |values| coding.encode(values));
+    }
     let mut start = 0;
     for &k in kth {
-        settle(&mut keys[start..], k - start, scratch, parts);
+        settle(&mut values[start..], k - start, scratch, parts);
         start = k + 1;
+    }
+    if is_coded {
+        each_chunk(values, parts, |keys| coding.decode(keys));
     }
 }
 
-/// [`partition_at`] one place: what is certainly before it and behind it is moved there, until little is left.
+/// [`settle`] for floats, most of which are moved as they are, without making keys of them and floats again.
+fn settle_floats<K: Key>(mut values: &mut [K], mut k: usize, scratch: &mut [K], parts: usize) {
+    let coding = ascending::<K>();
+    if values.len() > SHORT {
+        let limits = bracket(values, k, float_key(coding));
+        let mut pivots = pivots(limits);
+        coding.decode(&mut pivots);
+        if pivots.iter().all(|&pivot| is_ordered(pivot)) {
+            match narrow(values, k, scratch, parts, limits, &pivots, partition_floats) {
+                Step::Settled => return,
+                Step::Stuck => {}
+                Step::Inside(inside) => {
+                    k -= inside.start;
+                    values = &mut values[inside];
+                }
+            }
+        }
+    }
+    each_chunk(values, parts, |values| coding.encode(values));
+    settle(values, k, scratch, parts);
+    each_chunk(values, parts, |keys| coding.decode(keys));
+}
+
+/// Settles one place of keys: what is certainly before it and behind it is moved there, until little is left.
 fn settle<K: Key>(mut keys: &mut [K], mut k: usize, scratch: &mut [K], parts: usize) {
     while keys.len() > SHORT {
-        let (low, high) = bracket(keys, k);
-        let mut pivots: SmallVec<[K; 2]> = SmallVec::new();
-        pivots.extend((low > K::ZERO).then_some(low));
-        pivots.extend((high < K::MAX).then(|| high.plus(K::from_u64(1))));
-        let parts = if keys.len() > SHARED { parts } else { 1 };
-        let ends = divide(keys, scratch, &pivots, parts);
-        let group = ends.partition_point(|&end| end <= k);
-        let start = if group == 0 { 0 } else { ends[group - 1] };
-        let is_inside = group == usize::from(low > K::ZERO);
-        if is_inside && low == high {
-            return;
+        let limits = bracket(keys, k, |key| key);
+        let pivots = pivots(limits);
+        match narrow(keys, k, scratch, parts, limits, &pivots, partition_keys) {
+            Step::Settled => return,
+            Step::Stuck => break,
+            Step::Inside(inside) => {
+                k -= inside.start;
+                keys = &mut keys[inside];
+            }
         }
-        if ends[group] - start == keys.len() {
-            break;
-        }
-        keys = &mut keys[start..ends[group]];
-        k -= start;
     }
     keys.select_nth_unstable(k);
+}
+
+/// The keys that divide what is before a bracket, in it, and behind it.
+fn pivots<K: Key>((low, high): (K, K)) -> SmallVec<[K; 2]> {
+    let mut pivots = SmallVec::new();
+    pivots.extend((low > K::ZERO).then_some(low));
+    pivots.extend((high < K::MAX).then(|| high.plus(K::from_u64(1))));
+    pivots
+}
+
+/// What came of dividing values at a bracket.
+enum Step {
+    /// The place has its value.
+    Settled,
+    /// All values are in one group.
+    Stuck,
+    /// Where the values are that the place's one is among.
+    Inside(Range<usize>),
+}
+
+/// Divides values at the pivots of a bracket of their keys, and finds the group of the `k`-th.
+fn narrow<K: Key>(
+    values: &mut [K],
+    k: usize,
+    scratch: &mut [K],
+    parts: usize,
+    (low, high): (K, K),
+    pivots: &[K],
+    partition: Partition<K>,
+) -> Step {
+    let parts = if values.len() > SHARED { parts } else { 1 };
+    let ends = divide(values, scratch, pivots, parts, partition);
+    let group = ends.partition_point(|&end| end <= k);
+    let start = if group == 0 { 0 } else { ends[group - 1] };
+    let is_inside = group == usize::from(low > K::ZERO);
+    if is_inside && low == high {
+        Step::Settled
+    } else if ends[group] - start == values.len() {
+        Step::Stuck
+    } else {
+        Step::Inside(start..ends[group])
+    }
 }
 
 /// The positions of keys around the `k`-th: smaller ones, equal ones, larger ones, each group in its order.

@@ -17,21 +17,26 @@ pub(crate) fn each_chunk<K: Send>(keys: &mut [K], parts: usize, work: impl Fn(&m
     threads::for_each_part(keys.chunks_mut(share), work);
 }
 
+/// Moves the keys below a pivot to the front, both sides in their order; how many there are. The scratch memory is as long as
+/// the keys.
+pub(crate) type Partition<K> = fn(&mut [K], &mut [K], K) -> usize;
+
 /// Moves keys so that those below the first of the ascending `pivots` come first, then those below the second, .., each
-/// group in its order; where the groups end. `scratch` is as long as `keys`.
+/// group in its order; where the groups end. `scratch` is as long as `keys`, `partition` tells what is below.
 pub(crate) fn divide<K: Key>(
     keys: &mut [K],
     scratch: &mut [K],
     pivots: &[K],
     parts: usize,
+    partition: Partition<K>,
 ) -> Vec<usize> {
     let groups = pivots.len() + 1;
     if parts == 1 {
         let mut counts = vec![0; groups];
-        divide_chunk(keys, scratch, pivots, &mut counts);
+        divide_chunk(keys, scratch, pivots, &mut counts, partition);
         return ends(&counts, groups);
     }
-    let ends = divide_aside(keys, scratch, pivots, parts);
+    let ends = divide_aside(keys, scratch, pivots, parts, partition);
     let share = share_of(keys, parts);
     let chunks = keys.chunks_mut(share).zip(scratch.chunks(share));
     threads::for_each_part(chunks, |(keys, scratch)| {
@@ -48,7 +53,7 @@ pub(crate) fn divide_and<K: Key>(
     parts: usize,
     work: impl Fn(&mut [K], &mut [K]) + Sync,
 ) {
-    let ends = divide_aside(keys, scratch, pivots, parts);
+    let ends = divide_aside(keys, scratch, pivots, parts, partition_keys);
     let mut groups = Vec::with_capacity(ends.len());
     let mut start = 0;
     for end in ends {
@@ -69,6 +74,7 @@ fn divide_aside<K: Key>(
     scratch: &mut [K],
     pivots: &[K],
     parts: usize,
+    partition: Partition<K>,
 ) -> Vec<usize> {
     let groups = pivots.len() + 1;
     let share = share_of(keys, parts);
@@ -76,7 +82,7 @@ fn divide_aside<K: Key>(
     let chunks = keys.chunks_mut(share).zip(scratch.chunks_mut(share));
     let chunks = chunks.zip(counts.chunks_mut(groups));
     threads::for_each_part(chunks, |((keys, scratch), counts)| {
-        divide_chunk(keys, scratch, pivots, counts);
+        divide_chunk(keys, scratch, pivots, counts, partition);
     });
     let mut pieces = Vec::with_capacity(counts.len());
     let mut rest = &mut scratch[..keys.len()];
@@ -110,7 +116,13 @@ fn ends(counts: &[usize], groups: usize) -> Vec<usize> {
 }
 
 /// Divides keys in place on this thread; how many there are of each group.
-fn divide_chunk<K: Key>(keys: &mut [K], scratch: &mut [K], pivots: &[K], counts: &mut [usize]) {
+fn divide_chunk<K: Key>(
+    keys: &mut [K],
+    scratch: &mut [K],
+    pivots: &[K],
+    counts: &mut [usize],
+    partition: Partition<K>,
+) {
     let middle = pivots.len() / 2;
     let Some(&pivot) = pivots.get(middle) else {
         counts[0] = keys.len();
@@ -119,12 +131,13 @@ fn divide_chunk<K: Key>(keys: &mut [K], scratch: &mut [K], pivots: &[K], counts:
     let below = partition(keys, scratch, pivot);
     let (keys, more_keys) = keys.split_at_mut(below);
     let (counts, more_counts) = counts.split_at_mut(middle + 1);
-    divide_chunk(keys, scratch, &pivots[..middle], counts);
-    divide_chunk(more_keys, scratch, &pivots[middle + 1..], more_counts);
+    divide_chunk(keys, scratch, &pivots[..middle], counts, partition);
+    let pivots = &pivots[middle + 1..];
+    divide_chunk(more_keys, scratch, pivots, more_counts, partition);
 }
 
-/// Moves the keys below `pivot` to the front, both sides in their order; how many there are.
-fn partition<K: Key>(keys: &mut [K], scratch: &mut [K], pivot: K) -> usize {
+/// The [`Partition`] by the order of keys.
+pub(crate) fn partition_keys<K: Key>(keys: &mut [K], scratch: &mut [K], pivot: K) -> usize {
     if let Some(below) = K::partition_vectors(keys, scratch, pivot) {
         return below;
     }
@@ -141,10 +154,10 @@ fn partition<K: Key>(keys: &mut [K], scratch: &mut [K], pivot: K) -> usize {
     below
 }
 
-/// Sorted keys at even distances, which stand for all.
-pub(crate) fn sample<K: Key>(keys: &[K], count: usize) -> Vec<K> {
-    let step = keys.len() / count;
-    let mut sample: Vec<K> = (0..count).map(|index| keys[index * step]).collect();
+/// Sorted keys of values at even distances, which stand for all.
+pub(crate) fn sample<K: Key>(values: &[K], count: usize, key: impl Fn(K) -> K) -> Vec<K> {
+    let step = values.len() / count;
+    let mut sample: Vec<K> = (0..count).map(|index| key(values[index * step])).collect();
     sample.sort_unstable();
     sample
 }
@@ -169,7 +182,7 @@ mod tests {
                     let places: Vec<usize> = places.collect();
                     for parts in [1, 2, 3, 16] {
                         let (mut found, mut scratch) = (keys.clone(), keys.clone());
-                        let ends = divide(&mut found, &mut scratch, pivots, parts);
+                        let ends = divide(&mut found, &mut scratch, pivots, parts, partition_keys);
                         assert_eq!(ends, places, "{len}, {distinct}, {pivots:?}, {parts}");
                         assert_eq!(found, expected, "{len}, {distinct}, {pivots:?}, {parts}");
                     }

@@ -1,0 +1,204 @@
+//! Networks that sort what is short in the registers of AVX-512: a part of `sort_avx512.rs`, for any type of vector.
+//!
+//! A short run is loaded as rows of a matrix, its columns sorted by a network without branches, the columns merged pairwise
+//! (bitonic merges, whose first steps cross lanes and whose last steps do not), and the matrix written out transposed.
+//! The scheme is that of Blacher, Giesen and Kühne, "Fast and robust vectorized in-place sorting of primitive types" (2021)
+//! and of Google's vqsort.
+//!
+//! Of -0.0 and 0.0, minimum and maximum give the second operand. So every exchange turns its operands round for the maximum:
+//! what is equal changes places, and nothing is lost.
+
+/// Exchanges rows so that the first is the smaller one, lane by lane.
+macro_rules! exchange_rows {
+    ($rows:ident, $min:ident, $max:ident: $($a:literal $b:literal),*) => {{$(
+        ($rows[$a], $rows[$b]) = ($min($rows[$a], $rows[$b]), $max($rows[$b], $rows[$a]));
+    )*}};
+}
+pub(crate) use exchange_rows;
+
+/// `sort_short` for one type of key, in a module that has `load_inside`, `store_inside` and `indices`.
+macro_rules! networks {
+    (
+        [$key:ty, $vector:ty, $mask:ty, $lanes:literal, $largest:expr] $memory:tt
+        [$set1:expr, $less:expr, $after:expr, $sort_slowly:expr] [$min:ident $max:ident $mask_max:ident]
+        [$permute:ident $zip:ident $compress:ident $index:expr]
+    ) => {
+        const LANES: usize = $lanes;
+        /// Rows of the largest matrix that is sorted in registers.
+        const ROWS: usize = 16;
+        /// Up to this many keys are sorted by networks.
+        const SHORT: usize = ROWS * LANES;
+
+        #[target_feature(enable = "avx512f")]
+        fn sort_short(keys: &mut [$key]) {
+            match keys.len().div_ceil(LANES) {
+                0..=1 => sort_matrix::<1>(keys),
+                2 => sort_matrix::<2>(keys),
+                3..=4 => sort_matrix::<4>(keys),
+                5..=8 => sort_matrix::<8>(keys),
+                _ => sort_matrix::<ROWS>(keys),
+            }
+        }
+
+        /// Sorts up to `R` rows of keys.
+        #[target_feature(enable = "avx512f")]
+        fn sort_matrix<const R: usize>(keys: &mut [$key]) {
+            let mut rows = [($set1)(0); R];
+            for (index, row) in rows.iter_mut().enumerate() {
+                *row = load_inside(keys, index * LANES);
+            }
+            rows = sort_columns(rows);
+            rows = merge::<R, 1>(rows);
+            rows = merge::<R, 2>(rows);
+            rows = merge::<R, 4>(rows);
+            if LANES > 8 {
+                rows = merge::<R, 8>(rows);
+            }
+            let mut rest = R;
+            while rest > 1 {
+                rows = interleave(rows);
+                rest /= 2;
+            }
+            for (index, row) in rows.into_iter().enumerate() {
+                store_inside(keys, index * LANES, row);
+            }
+        }
+
+        /// Sorts every column: networks of the fewest known comparisons (Knuth, volume 3; Green, 1969).
+        #[inline]
+        #[target_feature(enable = "avx512f")]
+        fn sort_columns<const R: usize>(mut rows: [$vector; R]) -> [$vector; R] {
+            match R {
+                2 => exchange_rows!(rows, $min, $max: 0 1),
+                4 => exchange_rows!(rows, $min, $max: 0 2, 1 3, 0 1, 2 3, 1 2),
+                8 => exchange_rows!(rows, $min, $max:
+                    0 2, 1 3, 4 6, 5 7, 0 4, 1 5, 2 6, 3 7, 0 1, 2 3, 4 5, 6 7, 2 4, 3 5, 1 4, 3 6, 1 2, 3 4, 5 6),
+                16 => exchange_rows!(rows, $min, $max:
+                    0 13, 1 12, 2 15, 3 14, 4 8, 5 6, 7 11, 9 10, 0 5, 1 7, 2 9, 3 4, 6 13, 8 14, 10 15, 11 12,
+                    0 1, 2 3, 4 5, 6 8, 7 9, 10 11, 12 13, 14 15, 0 2, 1 3, 4 10, 5 11, 6 7, 8 9, 12 14, 13 15,
+                    1 2, 3 12, 4 6, 5 7, 8 10, 9 11, 13 14, 1 4, 2 6, 5 8, 7 10, 9 13, 11 14, 2 4, 3 6, 9 12, 11 13,
+                    3 5, 6 8, 7 9, 10 12, 3 4, 5 6, 7 8, 9 10, 11 12, 6 7, 8 9),
+                _ => {}
+            }
+            rows
+        }
+
+        /// Merges each `G` sorted columns with the next `G`, which are read column after column.
+        #[inline]
+        #[target_feature(enable = "avx512f")]
+        fn merge<const R: usize, const G: usize>(rows: [$vector; R]) -> [$vector; R] {
+            let mut rows = mirror::<R, G>(rows);
+            if G >= 8 {
+                rows = cross::<R, 4>(rows);
+            }
+            if G >= 4 {
+                rows = cross::<R, 2>(rows);
+            }
+            if G >= 2 {
+                rows = cross::<R, 1>(rows);
+            }
+            if R >= 16 {
+                rows = halve::<R, 8>(rows);
+            }
+            if R >= 8 {
+                rows = halve::<R, 4>(rows);
+            }
+            if R >= 4 {
+                rows = halve::<R, 2>(rows);
+            }
+            if R >= 2 {
+                rows = halve::<R, 1>(rows);
+            }
+            rows
+        }
+
+        /// The lanes whose number has the bit `BIT`.
+        const fn lanes_with(bit: usize) -> $mask {
+            let (mut mask, mut lane) = (0, 0);
+            while lane < LANES {
+                if lane & bit != 0 {
+                    mask |= 1 << lane;
+                }
+                lane += 1;
+            }
+            mask
+        }
+
+        /// The lane numbers with the bits of `FLIP` inverted.
+        const fn flipped(flip: usize) -> [$key; LANES] {
+            let (mut lanes, mut lane) = ([0; LANES], 0);
+            while lane < LANES {
+                lanes[lane] = (lane ^ flip) as $key;
+                lane += 1;
+            }
+            lanes
+        }
+
+        /// Two sorted groups of columns, the second read backwards, become two bitonic ones, all of the first below all
+        /// of the second.
+        #[inline]
+        #[target_feature(enable = "avx512f")]
+        fn mirror<const R: usize, const G: usize>(rows: [$vector; R]) -> [$vector; R] {
+            let lanes = indices(&const { flipped(2 * G - 1) });
+            let upper = const { lanes_with(G) };
+            let mut merged = rows;
+            for (row, merged) in merged.iter_mut().enumerate() {
+                let other = $permute(lanes, rows[R - 1 - row]);
+                *merged = $mask_max($min(rows[row], other), upper, rows[row], other);
+            }
+            merged
+        }
+
+        /// Compares each lane with the one `D` further on.
+        #[inline]
+        #[target_feature(enable = "avx512f")]
+        fn cross<const R: usize, const D: usize>(mut rows: [$vector; R]) -> [$vector; R] {
+            let lanes = indices(&const { flipped(D) });
+            let upper = const { lanes_with(D) };
+            for row in &mut rows {
+                let other = $permute(lanes, *row);
+                *row = $mask_max($min(*row, other), upper, *row, other);
+            }
+            rows
+        }
+
+        /// Compares each row with the one `D` further on.
+        #[inline]
+        #[target_feature(enable = "avx512f")]
+        fn halve<const R: usize, const D: usize>(mut rows: [$vector; R]) -> [$vector; R] {
+            for first in 0..R {
+                if first & D == 0 {
+                    let (a, b) = (rows[first], rows[first + D]);
+                    (rows[first], rows[first + D]) = ($min(a, b), $max(b, a));
+                }
+            }
+            rows
+        }
+
+        /// Lane numbers that take turns between two vectors, from lane `from` of both on.
+        const fn zipped(from: usize) -> [$key; LANES] {
+            let (mut lanes, mut lane) = ([0; LANES], 0);
+            while lane < LANES {
+                lanes[lane] = (from + lane / 2 + lane % 2 * LANES) as $key;
+                lane += 1;
+            }
+            lanes
+        }
+
+        /// Takes turns between the lanes of the first and of the second half of the rows.
+        #[inline]
+        #[target_feature(enable = "avx512f")]
+        fn interleave<const R: usize>(rows: [$vector; R]) -> [$vector; R] {
+            let low = indices(&const { zipped(0) });
+            let high = indices(&const { zipped(LANES / 2) });
+            let mut mixed = rows;
+            for pair in 0..R / 2 {
+                let (a, b) = (rows[pair], rows[pair + R / 2]);
+                mixed[2 * pair] = $zip(a, low, b);
+                mixed[2 * pair + 1] = $zip(a, high, b);
+            }
+            mixed
+        }
+    };
+}
+pub(crate) use networks;

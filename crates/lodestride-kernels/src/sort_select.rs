@@ -261,6 +261,7 @@ fn filter<K: Key>(keys: &[K], k: usize, chosen: &mut Vec<(K, u64)>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lodestride_buffer::DType;
 
     #[test]
     fn order_statistics_are_those_of_the_sorted_keys() {
@@ -276,6 +277,73 @@ mod tests {
                     let next = sorted[(k + 1).min(len - 1)];
                     let found = nth_and_next(&keys, k, &mut scratch);
                     assert_eq!(found, (sorted[k], next), "{k} of {len}, {distinct}");
+                }
+            }
+        }
+    }
+
+    /// Partitions floats as they are and by their keys, which must move every bit alike.
+    fn check_floats<K: Key>(dtype: DType, values: &[f64], kth: &[usize], bits: fn(f64) -> u64) {
+        let values: Vec<K> = values
+            .iter()
+            .map(|&value| K::from_u64(bits(value)))
+            .collect();
+        let (mut found, mut by_keys, mut scratch) =
+            (values.clone(), values.clone(), values.clone());
+        let coding = Coding::new(dtype, false);
+        partition_at(coding, &mut found, kth, &mut scratch, 1);
+        let (mut sorted, mut keys) = (values, found.clone());
+        coding.encode(&mut sorted);
+        sorted.sort();
+        coding.encode(&mut keys);
+        for &k in kth {
+            assert_eq!(keys[k], sorted[k], "{dtype}, {k}");
+            assert!(keys[..k].iter().all(|&key| key <= keys[k]), "{dtype}, {k}");
+            assert!(keys[k..].iter().all(|&key| key >= keys[k]), "{dtype}, {k}");
+        }
+        let mut all = keys;
+        all.sort();
+        assert_eq!(all, sorted, "{dtype}");
+        coding.encode(&mut by_keys);
+        let mut start = 0;
+        for &k in kth {
+            settle(&mut by_keys[start..], k - start, &mut scratch, 1);
+            start = k + 1;
+        }
+        coding.decode(&mut by_keys);
+        assert!(by_keys == found, "{dtype}, {kth:?}");
+    }
+
+    #[test]
+    fn floats_are_partitioned_as_their_keys_are() {
+        let patterns: [fn(u64) -> f64; 5] = [
+            |mixed| mixed as f64 - 1e19,
+            // Pivots are zeros, or NaN, or infinite.
+            |mixed| [-0.0, 0.0, 1.0, -1.0][mixed as usize >> 7 & 3],
+            |mixed| if mixed >> 9 & 1 == 0 { f64::NAN } else { 2.0 },
+            |mixed| {
+                if mixed >> 9 & 1 == 0 {
+                    f64::INFINITY
+                } else {
+                    -0.0
+                }
+            },
+            |mixed| (mixed % 5) as f64,
+        ];
+        for len in [SHORT + 1, 10_007, 70_000] {
+            for pattern in patterns {
+                let mixed =
+                    (0..len as u64).map(|i| (i ^ 0x9e37).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+                let values: Vec<f64> = mixed.map(pattern).collect();
+                for kth in [
+                    &[0][..],
+                    &[len / 2],
+                    &[len - 1],
+                    &[3, len / 3, len / 2, len - 2],
+                ] {
+                    check_floats::<u64>(DType::F64, &values, kth, f64::to_bits);
+                    let narrow = |value: f64| u64::from((value as f32).to_bits());
+                    check_floats::<u32>(DType::F32, &values, kth, narrow);
                 }
             }
         }

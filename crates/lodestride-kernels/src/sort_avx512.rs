@@ -420,14 +420,14 @@ macro_rules! sorter {
 sorter!(
     narrow: [u32, __m512i, u16, 16, u32::MAX]
     [_mm512_loadu_si512 _mm512_storeu_si512 _mm512_mask_loadu_epi32 _mm512_mask_storeu_epi32]
-    [|key| _mm512_set1_epi32(key as i32), _mm512_cmplt_epu32_mask, |key| key + 1, <[u32]>::sort_unstable]
+    [|key: u32| _mm512_set1_epi32(key as i32), _mm512_cmplt_epu32_mask, |key| key + 1, <[u32]>::sort_unstable]
     [_mm512_min_epu32 _mm512_max_epu32 _mm512_mask_max_epu32]
     [_mm512_permutexvar_epi32 _mm512_permutex2var_epi32 _mm512_maskz_compress_epi32 std::convert::identity]
 );
 sorter!(
     wide: [u64, __m512i, u8, 8, u64::MAX]
     [_mm512_loadu_si512 _mm512_storeu_si512 _mm512_mask_loadu_epi64 _mm512_mask_storeu_epi64]
-    [|key| _mm512_set1_epi64(key as i64), _mm512_cmplt_epu64_mask, |key| key + 1, <[u64]>::sort_unstable]
+    [|key: u64| _mm512_set1_epi64(key as i64), _mm512_cmplt_epu64_mask, |key| key + 1, <[u64]>::sort_unstable]
     [_mm512_min_epu64 _mm512_max_epu64 _mm512_mask_max_epu64]
     [_mm512_permutexvar_epi64 _mm512_permutex2var_epi64 _mm512_maskz_compress_epi64 std::convert::identity]
 );
@@ -435,7 +435,7 @@ sorter!(
     narrow_floats: [u32, __m512, u16, 16, f32::INFINITY.to_bits()]
     [_mm512_loadu_ps _mm512_storeu_ps _mm512_mask_loadu_ps _mm512_mask_storeu_ps]
     [
-        |key| _mm512_set1_ps(f32::from_bits(key)), _mm512_cmp_ps_mask::<_CMP_LT_OQ>,
+        |key: u32| _mm512_set1_ps(f32::from_bits(key)), _mm512_cmp_ps_mask::<_CMP_LT_OQ>,
         |key| f32::from_bits(key).next_up().to_bits(), sort_by_keys
     ]
     [_mm512_min_ps _mm512_max_ps _mm512_mask_max_ps]
@@ -445,7 +445,7 @@ sorter!(
     wide_floats: [u64, __m512d, u8, 8, f64::INFINITY.to_bits()]
     [_mm512_loadu_pd _mm512_storeu_pd _mm512_mask_loadu_pd _mm512_mask_storeu_pd]
     [
-        |key| _mm512_set1_pd(f64::from_bits(key)), _mm512_cmp_pd_mask::<_CMP_LT_OQ>,
+        |key: u64| _mm512_set1_pd(f64::from_bits(key)), _mm512_cmp_pd_mask::<_CMP_LT_OQ>,
         |key| f64::from_bits(key).next_up().to_bits(), sort_by_keys
     ]
     [_mm512_min_pd _mm512_max_pd _mm512_mask_max_pd]

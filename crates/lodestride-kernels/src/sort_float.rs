@@ -210,6 +210,9 @@ mod tests {
             .collect()
     }
 
+    /// The number at an index of a line of a length.
+    type Pattern = fn(u64, u64) -> f64;
+
     fn check<K: Key>(
         dtype: DType,
         values: &[u64],
@@ -261,7 +264,7 @@ mod tests {
                     &mut failed,
                 );
             }
-            let patterns: [(&str, fn(u64, u64) -> f64); 8] = [
+            let patterns: [(&str, Pattern); 8] = [
                 ("all equal", |_, _| 7.5),
                 ("zeros", |i, _| {
                     if i.wrapping_mul(0x9e37_79b9) >> 7 & 1 == 0 {

@@ -16,8 +16,7 @@ use smallvec::SmallVec;
 
 use crate::NdArray;
 use crate::arg::Arg;
-use crate::checks::watched;
-use crate::error::Result;
+use crate::error::{OrFail, Result};
 use crate::fancy::picked::Picked;
 use crate::scatter::Scatter;
 use crate::target::Target;
@@ -194,8 +193,7 @@ impl NdArray {
         // nothing to convert.
         target.fill(op, self.dtype(), picked.shape(), &[self], |out| {
             let (at, positions) = (picked.plan.at(), positions.operand());
-            let run = || kernels::gather::take(whole, at, positions, out.operand());
-            watched(op, &[self], out, run)
+            kernels::gather::take(whole, at, positions, out.operand()).or_fail(op)
         })
     }
 }

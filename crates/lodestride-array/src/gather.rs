@@ -7,8 +7,7 @@ use smallvec::SmallVec;
 
 use crate::NdArray;
 use crate::arg::IndexList;
-use crate::checks::watched;
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, Result};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, OrFail, Result};
 use crate::fancy::picked::Picked;
 use crate::target::Target;
 
@@ -62,10 +61,9 @@ impl NdArray {
         let (shape, inputs) = (Shape::from(&shape[..]), [self, indices]);
         target.fill(op, self.dtype(), shape, &inputs, |out| {
             let (x, at) = (self.operand(), indices.operand());
-            watched(op, &inputs, out, || {
-                kernels::gather::take(x, axis, at, out.operand())
-            })
-            .positioned(op, self)
+            kernels::gather::take(x, axis, at, out.operand())
+                .or_fail(op)
+                .positioned(op, self)
         })
     }
 

@@ -243,8 +243,7 @@ impl NdArray {
         let into = Target::Into(out);
         into.fill(name, DType::I64, shape, &[self], |out| {
             let layout = out.without_kept(name, &resolved)?;
-            let run = || kernels::index_reduce(op, self.operand(), axis, out.operand_as(&layout));
-            watched(name, &[self], out, run)
+            kernels::index_reduce(op, self.operand(), axis, out.operand_as(&layout)).or_fail(name)
         })
         .map(drop)
     }
@@ -376,8 +375,7 @@ impl NdArray {
         let axis = normalize_axis(axis, self.rank()).in_op(name, self)?;
         let (dtype, shape) = (op.result_dtype(self.dtype()), self.shape().clone());
         target.fill(name, dtype, shape, &[self], |out| {
-            let run = || kernels::scan(op, self.operand(), axis, out.operand());
-            watched(name, &[self], out, run)
+            kernels::scan(op, self.operand(), axis, out.operand()).or_fail(name)
         })
     }
 

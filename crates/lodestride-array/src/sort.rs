@@ -18,7 +18,7 @@ use lodestride_shape::{Axes, Order, normalize_axis};
 
 use crate::NdArray;
 use crate::checks::watched;
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, Result};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, OrFail, Result};
 use crate::target::Target;
 
 impl NdArray {
@@ -114,8 +114,7 @@ impl NdArray {
     ) -> Result<NdArray> {
         let (x, axis) = self.line_axis(op, axes)?;
         target.fill(op, x.dtype(), x.shape().clone(), &[&x], |out| {
-            let run = || kernels::sort(x.operand(), axis, sorting, out.operand());
-            watched(op, &[&x], out, run)
+            kernels::sort(x.operand(), axis, sorting, out.operand()).or_fail(op)
         })
     }
 
@@ -231,8 +230,7 @@ impl NdArray {
     ) -> Result<NdArray> {
         let (x, axis) = self.line_axis(op, axes)?;
         target.fill(op, DType::I64, x.shape().clone(), &[&x], |out| {
-            let run = || kernels::argsort(x.operand(), axis, sorting, out.operand(), None);
-            watched(op, &[&x], out, run)
+            kernels::argsort(x.operand(), axis, sorting, out.operand(), None).or_fail(op)
         })
     }
 

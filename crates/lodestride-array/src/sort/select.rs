@@ -1,6 +1,7 @@
 //! Selecting by rank: partitions around a place, the k first elements.
 
 use lodestride_buffer::DType;
+use lodestride_kernels::Operand;
 use lodestride_kernels::sort::{self as kernels, Sorting};
 use lodestride_shape::{Axes, Order, normalize_axis};
 
@@ -9,6 +10,13 @@ use crate::arg::IndexList;
 use crate::checks::watched;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, OrFail, Result};
 use crate::target::Target;
+
+/// A kernel that puts lines around places: the line and its axis, the places, the result.
+type PartitionKernel =
+    fn(Operand<'_>, usize, &[usize], Operand<'_>) -> lodestride_kernels::Result<()>;
+
+/// What puts positions in places instead of values, and their dtype.
+const POSITIONS: (DType, PartitionKernel) = (DType::I64, kernels::argpartition);
 
 impl NdArray {
     /// A copy rearranged along one axis: each of the places `kth` holds what it would hold sorted, smaller elements stand
@@ -28,7 +36,8 @@ impl NdArray {
     #[doc(alias = "nth_element")]
     #[track_caller]
     pub fn partition(&self, kth: impl IndexList, axes: impl Into<Axes>) -> Result<NdArray> {
-        self.partition_to("partition", kth, &axes.into(), Target::New)
+        let values = (self.dtype(), kernels::partition as PartitionKernel);
+        self.partition_to("partition", kth, &axes.into(), Target::New, values)
     }
 
     /// [`partition`](Self::partition) into an array of the result's shape; lines being sorted need scratch memory.
@@ -43,10 +52,18 @@ impl NdArray {
         axes: impl Into<Axes>,
         out: &NdArray,
     ) -> Result<()> {
-        self.partition_to("partition_into", kth, &axes.into(), Target::Into(out))
-            .map(drop)
+        let values = (self.dtype(), kernels::partition as PartitionKernel);
+        self.partition_to(
+            "partition_into",
+            kth,
+            &axes.into(),
+            Target::Into(out),
+            values,
+        )
+        .map(drop)
     }
 
+    /// Both partitions; `dtype` is that of what the kernel writes.
     #[track_caller]
     fn partition_to(
         &self,
@@ -54,11 +71,12 @@ impl NdArray {
         kth: impl IndexList,
         axes: &Axes,
         target: Target<'_>,
+        (dtype, kernel): (DType, PartitionKernel),
     ) -> Result<NdArray> {
         let (x, axis) = self.line_axis(op, axes)?;
         let kth = x.places(op, kth, axis)?;
-        target.fill(op, x.dtype(), x.shape().clone(), &[&x], |out| {
-            kernels::partition(x.operand(), axis, &kth, out.operand()).or_fail(op)
+        target.fill(op, dtype, x.shape().clone(), &[&x], |out| {
+            kernel(x.operand(), axis, &kth, out.operand()).or_fail(op)
         })
     }
 
@@ -68,7 +86,7 @@ impl NdArray {
     /// As [`partition`](Self::partition).
     #[track_caller]
     pub fn argpartition(&self, kth: impl IndexList, axes: impl Into<Axes>) -> Result<NdArray> {
-        self.argpartition_to("argpartition", kth, &axes.into(), Target::New)
+        self.partition_to("argpartition", kth, &axes.into(), Target::New, POSITIONS)
     }
 
     /// [`argpartition`](Self::argpartition) into an array of the result's shape; lines being sorted need scratch memory.
@@ -83,23 +101,14 @@ impl NdArray {
         axes: impl Into<Axes>,
         out: &NdArray,
     ) -> Result<()> {
-        self.argpartition_to("argpartition_into", kth, &axes.into(), Target::Into(out))
-            .map(drop)
-    }
-
-    #[track_caller]
-    fn argpartition_to(
-        &self,
-        op: &'static str,
-        kth: impl IndexList,
-        axes: &Axes,
-        target: Target<'_>,
-    ) -> Result<NdArray> {
-        let (x, axis) = self.line_axis(op, axes)?;
-        let kth = x.places(op, kth, axis)?;
-        target.fill(op, DType::I64, x.shape().clone(), &[&x], |out| {
-            kernels::argpartition(x.operand(), axis, &kth, out.operand()).or_fail(op)
-        })
+        self.partition_to(
+            "argpartition_into",
+            kth,
+            &axes.into(),
+            Target::Into(out),
+            POSITIONS,
+        )
+        .map(drop)
     }
 
     /// Checked places along an axis; negative ones count from the end.

@@ -324,7 +324,7 @@ impl World {
         }
         let fill = self.arrays.len() as u8;
         if zeroed {
-            assert!(buffer.read().unwrap().bytes().iter().all(|byte| *byte == 0));
+            assert_eq!(buffer.read().unwrap().bytes(), vec![0; bytes]);
         } else {
             buffer.write().unwrap().bytes_mut().fill(fill);
         }

@@ -402,7 +402,14 @@ impl NdArray {
                     array: ArraySummary::of(key),
                 }));
             }
-            key.expect_output("lexsort", first.shape(), key.dtype())?;
+            if key.shape() != first.shape() {
+                return Err(ArrayError::new(ArrayErrorKind::Operands {
+                    op: "lexsort",
+                    expected: "keys of one length",
+                    lhs: ArraySummary::of(first),
+                    rhs: ArraySummary::of(key),
+                }));
+            }
         }
         let op = "lexsort";
         let mut order = first.argsort(0).named(op, Argument::Input(0))?;

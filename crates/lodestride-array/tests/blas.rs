@@ -9,7 +9,7 @@ mod support;
 use lodestride_array::blas::{self, Band, Diagonal, Side, Transpose, Triangle};
 use lodestride_array::kernels::Backend;
 use lodestride_array::{ArrayError, ArrayErrorKind, DType, NdArray, s};
-use support::layouts;
+use support::matrix::{in_layouts, stretched_combinations};
 
 const TRANSPOSES: [Transpose; 2] = [Transpose::No, Transpose::Yes];
 const TRIANGLES: [Triangle; 2] = [Triangle::Upper, Triangle::Lower];
@@ -192,17 +192,6 @@ impl Drop for Report {
     }
 }
 
-/// Calls `run` with the operands in eight combinations of layouts, in which each of them has every layout once.
-fn in_layouts<const N: usize>(operands: [&NdArray; N], run: &mut dyn FnMut(&str, [&NdArray; N])) {
-    for turn in 0..8 {
-        // Made anew each time, because some of them are changed.
-        let variants = operands.map(|operand| layouts(operand).unwrap());
-        let pick = |i: usize| &variants[i][(turn + 3 * i) % variants[i].len()];
-        let name = (0..N).map(|i| pick(i).0).collect::<Vec<_>>().join(", ");
-        run(&name, std::array::from_fn(|i| &pick(i).1));
-    }
-}
-
 /// Calls `run` once per backend that is built in.
 fn on_backends(mut run: impl FnMut()) {
     for backend in [Backend::Gemm, Backend::OpenBlas] {
@@ -246,7 +235,8 @@ fn products_of_matrices() {
                             &expected,
                             0.0,
                         );
-                    });
+                    })
+                    .unwrap();
                 }
             }
         }
@@ -280,7 +270,8 @@ fn products_with_vectors() {
                             0.0,
                         );
                     },
-                );
+                )
+                .unwrap();
             }
             let (x, y, a) = (
                 Plain::random(4, 1, 1),
@@ -294,9 +285,63 @@ fn products_with_vectors() {
                     blas::ger(-2.0, x, y, a).unwrap();
                     report.expect(&|| format!("ger {dtype} {name}"), a, &expected, 0.0);
                 },
-            );
+            )
+            .unwrap();
         }
     });
+}
+
+/// Operands that are only read may have steps of 0.
+#[test]
+fn stretched_operands_are_read() {
+    let mut report = Report::default();
+    for (dtype, (ta, tb)) in DTYPES
+        .iter()
+        .flat_map(|&d| TRANSPOSES.map(|a| (d, a)))
+        .flat_map(|(d, a)| TRANSPOSES.map(|b| (d, (a, b))))
+    {
+        let (a, b) = (Plain::random(4, 6, 1).op(ta), Plain::random(6, 3, 2).op(tb));
+        let (x, y) = (Plain::random(6, 1, 3), Plain::random(4, 1, 4));
+        let given = [
+            a.array(dtype),
+            b.array(dtype),
+            x.vector(dtype),
+            y.vector(dtype),
+        ];
+        let run = &mut |name: &str, given: &[&NdArray], plain: &[&NdArray]| {
+            let [a, b, x, y] = [0, 1, 2, 3].map(|place| Plain::of(plain[place]));
+            let case = |op| format!("{op} {dtype} {ta:?} {tb:?} {name}");
+            let old = Plain::random(4, 3, 5);
+            let out = old.array(dtype);
+            blas::gemm(ta, tb, 2.0, given[0], given[1], -1.0, &out).unwrap();
+            let expected = a.op(ta).times(&b.op(tb)).blend(2.0, -1.0, &old);
+            report.expect(&|| case("gemm"), &out, &expected, 0.0);
+            let out = y.vector(dtype);
+            blas::gemv(ta, 1.0, given[0], given[2], 1.0, &out).unwrap();
+            let expected = a.op(ta).times(&x).blend(1.0, 1.0, &y);
+            report.expect(&|| case("gemv"), &out, &expected, 0.0);
+            let out = Plain::random(4, 6, 6).array(dtype);
+            blas::ger(-1.0, given[3], given[2], &out).unwrap();
+            let product = y.times(&x.op(Transpose::Yes));
+            let expected = product.blend(-1.0, 1.0, &Plain::random(4, 6, 6));
+            report.expect(&|| case("ger"), &out, &expected, 0.0);
+            let square = Plain::random(4, 4, 7);
+            let out = square.array(dtype);
+            blas::syrk(Triangle::Lower, ta, 1.0, given[0], 1.0, &out).unwrap();
+            let product = a.op(ta).times(&a.op(ta).op(Transpose::Yes));
+            let expected = product.blend(1.0, 1.0, &square);
+            let expected = expected.merged(Triangle::Lower, &square);
+            report.expect(&|| case("syrk"), &out, &expected, 0.0);
+            let out = x.vector(dtype);
+            blas::axpy(3.0, given[2], &out).unwrap();
+            report.expect(&|| case("axpy"), &out, &x.blend(3.0, 1.0, &x), 0.0);
+            let dot = NdArray::from([blas::dot(given[2], given[2]).unwrap()]);
+            let expected = x.op(Transpose::Yes).times(&x);
+            report.expect(&|| case("dot"), &dot, &expected, 0.0);
+        };
+        let [a, b, x, y] = &given;
+        stretched_combinations(&[a, b, x, y], run).unwrap();
+    }
 }
 
 #[test]
@@ -337,7 +382,8 @@ fn symmetric_products() {
                         0.0,
                     );
                 },
-            );
+            )
+            .unwrap();
         }
         let (x, old) = (Plain::random(n, 1, 2), Plain::random(n, 1, 3));
         let expected = whole.times(&x).blend(3.0, -1.0, &old);
@@ -361,7 +407,8 @@ fn symmetric_products() {
                     0.0,
                 );
             },
-        );
+        )
+        .unwrap();
     }
 }
 
@@ -395,7 +442,8 @@ fn symmetric_updates() {
                 report.expect(&|| case("syrk"), c, &expected, 0.0);
                 blas::syr2k(triangle, ta, alpha, a, b, beta, &other).unwrap();
                 report.expect(&|| case("syr2k"), &other, &expected2, 0.0);
-            });
+            })
+            .unwrap();
         }
         let (x, y) = (Plain::random(n, 1, 4), Plain::random(n, 1, 5));
         let mixed = x.times(&y.op(Transpose::Yes));
@@ -422,7 +470,8 @@ fn symmetric_updates() {
                 let want = Plain::of(&blas::pack(triangle, &other).unwrap());
                 report.expect(&|| case("spr2"), &packed2, &want, 0.0);
             },
-        );
+        )
+        .unwrap();
     }
 }
 
@@ -474,7 +523,8 @@ fn triangular_products_and_solutions() {
                 report.expect(&|| case("trmm"), b_array, &expected, tolerance);
                 blas::trsm(side, triangle, ta, diagonal, -0.5, a, b_array).unwrap();
                 report.expect(&|| case("trsm"), b_array, &b, tolerance);
-            });
+            })
+            .unwrap();
         }
         let x = Plain::random(n, 1, 3);
         let expected = t.times(&x);
@@ -492,7 +542,8 @@ fn triangular_products_and_solutions() {
                 blas::tpsv(triangle, ta, diagonal, packed, v).unwrap();
                 report.expect(&|| case("tpsv"), v, &x, tolerance);
             },
-        );
+        )
+        .unwrap();
     }
 }
 
@@ -583,7 +634,8 @@ fn band_matrices() {
                         0.0,
                     );
                 },
-            );
+            )
+            .unwrap();
         }
     }
     for (n, k) in [(1, 0), (5, 2), (5, 0), (3, 6), (40, 3)] {
@@ -615,7 +667,8 @@ fn band_matrices() {
                         1e-14,
                     );
                 },
-            );
+            )
+            .unwrap();
             for (ta, diagonal) in TRANSPOSES.iter().flat_map(|&t| DIAGONALS.map(|d| (t, d))) {
                 let expected = a.triangular(triangle, diagonal).op(ta).times(&x);
                 in_layouts([&stored, &x.vector(DType::F64)], &mut |name, [ab, v]| {
@@ -624,7 +677,8 @@ fn band_matrices() {
                     report.expect(&|| case("tbmv"), v, &expected, 1e-14);
                     blas::tbsv(triangle, ta, diagonal, ab, v).unwrap();
                     report.expect(&|| case("tbsv"), v, &x, 1e-14);
-                });
+                })
+                .unwrap();
             }
         }
     }
@@ -685,7 +739,8 @@ fn vectors() {
             report.expect(&|| case("copy"), b, &sum.blend(2.0, -1.0, &x), 0.0);
             blas::scal(-0.5, b).unwrap();
             report.expect(&|| case("scal"), b, &sum.blend(-1.0, 0.5, &x), 0.0);
-        });
+        })
+        .unwrap();
     }
     // ND4J's vectors are rows and columns.
     let (row, column) = (

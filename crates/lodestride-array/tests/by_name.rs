@@ -2,9 +2,13 @@
 #![expect(clippy::too_many_lines, reason = "tables of cases")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod support;
+
 use lodestride_array::{
     ArrayErrorKind, DType, NdArray, Notation, Op, Order, PrintOptions, keep, op, s,
 };
+use support::matrix::{combinations, stretched_combinations};
+use support::report;
 
 fn operands(dtype: DType) -> [NdArray; 2] {
     let x = NdArray::arange_of(DType::F64, 1, 25, 1)
@@ -80,6 +84,63 @@ fn shapes_and_dtypes_are_known_before_anything_runs() {
         failures.join("\n")
     );
     assert!(count > 1000);
+}
+
+/// Whether a call gives, and writes into `out`, what is wanted. Strided lines may be added up in another order: a few units in
+/// the last place of f32.
+fn gives(each: Op, inputs: &[&NdArray], out: &NdArray, wanted: &NdArray) -> bool {
+    let axis = if matches!(each, Op::Scan(_)) { 1 } else { -1 };
+    let near = |found: &NdArray| {
+        let pairs = found.to_f64_vec().unwrap().into_iter();
+        let mut pairs = pairs.zip(wanted.to_f64_vec().unwrap());
+        let near = |(a, b): (f64, f64)| {
+            a == b || (a - b).abs() <= 4e-7 * b.abs() || (a.is_nan() && b.is_nan())
+        };
+        found.shape() == wanted.shape() && found.dtype() == wanted.dtype() && pairs.all(near)
+    };
+    let call = || each.on(inputs).axes(axis);
+    let written = call().output(out).run().is_ok() && near(out);
+    written && call().run().is_ok_and(|found| near(&found))
+}
+
+/// Every operation on every layout of its operands and its output.
+#[test]
+fn layouts_do_not_change_results() {
+    let (mut checked, mut failed) = (0, Vec::new());
+    for dtype in [DType::F32, DType::I32, DType::Bool] {
+        let [x, y] = operands(dtype);
+        for each in Op::all() {
+            let inputs = [&x, &y];
+            let inputs = &inputs[..each.arity()];
+            let axis = if matches!(each, Op::Scan(_)) { 1 } else { -1 };
+            let Ok(wanted) = each.on(inputs).axes(axis).run() else {
+                continue;
+            };
+            let room = NdArray::zeros_of(wanted.dtype(), wanted.shape().clone()).unwrap();
+            let mut operands = inputs.to_vec();
+            operands.push(&room);
+            let run = &mut |layouts: &str, given: &[&NdArray]| {
+                checked += 1;
+                let [inputs @ .., out] = given else {
+                    unreachable!()
+                };
+                if !gives(each, inputs, out, &wanted) {
+                    failed.push(format!("{each} of {dtype}, {layouts}"));
+                }
+            };
+            combinations(&operands, run).unwrap();
+            let run = &mut |layouts: &str, given: &[&NdArray], plain: &[&NdArray]| {
+                checked += 1;
+                let wanted = each.on(plain).axes(axis).run().unwrap();
+                if !gives(each, given, &room, &wanted) {
+                    failed.push(format!("{each} of {dtype}, {layouts}"));
+                }
+            };
+            stretched_combinations(inputs, run).unwrap();
+        }
+    }
+    report(checked, &failed);
+    assert!(checked > 10_000, "{checked}");
 }
 
 #[test]

@@ -2,8 +2,12 @@
 //! 0.001 with fixed seeds; reproducibility at any number of threads; shuffling, choosing, dropping out.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod support;
+
 use lodestride_array::kernels::{set_threads, threads};
-use lodestride_array::{DType, NdArray, Order, Result, Rng, Scalar, with_default_dtype};
+use lodestride_array::{DType, NdArray, Result, Rng, Scalar, with_default_dtype};
+use support::matrix::{combinations, inputs, layout_matrix};
+use support::{counted, report};
 
 const DRAWS: usize = 20_000;
 
@@ -317,28 +321,23 @@ fn draws_take_the_default_dtype() {
 
 #[test]
 fn shuffling_moves_whole_positions_in_any_layout() {
+    let plain = counted(&[3, 4, 5]);
     for axis in [0isize, 1, -1] {
-        for order in [Order::C, Order::F] {
-            let x = NdArray::arange(0, 60, 1)
-                .unwrap()
-                .reshape([3, 4, 5])
-                .unwrap();
-            let x = x.dup_order(order).unwrap().flip(0).unwrap();
-            let before = x.dup().unwrap();
-            let labels = NdArray::arange(0, x.size(axis).unwrap(), 1).unwrap();
+        for (layout, x) in layout_matrix(&plain).unwrap() {
+            let count = x.size(axis).unwrap();
+            let mut sizes = [1; 3];
+            sizes[axis.rem_euclid(3) as usize] = count;
+            let labels = NdArray::arange(0, count, 1).unwrap();
+            let labels = labels.reshape(sizes).unwrap();
             let mut rng = Rng::seeded(5);
-            if axis == 0 {
-                rng.shuffle_together(&[&x, &labels], 0).unwrap();
-                assert_eq!(
-                    before.take(&labels.cast(DType::I64).unwrap(), 0).unwrap(),
-                    x
-                );
-            } else {
-                rng.shuffle(&x, axis).unwrap();
-            }
-            assert_ne!(x, before);
+            rng.shuffle_together(&[&x, &labels], axis).unwrap();
+            let order = labels.ravel().unwrap().cast(DType::I64).unwrap();
+            assert_eq!(plain.take(&order, axis).unwrap(), x, "{layout}");
+            assert_ne!(x, plain, "{layout}");
+            x.assign(&plain).unwrap();
+            Rng::seeded(5).shuffle(&x, axis).unwrap();
             let sums = |array: &NdArray| array.sum(axis).unwrap();
-            assert_eq!(sums(&x), sums(&before));
+            assert_eq!(sums(&x), sums(&plain), "{layout}");
         }
     }
     // All orders of three are equally likely: 6 classes, 5 degrees of freedom, 20.515 at 0.001.
@@ -356,6 +355,53 @@ fn shuffling_moves_whole_positions_in_any_layout() {
         .map(|n| (n - 1000.0) * (n - 1000.0) / 1000.0)
         .sum();
     assert!(statistic < 20.515, "{statistic} {counts:?}");
+}
+
+/// The same seed gives the same results, whatever the layout of the arrays that are drawn from or thinned out.
+#[test]
+fn draws_do_not_depend_on_layout() {
+    let (mut checked, mut failed) = (0, Vec::new());
+    let mut expect = |same: bool, what: String| {
+        checked += 1;
+        if !same {
+            failed.push(what);
+        }
+    };
+    for shape in [&[][..], &[0, 3], &[7], &[3, 4], &[2, 1, 3], &[2, 3, 2, 2]] {
+        for (layout, x, plain) in inputs(&counted(shape)).unwrap() {
+            let seeded = |draw: fn(&mut Rng, &NdArray) -> Result<NdArray>| {
+                let [found, wanted] = [&x, &plain].map(|x| draw(&mut Rng::seeded(3), x).unwrap());
+                found == wanted
+            };
+            expect(
+                seeded(|rng, x| rng.dropout(x, 0.6)),
+                format!("dropout of {shape:?}, {layout}"),
+            );
+            expect(
+                seeded(|rng, x| rng.alpha_dropout(x, 0.6)),
+                format!("alpha_dropout of {shape:?}, {layout}"),
+            );
+            if !x.is_empty() && x.rank() > 0 {
+                expect(
+                    seeded(|rng, x| rng.choice(x, 5, true, None)),
+                    format!("choice of {shape:?}, {layout}"),
+                );
+            }
+        }
+    }
+    let (source, weights) = (counted(&[4, 2]), NdArray::from([1.0f64, 0.5, 2.0, 5.0]));
+    let draw = |replace, source: &NdArray, weights: &NdArray| {
+        let mut rng = Rng::seeded(4);
+        rng.choice(source, 3, replace, Some(weights)).unwrap()
+    };
+    let wanted = [true, false].map(|replace| draw(replace, &source, &weights));
+    let run = &mut |layouts: &str, given: &[&NdArray]| {
+        let found = [true, false].map(|replace| draw(replace, given[0], given[1]));
+        expect(found == wanted, format!("weighted choice, {layouts}"));
+    };
+    combinations(&[&source, &weights], run).unwrap();
+    report(checked, &failed);
+    assert!(checked > 400, "{checked}");
 }
 
 #[test]

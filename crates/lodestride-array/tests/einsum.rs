@@ -5,7 +5,8 @@
 mod support;
 
 use lodestride_array::{ArrayErrorKind, DType, NdArray, SubscriptsProblem, s};
-use support::{counted, layouts};
+use support::matrix::{combinations, in_layouts, inputs, layout_matrix, stretched_combinations};
+use support::{counted, report};
 
 /// Integers from -3 to 3 that look random.
 fn numbers(shape: &[usize], seed: usize) -> NdArray {
@@ -162,48 +163,68 @@ const CASES: &[(&str, &str, &[&[usize]])] = &[
     ("ij,ij->i", "", &[&[2, 0], &[2, 0]]),
 ];
 
+/// Why a sum of products is not what it should be, if it is not.
+fn fault(
+    subscripts: &str,
+    given: &[&NdArray],
+    shape: &[usize],
+    expected: &[f64],
+) -> Option<String> {
+    let dtype = given[0].dtype();
+    let wrapped: Vec<f64> = match dtype {
+        DType::I8 => (expected.iter())
+            .map(|&x| f64::from(x as i64 as i8))
+            .collect(),
+        _ => expected.to_vec(),
+    };
+    match NdArray::einsum(subscripts, given) {
+        Ok(got)
+            if got.shape()[..] == *shape
+                && close(dtype, &got.to_f64_vec().unwrap(), &wrapped)
+                && got.dtype() == dtype =>
+        {
+            let shared = given.iter().any(|x| x.shares_memory(&got)) || got.is_view();
+            shared.then(|| format!("{subscripts}: a view of its operand"))
+        }
+        other => Some(format!(
+            "{subscripts} {dtype}: {other:?}\n expected {shape:?} {expected:?}"
+        )),
+    }
+}
+
 #[test]
 fn sums_of_products_are_their_definition() {
-    let (mut cases, mut failures) = (0, Vec::new());
+    let (mut checked, mut failed) = (0, Vec::new());
     for (subscripts, plain, shapes) in CASES {
         let operands: Vec<NdArray> = shapes
             .iter()
             .enumerate()
             .map(|(i, shape)| numbers(shape, i))
             .collect();
-        let plain = if plain.is_empty() { subscripts } else { plain };
-        let (shape, expected) = by_loops(plain, &operands);
+        let definition = if plain.is_empty() { subscripts } else { plain };
+        let (shape, expected) = by_loops(definition, &operands);
         for dtype in [DType::F64, DType::F32, DType::F16, DType::I32, DType::I8] {
-            let variants: Vec<_> = operands
-                .iter()
-                .map(|x| layouts(&x.cast(dtype).unwrap()).unwrap())
-                .collect();
-            let wrapped: Vec<f64> = match dtype {
-                DType::I8 => expected
-                    .iter()
-                    .map(|&x| f64::from(x as i64 as i8))
-                    .collect(),
-                _ => expected.clone(),
+            let operands = operands.iter().map(|x| x.cast(dtype).unwrap());
+            let operands: Vec<NdArray> = operands.collect();
+            let operands: Vec<&NdArray> = operands.iter().collect();
+            let run = &mut |layouts: &str, given: &[&NdArray]| {
+                checked += 1;
+                let fault = fault(subscripts, given, &shape, &expected);
+                failed.extend(fault.map(|fault| format!("{layouts}: {fault}")));
             };
-            for turn in 0..8 {
-                let pick = |i: usize| &variants[i][(turn + 3 * i) % variants[i].len()].1;
-                let given: Vec<&NdArray> = (0..variants.len()).map(pick).collect();
-                cases += 1;
-                match NdArray::einsum(subscripts, &given) {
-                    Ok(got) if got.shape()[..] == shape[..] && close(dtype, &got.to_f64_vec().unwrap(), &wrapped) && got.dtype() == dtype => {
-                        assert!(given.iter().all(|x| !x.shares_memory(&got)) && !got.is_view(), "{subscripts}");
-                    }
-                    other => failures.push(format!("{subscripts} {shapes:?} {dtype} turn {turn}: {other:?}\n expected {shape:?} {expected:?}")),
-                }
-            }
+            combinations(&operands, run).unwrap();
+            let run = &mut |layouts: &str, given: &[&NdArray], plain: &[&NdArray]| {
+                checked += 1;
+                let plain: Vec<NdArray> = plain.iter().map(|&x| x.clone()).collect();
+                let (shape, expected) = by_loops(definition, &plain);
+                let fault = fault(subscripts, given, &shape, &expected);
+                failed.extend(fault.map(|fault| format!("{layouts}: {fault}")));
+            };
+            stretched_combinations(&operands, run).unwrap();
         }
     }
-    assert!(
-        failures.is_empty(),
-        "{} of {cases}:\n{}",
-        failures.len(),
-        failures[..failures.len().min(5)].join("\n")
-    );
+    report(checked, &failed);
+    assert!(checked > 8000, "{checked}");
 }
 
 #[test]
@@ -420,47 +441,40 @@ fn tensor_products() {
         [4796.0, 5162.0],
         [4928.0, 5306.0],
     ]);
-    for (left, a) in layouts(&a).unwrap() {
-        for (right, b) in layouts(&b).unwrap() {
-            assert_eq!(
-                a.tensordot(&b, ([1, 0], [0, 1])).unwrap(),
-                expected,
-                "{left}, {right}"
-            );
-            assert_eq!(
-                a.tensordot(&b, ([-2, -3], [0, 1])).unwrap(),
-                expected,
-                "{left}, {right}"
-            );
+    let run = &mut |layouts: &str, [a, b]: [&NdArray; 2]| {
+        for axes in [([1, 0], [0, 1]), ([-2, -3], [0, 1])] {
+            assert_eq!(a.tensordot(b, axes).unwrap(), expected, "{layouts}");
         }
-    }
+    };
+    in_layouts([&a, &b], run).unwrap();
     let x = numbers(&[2, 3, 4], 1);
-    let cases = [
+    type Product = fn(&NdArray, &NdArray) -> lodestride_array::Result<NdArray>;
+    let cases: [(Product, &str, NdArray); 4] = [
+        (|x, y| x.tensordot(y, 1), "ijk,kl->ijl", numbers(&[4, 5], 2)),
+        (|x, y| x.tensordot(y, 2), "ijk,jk->i", numbers(&[3, 4], 2)),
+        (|x, y| x.tensordot(y, 0), "ijk,l->ijkl", numbers(&[2], 2)),
         (
-            x.tensordot(&numbers(&[4, 5], 2), 1),
-            "ijk,kl->ijl",
-            numbers(&[4, 5], 2),
+            |x, y| x.tensordot(y, ([2, 0], [2, 0])),
+            "ijk,ilk->jl",
+            x.clone(),
         ),
-        (
-            x.tensordot(&numbers(&[3, 4], 2), 2),
-            "ijk,jk->i",
-            numbers(&[3, 4], 2),
-        ),
-        (
-            x.tensordot(&numbers(&[2], 2), 0),
-            "ijk,l->ijkl",
-            numbers(&[2], 2),
-        ),
-        (x.tensordot(&x, ([2, 0], [2, 0])), "ijk,ilk->jl", x.clone()),
     ];
-    for (got, subscripts, y) in cases {
-        let (shape, expected) = by_loops(subscripts, &[x.clone(), y]);
-        let got = got.unwrap();
-        assert_eq!(
-            (&got.shape()[..], got.to_f64_vec().unwrap()),
-            (&shape[..], expected),
-            "{subscripts}"
-        );
+    for (product, subscripts, y) in cases {
+        let run = &mut |layouts: &str, given: &[&NdArray], plain: &[&NdArray]| {
+            let plain = [plain[0].clone(), plain[1].clone()];
+            let (shape, expected) = by_loops(subscripts, &plain);
+            let got = product(given[0], given[1]).unwrap();
+            assert_eq!(
+                (&got.shape()[..], got.to_f64_vec().unwrap()),
+                (&shape[..], expected),
+                "{subscripts}, {layouts}"
+            );
+        };
+        stretched_combinations(&[&x, &y], run).unwrap();
+        combinations(&[&x, &y], &mut |layouts, given| {
+            run(layouts, given, &[&x, &y])
+        })
+        .unwrap();
     }
     let none: [isize; 0] = [];
     assert_eq!(x.tensordot(&x, (none, none)).unwrap().rank(), 6);
@@ -481,14 +495,17 @@ fn tensor_products() {
 #[test]
 fn other_products() {
     let (x, y) = (numbers(&[2, 3], 1), numbers(&[2, 2], 2));
-    for (name, x_view) in layouts(&x).unwrap() {
-        let product = x_view.kron(&y).unwrap();
+    let run = &mut |name: &str, given: &[&NdArray], plain: &[&NdArray]| {
+        let product = given[0].kron(given[1]).unwrap();
         assert_eq!(product.shape()[..], [4, 6]);
+        let at = |of: usize, i: usize, j: usize| plain[of].get_f64([i, j]).unwrap();
         for (i, j) in (0..4).flat_map(|i| (0..6).map(move |j| (i, j))) {
-            let expected = x.get_f64([i / 2, j / 2]).unwrap() * y.get_f64([i % 2, j % 2]).unwrap();
+            let expected = at(0, i / 2, j / 2) * at(1, i % 2, j % 2);
             assert_eq!(product.get_f64([i, j]).unwrap(), expected, "{name}");
         }
-    }
+    };
+    stretched_combinations(&[&x, &y], run).unwrap();
+    combinations(&[&x, &y], &mut |name, given| run(name, given, &[&x, &y])).unwrap();
     assert_eq!(
         NdArray::scalar(2.0f64).unwrap().kron(&y).unwrap(),
         y.mul(2.0).unwrap()
@@ -513,23 +530,33 @@ fn other_products() {
         0
     );
     let (a, b) = (numbers(&[4, 1, 3], 4), numbers(&[5, 3], 5));
-    let product = a.cross(&b).unwrap();
-    assert_eq!(product.shape()[..], [4, 5, 3]);
     // Perpendicular to both, and as long as Lagrange says.
     let dot = |x: &NdArray, y: &NdArray| x.mul(y).unwrap().sum(-1).unwrap();
-    assert!(dot(&product, &a).equal(0).unwrap().all_true().unwrap());
-    assert!(dot(&product, &b).equal(0).unwrap().all_true().unwrap());
-    let expected = &(&dot(&a, &a) * &dot(&b, &b)) - &(&dot(&a, &b) * &dot(&a, &b));
-    assert_eq!(dot(&product, &product), expected);
+    let run = &mut |name: &str, given: &[&NdArray], plain: &[&NdArray]| {
+        let (product, a, b) = (given[0].cross(given[1]).unwrap(), plain[0], plain[1]);
+        assert_eq!(product.shape()[..], [4, 5, 3]);
+        let right_angle = |x| dot(&product, x).equal(0).unwrap().all_true().unwrap();
+        assert!(right_angle(a) && right_angle(b), "{name}");
+        let expected = &(&dot(a, a) * &dot(b, b)) - &(&dot(a, b) * &dot(a, b));
+        assert_eq!(dot(&product, &product), expected, "{name}");
+    };
+    stretched_combinations(&[&a, &b], run).unwrap();
+    combinations(&[&a, &b], &mut |name, given| run(name, given, &[&a, &b])).unwrap();
     assert!(
         a.cross(&NdArray::ones([2]).unwrap()).is_err()
             && a.cross(&NdArray::ones([2, 5, 3]).unwrap()).is_err()
     );
     let batch = numbers(&[2, 3, 3], 6);
-    let expected: Vec<f64> = (0..2)
-        .map(|b| (0..3).map(|i| batch.get_f64([b, i, i]).unwrap()).sum())
-        .collect();
-    assert_eq!(batch.trace().unwrap().to_f64_vec().unwrap(), expected);
+    for (name, batch, plain) in inputs(&batch).unwrap() {
+        let diagonal = |b: usize| (0..3).map(move |i| [b, i, i]);
+        let sum = |b| diagonal(b).map(|at| plain.get_f64(at).unwrap()).sum();
+        let expected: Vec<f64> = (0..2).map(sum).collect();
+        assert_eq!(
+            batch.trace().unwrap().to_f64_vec().unwrap(),
+            expected,
+            "{name}"
+        );
+    }
     assert_eq!(
         x.trace().unwrap().item::<f64>().unwrap(),
         x.get_f64([0, 0]).unwrap() + x.get_f64([1, 1]).unwrap()
@@ -547,7 +574,7 @@ fn powers_and_chains() {
         .dup()
         .unwrap();
     for exponent in 0..12 {
-        for (name, view) in layouts(&batch).unwrap() {
+        for (name, view) in layout_matrix(&batch).unwrap() {
             let got = view.matrix_power(exponent).unwrap();
             assert_eq!(got, expected, "{exponent} {name}");
             assert!(!got.shares_memory(&view));
@@ -582,11 +609,16 @@ fn powers_and_chains() {
         &long,
     ];
     for chain in chains {
-        let (got, expected) = (NdArray::multi_dot(chain).unwrap(), by_hand(chain));
-        assert_eq!(
-            (got.shape(), got.to_f64_vec().unwrap()),
-            (expected.shape(), expected.to_f64_vec().unwrap())
-        );
+        let expected = by_hand(chain);
+        let run = &mut |layouts: &str, given: &[&NdArray]| {
+            let got = NdArray::multi_dot(given).unwrap();
+            assert_eq!(
+                (got.shape(), got.to_f64_vec().unwrap()),
+                (expected.shape(), expected.to_f64_vec().unwrap()),
+                "{layouts}"
+            );
+        };
+        combinations(chain, run).unwrap();
     }
     let eye = NdArray::eye(2).unwrap();
     assert_eq!(NdArray::multi_dot(&[&eye; 300]).unwrap(), eye);

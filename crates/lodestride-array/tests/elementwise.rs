@@ -4,58 +4,72 @@
 mod support;
 
 use lodestride_array::{DType, NdArray, Order, s};
-use support::{SHAPES, counted, layouts};
+use support::matrix::{all_shapes, in_layouts, stretched_combinations};
+use support::{counted, report};
+
+fn numbers(array: &NdArray) -> Vec<f32> {
+    array.to_vec().unwrap()
+}
 
 #[test]
 fn results_do_not_depend_on_layout() {
-    let mut failed = Vec::new();
-    for shape in SHAPES {
-        let x = counted(shape);
+    let (mut checked, mut failed) = (0, Vec::new());
+    for shape in all_shapes() {
+        let x = counted(&shape);
         let y = x.mul(2.0).unwrap().add(1.0).unwrap();
-        let expected: Vec<f32> = x
-            .to_vec::<f32>()
-            .unwrap()
-            .iter()
-            .map(|x| x + (2.0 * x + 1.0))
-            .collect();
-        for (left, x) in layouts(&x).unwrap() {
-            for (right, y) in layouts(&y).unwrap() {
-                let out = x.add(&y).unwrap();
-                if out.to_vec::<f32>().unwrap() != expected {
-                    failed.push(format!("{shape:?}: {left} + {right}"));
+        let expected: Vec<f32> = (0..x.len()).map(|i| 3.0 * i as f32 + 1.0).collect();
+        let run = &mut |layouts: &str, [x, y, out]: [&NdArray; 3]| {
+            checked += 2;
+            x.add_into(y, out).unwrap();
+            for (form, sum) in [("add", &x.add(y).unwrap()), ("add_into", out)] {
+                if numbers(sum) != expected {
+                    failed.push(format!("{shape:?}, {layouts}: {form}"));
                 }
             }
-            let into = NdArray::zeros(*shape).unwrap();
-            for (name, out) in layouts(&into).unwrap() {
-                x.add_into(&y, &out).unwrap();
-                if out.to_vec::<f32>().unwrap() != expected {
-                    failed.push(format!("{shape:?}: {left} into {name}"));
-                }
+        };
+        in_layouts([&x, &y, &NdArray::zeros(&shape[..]).unwrap()], run).unwrap();
+        let run = &mut |layouts: &str, given: &[&NdArray], plain: &[&NdArray]| {
+            checked += 1;
+            let (left, right) = (numbers(plain[0]), numbers(plain[1]));
+            let sums: Vec<f32> = left.iter().zip(&right).map(|(x, y)| x + y).collect();
+            if numbers(&given[0].add(given[1]).unwrap()) != sums {
+                failed.push(format!("{shape:?}, {layouts}: add"));
             }
-        }
+        };
+        stretched_combinations(&[&x, &y], run).unwrap();
     }
-    assert!(failed.is_empty(), "{failed:#?}");
+    report(checked, &failed);
+    assert!(checked > 6000, "{checked}");
 }
 
 #[test]
 fn in_place_writes_through_every_layout() {
-    let mut failed = Vec::new();
-    for shape in SHAPES {
-        let y = counted(shape);
-        for (name, x) in layouts(&counted(shape)).unwrap() {
-            x.addi(&y).unwrap().muli(3.0).unwrap().squarei().unwrap();
-            let expected: Vec<f32> = y
-                .to_vec::<f32>()
-                .unwrap()
-                .iter()
-                .map(|y| (6.0 * y) * (6.0 * y))
-                .collect();
-            if x.to_vec::<f32>().unwrap() != expected {
-                failed.push(format!("{shape:?}: {name}"));
+    let (mut checked, mut failed) = (0, Vec::new());
+    for shape in all_shapes() {
+        let y = counted(&shape);
+        let expected: Vec<f32> = (0..y.len()).map(|i| (6 * i * 6 * i) as f32).collect();
+        let run = &mut |layouts: &str, [x, y]: [&NdArray; 2]| {
+            checked += 1;
+            x.addi(y).unwrap().muli(3.0).unwrap().squarei().unwrap();
+            if numbers(x) != expected {
+                failed.push(format!("{shape:?}: {layouts}"));
             }
-        }
+        };
+        in_layouts([&y, &y], run).unwrap();
+        let run = &mut |layouts: &str, given: &[&NdArray], plain: &[&NdArray]| {
+            checked += 1;
+            let sum: Vec<f32> = (0..)
+                .zip(numbers(plain[0]))
+                .map(|(i, y)| i as f32 + y)
+                .collect();
+            if numbers(y.dup().unwrap().addi(given[0]).unwrap()) != sum {
+                failed.push(format!("{shape:?}: {layouts}"));
+            }
+        };
+        stretched_combinations(&[&y], run).unwrap();
     }
-    assert!(failed.is_empty(), "{failed:#?}");
+    report(checked, &failed);
+    assert!(checked > 3000, "{checked}");
 }
 
 #[test]
@@ -72,27 +86,29 @@ fn shapes_broadcast() {
         (&[0], &[1], &[0]),
         (&[0, 3], &[1, 3], &[0, 3]),
     ];
+    let (mut checked, mut failed) = (0, Vec::new());
     for (a, b, expected) in cases {
         for (a, b) in [(a, b), (b, a)] {
             let (x, y) = (counted(a), counted(b));
             let sum = x.add(&y).unwrap();
             assert_eq!(&sum.shape()[..], *expected, "{a:?} + {b:?}");
-            let (x, y) = (
+            let (left, right) = (
                 x.broadcast_to(*expected).unwrap(),
                 y.broadcast_to(*expected).unwrap(),
             );
-            let pairs = x
-                .to_vec::<f32>()
-                .unwrap()
-                .into_iter()
-                .zip(y.to_vec::<f32>().unwrap());
-            assert_eq!(
-                sum.to_vec::<f32>().unwrap(),
-                pairs.map(|(x, y)| x + y).collect::<Vec<_>>(),
-                "{a:?} + {b:?}"
-            );
+            let pairs = numbers(&left).into_iter().zip(numbers(&right));
+            let sums: Vec<f32> = pairs.map(|(x, y)| x + y).collect();
+            let run = &mut |layouts: &str, [x, y, out]: [&NdArray; 3]| {
+                checked += 1;
+                x.add_into(y, out).unwrap();
+                if numbers(&x.add(y).unwrap()) != sums || numbers(out) != sums {
+                    failed.push(format!("{a:?} + {b:?}, {layouts}"));
+                }
+            };
+            in_layouts([&x, &y, &sum], run).unwrap();
         }
     }
+    report(checked, &failed);
 }
 
 #[test]

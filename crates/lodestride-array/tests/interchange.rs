@@ -6,12 +6,20 @@ mod support;
 
 use lodestride_array::{ArrayErrorKind, DType, NdArray, Order, f16};
 use ndarray::{Array, ArrayD, Axis, IxDyn, ShapeBuilder, s};
-use support::{SHAPES, counted, layouts};
+use support::counted;
+use support::matrix::{all_shapes, layout_matrix, repeated};
 
 #[test]
 fn views_have_the_same_elements() {
-    for shape in SHAPES {
-        for (name, array) in layouts(&counted(shape)).unwrap() {
+    for shape in &all_shapes() {
+        for (name, view, same) in repeated(DType::F32, shape).unwrap() {
+            let view = view.view::<f32>().unwrap();
+            let theirs = view.to_ndarray().unwrap();
+            assert_eq!(theirs.shape(), *shape, "{name}");
+            let elements: Vec<f32> = theirs.iter().copied().collect();
+            assert_eq!(elements, same.to_vec::<f32>().unwrap(), "{name}");
+        }
+        for (name, array) in layout_matrix(&counted(shape)).unwrap() {
             let view = array.view::<f32>().unwrap();
             let theirs = view.to_ndarray().unwrap();
             assert_eq!(theirs.shape(), *shape, "{name}");

@@ -8,7 +8,8 @@ mod support;
 use lodestride_array::{
     ArrayError, ArrayErrorKind, Components, DType, LinalgProblem, MatrixNorm, NdArray, s,
 };
-use support::layouts;
+use support::matrix::{in_layouts, inputs, layout_matrix};
+use support::report;
 
 /// Numbers from -1 to 1 that look random.
 fn random(shape: &[usize], seed: usize) -> NdArray {
@@ -66,12 +67,22 @@ const ORDERS: [usize; 5] = [1, 2, 5, 17, 40];
 /// Calls `run` with a matrix in every layout and two dtypes.
 fn everywhere(matrix: &NdArray, mut run: impl FnMut(&str, &NdArray, f64)) {
     for dtype in [DType::F64, DType::F32] {
-        for (name, view) in layouts(&matrix.cast(dtype).unwrap()).unwrap() {
-            run(
-                &format!("{dtype} {:?} {name}", view.shape()),
-                &view,
-                tolerance(dtype),
-            );
+        // Of large matrices every fourth layout, since each takes all of the time a decomposition takes.
+        let stride = if matrix.len() > 1000 { 4 } else { 1 };
+        let all = layout_matrix(&matrix.cast(dtype).unwrap()).unwrap();
+        for (name, view) in all.into_iter().step_by(stride) {
+            let case = format!("{dtype} {:?} {name}", view.shape());
+            run(&case, &view, tolerance(dtype));
+        }
+    }
+}
+
+/// As [`everywhere`], and with the first row, column or element stretched to a matrix of rank 1.
+fn everywhere_and_stretched(matrix: &NdArray, mut run: impl FnMut(&str, &NdArray, f64)) {
+    for dtype in [DType::F64, DType::F32] {
+        for (name, view, _) in inputs(&matrix.cast(dtype).unwrap()).unwrap() {
+            let case = format!("{dtype} {:?} {name}", view.shape());
+            run(&case, &view, tolerance(dtype));
         }
     }
 }
@@ -115,12 +126,10 @@ fn systems_are_solved() {
     // Batches broadcast, in both directions.
     let a = NdArray::stack(&[&regular(3, 1), &regular(3, 2)], 0).unwrap();
     let x = random(&[2, 3, 4], 3);
-    close(
-        &a.solve(&a.matmul(&x).unwrap()).unwrap(),
-        &x,
-        1e-12,
-        "batch",
-    );
+    in_layouts([&a, &a.matmul(&x).unwrap()], &mut |case, [a, b]| {
+        close(&a.solve(b).unwrap(), &x, 1e-12, case);
+    })
+    .unwrap();
     let one = a.slice(0, 0).unwrap();
     close(
         &one.solve(&one.matmul(&x).unwrap()).unwrap(),
@@ -155,10 +164,69 @@ fn systems_are_solved() {
 }
 
 #[test]
+fn right_sides_may_have_any_layout() {
+    let (a, x) = (regular(5, 1), random(&[5, 3], 2));
+    let b = a.mmul(&x).unwrap();
+    let (vector, column) = (b.column(1).unwrap(), x.column(1).unwrap());
+    let (tall, metric) = (random(&[7, 5], 3), positive(5, 4));
+    let (fitted, values) = (
+        tall.lstsq(&random(&[7, 2], 4)).unwrap().x,
+        symmetric(5, 5).eigh_generalized(&metric).unwrap().values,
+    );
+    in_layouts([&a, &b], &mut |case, [a, b]| {
+        close(&a.solve(b).unwrap(), &x, 1e-12, case);
+    })
+    .unwrap();
+    in_layouts([&a, &vector], &mut |case, [a, b]| {
+        close(&a.solve(b).unwrap(), &column, 1e-12, case);
+    })
+    .unwrap();
+    in_layouts([&tall, &random(&[7, 2], 4)], &mut |case, [a, b]| {
+        close(&a.lstsq(b).unwrap().x, &fitted, 1e-12, case);
+    })
+    .unwrap();
+    in_layouts([&symmetric(5, 5), &metric], &mut |case, [a, b]| {
+        let found = a.eigh_generalized(b).unwrap();
+        close(&found.values, &values, 1e-12, case);
+    })
+    .unwrap();
+    // One right side for all rows of a column, and for all columns of a row.
+    for (case, b, plain) in inputs(&b).unwrap() {
+        let back = a.mmul(&a.solve(&b).unwrap()).unwrap();
+        close(&back, &plain, 1e-12, &case);
+    }
+}
+
+/// Rows or columns that are all the same: elimination meets pivots of zero, and goes on.
+#[test]
+fn determinants_of_rank_one_are_zero() {
+    for n in [2, 3, 5, 40] {
+        for (case, a, _) in inputs(&random(&[n, n], n)).unwrap() {
+            if !case.starts_with("stretched") {
+                continue;
+            }
+            let det = a.det().unwrap().item::<f64>().unwrap();
+            let log = a.slogdet().unwrap().log.item::<f64>().unwrap();
+            assert!(det.abs() < 1e-15 && log < -30.0, "{n} {case}: {det} {log}");
+        }
+    }
+    let ones = NdArray::ones([3, 3]).unwrap();
+    let log = ones.slogdet().unwrap();
+    assert_eq!(
+        (
+            ones.det().unwrap().item::<f32>().unwrap(),
+            log.sign.item::<f32>().unwrap(),
+            log.log.item::<f32>().unwrap()
+        ),
+        (0.0, 0.0, f32::NEG_INFINITY)
+    );
+}
+
+#[test]
 fn factors_multiply_to_the_matrix() {
     for (rows, columns) in [(1, 1), (3, 3), (5, 3), (3, 5), (20, 33), (33, 20)] {
         let small = rows.min(columns);
-        everywhere(&random(&[rows, columns], rows), |case, a, tolerance| {
+        everywhere_and_stretched(&random(&[rows, columns], rows), |case, a, tolerance| {
             let f = a.lu().unwrap();
             close(
                 &f.p.mmul(&f.l).unwrap().mmul(&f.u).unwrap(),
@@ -316,7 +384,7 @@ fn pseudo_inverses_obey_moore_and_penrose() {
         deficient.clone(),
         NdArray::zeros_of(DType::F64, [3, 2]).unwrap(),
     ] {
-        everywhere(&a, |case, a, tolerance| {
+        everywhere_and_stretched(&a, |case, a, tolerance| {
             let (p, tolerance) = (a.pinv().unwrap(), 10.0 * tolerance);
             let (ap, pa) = (a.mmul(&p).unwrap(), p.mmul(a).unwrap());
             close(&ap.mmul(a).unwrap(), a, tolerance, case);
@@ -397,9 +465,47 @@ fn least_squares_leave_what_is_perpendicular() {
     assert_eq!(a.lstsq(&random(&[5], 3)).unwrap().rank, 2);
 }
 
+/// What a line of figures names, of a matrix.
+fn figure(name: &str, a: &NdArray) -> NdArray {
+    let norm = |norm| a.matrix_norm(norm).unwrap();
+    match name {
+        "det" => a.det().unwrap(),
+        "inv" => a.inv().unwrap(),
+        "solve" => a.solve(&NdArray::from([1.0f64, 2.0, 3.0])).unwrap(),
+        "singular values" => a.svd().unwrap().s,
+        "eigh values" => a.eigh().unwrap().values,
+        "eig real" => a.eig().unwrap().values_re.sort(-1).unwrap(),
+        "eig imaginary" => a.eig().unwrap().values_im.sort(-1).unwrap(),
+        "pinv of two columns" => a.get(&s![.., ..2]).unwrap().pinv().unwrap(),
+        "lstsq of two columns" => {
+            a.get(&s![.., ..2])
+                .unwrap()
+                .lstsq(&NdArray::from([1.0f64, 2.0, 3.0]))
+                .unwrap()
+                .x
+        }
+        "norm 1" => norm(MatrixNorm::One),
+        "norm 2" => norm(MatrixNorm::Two),
+        "norm inf" => norm(MatrixNorm::Infinity),
+        "norm fro" => norm(MatrixNorm::Frobenius),
+        "norm nuc" => norm(MatrixNorm::Nuclear),
+        "cond" => a.cond().unwrap(),
+        "expm" => a.expm().unwrap(),
+        "cholesky" => a.transpose().mmul(a).unwrap().cholesky().unwrap(),
+        "variances" => a
+            .pca(Components::Count(3))
+            .unwrap()
+            .variances
+            .get(&s![..2])
+            .unwrap(),
+        _ => panic!("{name}"),
+    }
+}
+
 #[test]
 fn figures_of_numpy() {
     let a = NdArray::from([[2.0f64, -1.0, 0.5], [1.0, 3.0, -2.0], [0.0, 1.5, 4.0]]);
+    let (all, mut checked, mut failed) = (layout_matrix(&a).unwrap(), 0, Vec::new());
     for line in include_str!("../testdata/linalg.txt")
         .lines()
         .filter(|line| !line.starts_with('#'))
@@ -409,46 +515,16 @@ fn figures_of_numpy() {
             .split_whitespace()
             .map(|word| word.parse().unwrap())
             .collect();
-        let norm = |norm| a.matrix_norm(norm).unwrap();
-        let got = match name {
-            "det" => a.det().unwrap(),
-            "inv" => a.inv().unwrap(),
-            "solve" => a.solve(&NdArray::from([1.0f64, 2.0, 3.0])).unwrap(),
-            "singular values" => a.svd().unwrap().s,
-            "eigh values" => a.eigh().unwrap().values,
-            "eig real" => a.eig().unwrap().values_re.sort(-1).unwrap(),
-            "eig imaginary" => a.eig().unwrap().values_im.sort(-1).unwrap(),
-            "pinv of two columns" => a.get(&s![.., ..2]).unwrap().pinv().unwrap(),
-            "lstsq of two columns" => {
-                a.get(&s![.., ..2])
-                    .unwrap()
-                    .lstsq(&NdArray::from([1.0f64, 2.0, 3.0]))
-                    .unwrap()
-                    .x
+        for (layout, a) in &all {
+            checked += 1;
+            let got = figure(name, a).to_f64_vec().unwrap();
+            let same = |(x, y): (&f64, &f64)| (x - y).abs() <= 1e-12 * (1.0 + y.abs());
+            if got.len() != expected.len() || !got.iter().zip(&expected).all(same) {
+                failed.push(format!("{name}, {layout}: {got:?} {expected:?}"));
             }
-            "norm 1" => norm(MatrixNorm::One),
-            "norm 2" => norm(MatrixNorm::Two),
-            "norm inf" => norm(MatrixNorm::Infinity),
-            "norm fro" => norm(MatrixNorm::Frobenius),
-            "norm nuc" => norm(MatrixNorm::Nuclear),
-            "cond" => a.cond().unwrap(),
-            "expm" => a.expm().unwrap(),
-            "cholesky" => a.transpose().mmul(&a).unwrap().cholesky().unwrap(),
-            "variances" => a
-                .pca(Components::Count(3))
-                .unwrap()
-                .variances
-                .get(&s![..2])
-                .unwrap(),
-            _ => panic!("{name}"),
-        };
-        let got = got.to_f64_vec().unwrap();
-        let same = |(x, y): (&f64, &f64)| (x - y).abs() <= 1e-12 * (1.0 + y.abs());
-        assert!(
-            got.len() == expected.len() && got.iter().zip(&expected).all(same),
-            "{name}: {got:?} {expected:?}"
-        );
+        }
     }
+    report(checked, &failed);
 }
 
 #[test]

@@ -4,9 +4,11 @@
 mod support;
 
 use lodestride_array::{
-    ArrayErrorKind, DType, GridAxes, GrowArray, NdArray, Order, PadMode, Scalar, Workspace, s,
+    ArrayErrorKind, DType, GridAxes, GrowArray, NdArray, NdIndexIterator, Order, PadMode, Scalar,
+    Workspace, s,
 };
-use support::{SHAPES, counted, layouts};
+use support::matrix::{all_shapes, in_layouts, inputs, layout_matrix};
+use support::{counted, report};
 
 fn numbers(text: &str) -> Vec<f64> {
     text.split_whitespace()
@@ -65,10 +67,10 @@ fn mode(name: &str, pairs: &[f64]) -> PadMode {
     }
 }
 
-/// The lines of `testdata/padding.txt`, in every memory layout of the array.
+/// The lines of `testdata/padding.txt`, in every memory layout of the array; and stretched arrays as the same without gaps.
 #[test]
 fn padding_is_numpys() {
-    let mut failures = Vec::new();
+    let (mut checked, mut failed) = (0, Vec::new());
     for line in include_str!("../testdata/padding.txt").lines() {
         let (given, found) = line.split_once("=>").unwrap();
         let given: Vec<&str> = given.split('|').map(str::trim).collect();
@@ -79,38 +81,37 @@ fn padding_is_numpys() {
             .map(|pair| [pair[0], pair[1]])
             .collect();
         let mode = mode(given[4], &numbers(given[5]));
-        for (layout, a) in layouts(&a).unwrap() {
+        let epsilon = match given[0] {
+            "float16" => 1.0 / 1024.0,
+            "float32" => f64::from(f32::EPSILON),
+            "float64" => f64::EPSILON,
+            _ => 0.0,
+        };
+        // Means are rounded in another order, and NumPy computes ramps in the array's own precision, we in f64.
+        let allowed = match given[4] {
+            "mean" | "linear_ramp" => 2.0 * epsilon * 16.0,
+            _ => 0.0,
+        };
+        let (shape, expected) = (sizes(shape), numbers(expected));
+        for (layout, a, plain) in inputs(&a).unwrap() {
+            checked += 1;
             let padded = a.pad_with(&widths[..], &mode).unwrap();
-            assert_eq!(padded.dtype(), a.dtype());
             let values = padded.to_f64_vec().unwrap();
-            let expected = numbers(expected);
-            let epsilon = match given[0] {
-                "float16" => 1.0 / 1024.0,
-                "float32" => f64::from(f32::EPSILON),
-                "float64" => f64::EPSILON,
-                _ => 0.0,
-            };
-            // Means are rounded in another order, and NumPy computes ramps in the array's own precision, we in f64.
-            let allowed = match given[4] {
-                "mean" | "linear_ramp" => 2.0 * epsilon * 16.0,
-                _ => 0.0,
+            let expected = match layout.starts_with("stretched") {
+                true => (plain.pad_with(&widths[..], &mode).unwrap())
+                    .to_f64_vec()
+                    .unwrap(),
+                false => expected.clone(),
             };
             let close = |(a, b): (&f64, &f64)| (a - b).abs() <= allowed;
             let same = values.len() == expected.len() && values.iter().zip(&expected).all(close);
-            if padded.shape()[..] != sizes(shape) || !same {
-                failures.push(format!(
-                    "{line}\n  {layout}: {:?} {values:?}",
-                    padded.shape()
-                ));
+            if padded.dtype() != a.dtype() || padded.shape()[..] != shape || !same {
+                failed.push(format!("{line}\n  {layout}: {padded:?}"));
             }
         }
     }
-    assert!(
-        failures.is_empty(),
-        "{} failures:\n{}",
-        failures.len(),
-        failures.join("\n")
-    );
+    report(checked, &failed);
+    assert!(checked > 3000, "{checked}");
 }
 
 #[test]
@@ -193,25 +194,23 @@ const MOVED: &[Moved] = &[
 
 #[test]
 fn elements_move_where_they_should() {
-    let mut checked = 0;
-    for shape in SHAPES.iter().filter(|shape| !shape.is_empty()) {
-        for (layout, a) in layouts(&counted(shape)).unwrap() {
+    let (mut checked, mut failed) = (0, Vec::new());
+    for shape in all_shapes().iter().filter(|shape| !shape.is_empty()) {
+        for (layout, a, plain) in inputs(&counted(shape)).unwrap() {
             for (name, moved, from) in MOVED {
+                checked += 1;
                 let b = moved(&a);
-                assert_eq!(b.shape(), a.shape(), "{name} {layout}");
-                for index in lodestride_array::NdIndexIterator::new(b.shape(), Order::C) {
-                    let index = index.to_vec();
-                    let expected = a.get_f64(from(shape, &index)).unwrap();
-                    assert_eq!(
-                        b.get_f64(&index).unwrap(),
-                        expected,
-                        "{name} {layout} {index:?}"
-                    );
-                    checked += 1;
+                let wrong = NdIndexIterator::new(b.shape(), Order::C).find(|index| {
+                    let expected = plain.get_f64(from(shape, index)).unwrap();
+                    b.get_f64(&index[..]).unwrap() != expected
+                });
+                if b.shape() != a.shape() || wrong.is_some() {
+                    failed.push(format!("{name} of {shape:?}, {layout}: {wrong:?}"));
                 }
             }
         }
     }
+    report(checked, &failed);
     assert!(checked > 8000, "{checked}");
     let a = counted(&[2, 3]);
     let flat = a.roll_flat(-2).unwrap();
@@ -222,7 +221,7 @@ fn elements_move_where_they_should() {
 #[test]
 fn quarter_turns_agree_with_each_other() {
     for shape in [&[2usize, 3][..], &[3, 1, 4], &[2, 0]] {
-        for (layout, a) in layouts(&counted(shape)).unwrap() {
+        for (layout, a, _) in inputs(&counted(shape)).unwrap() {
             let mut turned = a.clone();
             for quarters in 1..=4 {
                 turned = turned.rot90(1, [0, 1]).unwrap();
@@ -247,6 +246,7 @@ fn quarter_turns_agree_with_each_other() {
 
 #[test]
 fn triangles_follow_the_diagonal() {
+    let (mut checked, mut failed) = (0, Vec::new());
     for shape in [
         &[3usize, 5][..],
         &[5, 3],
@@ -257,28 +257,32 @@ fn triangles_follow_the_diagonal() {
     ] {
         for dtype in [DType::F32, DType::I16, DType::Bool, DType::BF16, DType::U64] {
             let a = counted(shape).add(1).unwrap().cast(dtype).unwrap();
-            for (layout, a) in layouts(&a).unwrap() {
+            for (layout, a, plain) in inputs(&a).unwrap() {
+                let values = plain.to_f64_vec().unwrap();
                 for k in [-7isize, -2, -1, 0, 1, 3, 9, isize::MAX, isize::MIN] {
+                    checked += 2;
                     let (low, high) = (a.tril(k).unwrap(), a.triu(k).unwrap());
                     assert_eq!((low.dtype(), high.dtype()), (dtype, dtype));
-                    for index in lodestride_array::NdIndexIterator::new(a.shape(), Order::C) {
-                        let [.., row, column] = index[..] else {
-                            unreachable!()
-                        };
-                        let value = a.get_f64(&index).unwrap();
-                        let below = (column as i128 - row as i128) <= k as i128;
-                        let above = (column as i128 - row as i128) >= k as i128;
-                        let expected = (
-                            if below { value } else { 0.0 },
-                            if above { value } else { 0.0 },
-                        );
-                        let found = (low.get_f64(&index).unwrap(), high.get_f64(&index).unwrap());
-                        assert_eq!(found, expected, "{shape:?} {layout} {k} {index:?}");
+                    let kept = |keeps: fn(i128, i128) -> bool| -> Vec<f64> {
+                        let indices = NdIndexIterator::new(a.shape(), Order::C);
+                        let kept = indices.zip(&values).map(|(index, value)| {
+                            let [.., row, column] = index[..] else {
+                                unreachable!()
+                            };
+                            let keeps = keeps(column as i128 - row as i128, k as i128);
+                            if keeps { *value } else { 0.0 }
+                        });
+                        kept.collect()
+                    };
+                    let found = [low, high].map(|part| part.to_f64_vec().unwrap());
+                    if found != [kept(|apart, k| apart <= k), kept(|apart, k| apart >= k)] {
+                        failed.push(format!("{dtype} {shape:?} by {k}, {layout}"));
                     }
                 }
             }
         }
     }
+    report(checked, &failed);
     assert!(counted(&[3]).tril(0).is_err());
     assert_eq!(
         NdArray::tri(3, 5, 2).unwrap(),
@@ -290,19 +294,23 @@ fn triangles_follow_the_diagonal() {
 fn grids_are_products_of_their_vectors() {
     let vectors = [counted(&[4]), counted(&[3]).add(5).unwrap(), counted(&[2])];
     let strided = counted(&[3, 7]).get(&s![.., 4]).unwrap();
-    let ij = NdArray::meshgrid(&[&vectors[0], &vectors[1], &vectors[2]], GridAxes::Ij).unwrap();
-    let xy = NdArray::meshgrid(&[&vectors[0], &vectors[1], &vectors[2]], GridAxes::Xy).unwrap();
-    for i in 0..4usize {
-        for j in 0..3usize {
-            for k in 0..2usize {
-                for (vector, at) in [i, j, k].into_iter().enumerate() {
-                    let expected = vectors[vector].get_f64([at]).unwrap();
-                    assert_eq!(ij[vector].get_f64([i, j, k]).unwrap(), expected);
-                    assert_eq!(xy[vector].get_f64([j, i, k]).unwrap(), expected);
-                }
+    let [a, b, c] = &vectors;
+    let run = &mut |layouts: &str, given: [&NdArray; 3]| {
+        let ij = NdArray::meshgrid(&given, GridAxes::Ij).unwrap();
+        let xy = NdArray::meshgrid(&given, GridAxes::Xy).unwrap();
+        for place in NdIndexIterator::new(&[4, 3, 2].into(), Order::C) {
+            let [i, j, k] = [0, 1, 2].map(|axis| place[axis]);
+            for (vector, at) in [i, j, k].into_iter().enumerate() {
+                let expected = vectors[vector].get_f64([at]).unwrap();
+                let found = [
+                    ij[vector].get_f64([i, j, k]).unwrap(),
+                    xy[vector].get_f64([j, i, k]).unwrap(),
+                ];
+                assert_eq!(found, [expected; 2], "{layouts}");
             }
         }
-    }
+    };
+    in_layouts([a, b, c], run).unwrap();
     let one = NdArray::meshgrid(&[&strided], GridAxes::Xy).unwrap();
     assert_eq!(one[0], strided.dup().unwrap());
     let row = strided.expand_dims(0).unwrap();
@@ -316,7 +324,7 @@ fn grids_are_products_of_their_vectors() {
 
 #[test]
 fn one_hot_and_is_max() {
-    for (_, classes) in layouts(&NdArray::from([[0i64, 3, -1], [2, 5, 1]])).unwrap() {
+    for (layout, classes, _) in inputs(&NdArray::from([[0i64, 3, -1], [2, 5, 1]])).unwrap() {
         for axis in [0isize, 1, 2, -1] {
             let hot = classes.one_hot(4, axis).unwrap();
             let moved = hot.move_axis(axis, -1).unwrap();
@@ -325,7 +333,8 @@ fn one_hot_and_is_max() {
                     let class = classes.get_f64([row, column]).unwrap();
                     for place in 0..4usize {
                         let expected = f64::from(u8::from(class == place as f64));
-                        assert_eq!(moved.get_f64([row, column, place]).unwrap(), expected);
+                        let found = moved.get_f64([row, column, place]).unwrap();
+                        assert_eq!(found, expected, "{layout}");
                     }
                 }
             }
@@ -336,7 +345,7 @@ fn one_hot_and_is_max() {
     for shape in [&[3usize, 4][..], &[2, 3, 4], &[7], &[]] {
         // Values repeat, so that ties are decided.
         let a = counted(shape).mul(7).unwrap().modulo(5).unwrap();
-        for (layout, a) in layouts(&a).unwrap() {
+        for (layout, a, _) in inputs(&a).unwrap() {
             for axes in [vec![], vec![0isize], vec![-1], vec![0, 1], vec![2, 0]] {
                 let fits = axes
                     .iter()
@@ -373,7 +382,7 @@ fn one_hot_and_is_max() {
 #[test]
 fn parts_repeats_and_ends() {
     let a = counted(&[2, 3]);
-    for (layout, a) in layouts(&a).unwrap() {
+    for (layout, a) in layout_matrix(&a).unwrap() {
         let longer = a.append(2, -1, 1).unwrap();
         assert_eq!(longer, a.pad([[0, 0], [0, 2]], -1).unwrap(), "{layout}");
         assert_eq!(
@@ -426,9 +435,11 @@ fn growing_arrays_agree_with_concat() {
         let mut earlier = Vec::new();
         let mut moves = 0;
         for step in 0..50 {
+            // One layout after the other.
+            let all = layout_matrix(&item.add(step as i64).unwrap()).unwrap();
+            let next = &all[step % all.len()].1;
             let before = grown.capacity();
-            let next = item.add(step).unwrap();
-            grown.push(&next).unwrap();
+            grown.push(next).unwrap();
             moves += usize::from(grown.capacity() != before);
             let next = next.expand_dims(axis).unwrap();
             whole = NdArray::concat(&[&whole, &next], axis).unwrap();

@@ -6,7 +6,8 @@ mod support;
 
 use lodestride_array::kernels::{Isa, ReduceOp};
 use lodestride_array::{ArrayErrorKind, Checks, DType, Lazy, NdArray, Scalar, Workspace};
-use support::{counted, layouts};
+use support::matrix::{in_layouts, layout_matrix, stretched_combinations};
+use support::{counted, report};
 
 /// Small whole numbers, whose sums of products are exact in any order.
 fn whole(shape: [usize; 2], dtype: DType, seed: usize) -> NdArray {
@@ -58,20 +59,38 @@ fn small_products_give_what_plain_loops_give() {
 
 #[test]
 fn small_products_of_any_layout_and_of_one_array() {
-    let mut failed = Vec::new();
-    let a = whole([5, 5], DType::F32, 3);
-    let expected = product(&numbers(&a), &numbers(&a), [5, 5, 5]);
-    for (left, x) in layouts(&a).unwrap() {
-        for (right, y) in layouts(&a).unwrap() {
-            if numbers(&x.mmul(&y).unwrap()) != expected {
-                failed.push(format!("{left} and {right}"));
-            }
-        }
-        if numbers(&x.mmul(&x).unwrap()) != expected {
-            failed.push(format!("{left} and itself"));
+    let (mut checked, mut failed) = (0, Vec::new());
+    for dtype in [DType::F32, DType::F64, DType::I32] {
+        for sizes in [[5, 5, 5], [1, 2, 1], [2, 1, 2], [8, 4, 9], [3, 0, 2]] {
+            let [m, k, n] = sizes;
+            let (a, b) = (whole([m, k], dtype, 3), whole([k, n], dtype, 4));
+            let expected = product(&numbers(&a), &numbers(&b), sizes);
+            let run = &mut |layouts: &str, [x, y]: [&NdArray; 2]| {
+                checked += 1;
+                if numbers(&x.mmul(y).unwrap()) != expected {
+                    failed.push(format!("{dtype} {sizes:?}: {layouts}"));
+                }
+            };
+            in_layouts([&a, &b], run).unwrap();
+            let run = &mut |layouts: &str, given: &[&NdArray], plain: &[&NdArray]| {
+                checked += 1;
+                let expected = product(&numbers(plain[0]), &numbers(plain[1]), sizes);
+                if numbers(&given[0].mmul(given[1]).unwrap()) != expected {
+                    failed.push(format!("{dtype} {sizes:?}: {layouts}"));
+                }
+            };
+            stretched_combinations(&[&a, &b], run).unwrap();
         }
     }
-    assert!(failed.is_empty(), "{failed:#?}");
+    let a = whole([5, 5], DType::F32, 3);
+    let expected = product(&numbers(&a), &numbers(&a), [5, 5, 5]);
+    for (name, x) in layout_matrix(&a).unwrap() {
+        checked += 1;
+        if numbers(&x.mmul(&x).unwrap()) != expected {
+            failed.push(format!("{name} and itself"));
+        }
+    }
+    report(checked, &failed);
     // Different dtypes are promoted.
     let mixed = a.matmul(&a.cast(DType::F64).unwrap()).unwrap();
     assert_eq!((mixed.dtype(), numbers(&mixed)), (DType::F64, expected));
@@ -185,17 +204,15 @@ fn one_expression_of_any_shapes_layouts_and_memory() {
     for turn in 0..3 {
         for shape in [[2usize, 3], [5, 3], [1, 3]] {
             let a = counted(&shape).add(turn).unwrap();
-            for (name, a) in layouts(&a).unwrap() {
-                let found = ((a.lazy() - &row) * &a).eval().unwrap();
-                let single = a.sub(&row).unwrap().mul(&a).unwrap();
+            let run = &mut |name: &str, [a, row]: [&NdArray; 2]| {
+                let found = ((a.lazy() - row) * a).eval().unwrap();
+                let single = a.sub(row).unwrap().mul(a).unwrap();
                 assert_eq!(found, single, "{shape:?}, {name}");
-                let sum = (a.lazy() * &row).reduce(ReduceOp::Sum, 0).unwrap();
-                assert_eq!(
-                    sum,
-                    a.mul(&row).unwrap().sum(0).unwrap(),
-                    "{shape:?}, {name}"
-                );
-            }
+                let sum = (a.lazy() * row).reduce(ReduceOp::Sum, 0).unwrap();
+                let single = a.mul(row).unwrap().sum(0).unwrap();
+                assert_eq!(sum, single, "{shape:?}, {name}");
+            };
+            in_layouts([&a, &row], run).unwrap();
         }
     }
     // What a kept program is given is looked at anew.

@@ -1,10 +1,14 @@
 //! Quantiles, histograms, searches and distinct values beside NumPy's answers, and the errors with their values.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod support;
+
 use lodestride_array::kernels::KernelError;
 use lodestride_array::{
     ArrayErrorKind, DType, HistogramOptions, NdArray, QuantileMethod, Side, Sorting, keep,
 };
+use support::matrix::{combinations, layout_matrix, stretched_combinations};
+use support::report;
 
 /// One line of `testdata/sorting.txt`, written by `testdata/sorting.py`.
 struct Case<'a> {
@@ -37,9 +41,9 @@ fn parse(line: &str) -> Case<'_> {
     }
 }
 
-/// What the crate answers to a case.
-fn answer(case: &Case<'_>) -> Vec<NdArray> {
-    let x = &case.inputs[0];
+/// What the crate answers to a case of these arrays.
+fn answer(case: &Case<'_>, inputs: &[&NdArray]) -> Vec<NdArray> {
+    let x = inputs[0];
     let number = |at: usize| case.arguments[at].parse::<f64>().unwrap();
     let bins = || number(0) as usize;
     let pair = |(a, b): (NdArray, NdArray)| vec![a, b];
@@ -51,11 +55,11 @@ fn answer(case: &Case<'_>) -> Vec<NdArray> {
         "median" => vec![x.median(0).unwrap()],
         "nan_median" => vec![x.nan_median(0).unwrap()],
         "histogram" => pair(x.histogram(bins()).unwrap()),
-        "histogram_edges" => vec![x.histogram(&case.inputs[1]).unwrap().0],
+        "histogram_edges" => vec![x.histogram(inputs[1]).unwrap().0],
         "histogram_range" | "histogram_density" | "histogram_weights" => {
             let options = HistogramOptions {
                 range: (case.kind == "histogram_range").then(|| (number(1), number(2))),
-                weights: case.inputs.get(1),
+                weights: inputs.get(1).copied(),
                 density: case.kind == "histogram_density",
             };
             pair(x.histogram_with(bins(), options).unwrap())
@@ -65,71 +69,79 @@ fn answer(case: &Case<'_>) -> Vec<NdArray> {
                 "left" => Side::Left,
                 _ => Side::Right,
             };
-            vec![x.searchsorted(&case.inputs[1], side).unwrap()]
+            vec![x.searchsorted(inputs[1], side).unwrap()]
         }
-        "digitize" => vec![x.digitize(&case.inputs[1], number(0) == 1.0).unwrap()],
+        "digitize" => vec![x.digitize(inputs[1], number(0) == 1.0).unwrap()],
         "unique" => {
             let found = x.unique_all().unwrap();
             assert_eq!(found.values.len(), x.unique().unwrap().len());
             vec![found.values, found.indices, found.inverse, found.counts]
         }
-        "bincount" => vec![x.cast(DType::I32).unwrap().bincount(bins()).unwrap()],
-        "bincount_weights" => {
-            let x = x.cast(DType::U8).unwrap();
-            vec![x.bincount_weighted(&case.inputs[1], bins()).unwrap()]
-        }
-        "lexsort" => {
-            let keys: Vec<&NdArray> = case.inputs.iter().collect();
-            vec![NdArray::lexsort(&keys).unwrap()]
-        }
+        "bincount" => vec![x.bincount(bins()).unwrap()],
+        "bincount_weights" => vec![x.bincount_weighted(inputs[1], bins()).unwrap()],
+        "lexsort" => vec![NdArray::lexsort(inputs).unwrap()],
         kind => panic!("no answer for {kind}"),
     }
 }
 
-#[test]
-fn the_answers_are_numpys() {
-    let mut failures = Vec::new();
-    for line in include_str!("../testdata/sorting.txt").lines() {
-        let case = parse(line);
-        for (found, expected) in answer(&case).iter().zip(&case.expected) {
-            let found = found.cast(DType::F64).unwrap().to_vec::<f64>().unwrap();
-            // The point between two elements and the density are rounded in another order than NumPy's: two units in the
-            // last place of numbers up to 16.
-            let close = |(a, b): (&f64, &f64)| {
-                (a - b).abs() <= 4e-15 * b.abs().max(1.0) || (a.is_nan() && b.is_nan()) || a == b
-            };
-            if found.len() != expected.len() || !found.iter().zip(expected).all(close) {
-                failures.push(format!("{line}\n  found {found:?}"));
-            }
-        }
-    }
-    assert!(
-        failures.is_empty(),
-        "{} failures:\n{}",
-        failures.len(),
-        failures.join("\n")
-    );
+/// Whether arrays have the elements they should. The point between two elements and the density are rounded in another order
+/// than NumPy's: two units in the last place of numbers up to 16.
+fn near(found: &[NdArray], expected: &[Vec<f64>]) -> bool {
+    found.iter().zip(expected).all(|(found, expected)| {
+        let found = found.to_f64_vec().unwrap();
+        let close = |(a, b): (&f64, &f64)| {
+            (a - b).abs() <= 4e-15 * b.abs().max(1.0) || (a.is_nan() && b.is_nan()) || a == b
+        };
+        found.len() == expected.len() && found.iter().zip(expected).all(close)
+    })
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one table of cases")]
+fn the_answers_are_numpys() {
+    let (mut checked, mut failed) = (0, Vec::new());
+    for line in include_str!("../testdata/sorting.txt").lines() {
+        let mut case = parse(line);
+        let whole = match case.kind {
+            "bincount" => DType::I32,
+            "bincount_weights" => DType::U8,
+            _ => DType::F64,
+        };
+        case.inputs[0] = case.inputs[0].cast(whole).unwrap();
+        let inputs: Vec<&NdArray> = case.inputs.iter().collect();
+        let run = &mut |layouts: &str, given: &[&NdArray]| {
+            checked += 1;
+            let found = answer(&case, given);
+            if !near(&found, &case.expected) {
+                failed.push(format!("{line}\n  {layouts}: {found:?}"));
+            }
+        };
+        combinations(&inputs, run).unwrap();
+        // Edges of bins must rise, so that they cannot be stretched.
+        if matches!(case.kind, "digitize" | "histogram_edges") {
+            continue;
+        }
+        let run = &mut |layouts: &str, given: &[&NdArray], plain: &[&NdArray]| {
+            checked += 1;
+            let (found, expected) = (answer(&case, given), answer(&case, plain));
+            let expected: Vec<Vec<f64>> =
+                expected.iter().map(|x| x.to_f64_vec().unwrap()).collect();
+            if !near(&found, &expected) {
+                failed.push(format!("{line}\n  {layouts}: {found:?}"));
+            }
+        };
+        stretched_combinations(&inputs, run).unwrap();
+    }
+    report(checked, &failed);
+    assert!(checked > 3000, "{checked}");
+}
+
+#[test]
 fn quantiles_over_axes_keep_them_when_asked() {
     let x = NdArray::arange(0, 24, 1)
         .unwrap()
         .reshape([2, 3, 4])
         .unwrap();
-    for (name, array) in [
-        ("C", x.clone()),
-        (
-            "moved",
-            x.move_axis(2, 0)
-                .unwrap()
-                .dup()
-                .unwrap()
-                .move_axis(0, 2)
-                .unwrap(),
-        ),
-    ] {
+    for (name, array) in layout_matrix(&x).unwrap() {
         let over_two = array.median([0, 2]).unwrap();
         assert_eq!(
             over_two.to_vec::<f32>().unwrap(),
@@ -228,6 +240,7 @@ fn rows_travel_whole_by_any_column() {
     // ND4J testSortRows and testSortColumns: 10x5, each column, both directions, the input unchanged.
     let values: Vec<f32> = (0..50).map(|i| ((i * 31) % 47) as f32).collect();
     let a = NdArray::from_vec(values.clone(), [10, 5]).unwrap();
+    let all = layout_matrix(&a).unwrap();
     for column in -5isize..5 {
         for sorting in [Sorting::ascending(), Sorting::descending()] {
             let key = column.rem_euclid(5) as usize;
@@ -240,10 +253,13 @@ fn rows_travel_whole_by_any_column() {
                     order
                 }
             });
-            let sorted = a.sort_rows(column, sorting).unwrap();
-            assert_eq!(sorted.to_vec::<f32>().unwrap(), rows.concat());
-            let mirrored = a.transpose().sort_columns(column, sorting).unwrap();
-            assert_eq!(mirrored.transpose(), sorted);
+            let rows = rows.concat();
+            for (layout, a) in &all {
+                let sorted = a.sort_rows(column, sorting).unwrap();
+                assert_eq!(sorted.to_vec::<f32>().unwrap(), rows, "{layout}");
+                let mirrored = a.transpose().sort_columns(column, sorting).unwrap();
+                assert_eq!(mirrored.transpose(), sorted, "{layout}");
+            }
         }
     }
     assert_eq!(a.to_vec::<f32>().unwrap(), values);
@@ -336,6 +352,9 @@ fn edges_and_axes_that_do_not_fit_are_errors() {
     });
     fails(cube.searchsorted(&a, Side::Left), |kind| {
         matches!(kind, ArrayErrorKind::Form { .. })
+    });
+    fails(NdArray::lexsort(&[&a, &NdArray::from([1i64, 2])]), |kind| {
+        matches!(kind, ArrayErrorKind::Operands { .. })
     });
     let stretched = a.broadcast_to([2, 3]).unwrap();
     fails(stretched.sorti(0).cloned(), |kind| {

@@ -1,7 +1,11 @@
 //! Arrays and workspaces: what lives where, how long, and the ways out.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod support;
+
 use lodestride_array::{ArrayErrorKind, NdArray, Workspace, open_workspaces, scope_out};
+use support::matrix::{all_shapes, inputs};
+use support::{counted, report};
 
 fn ones() -> NdArray {
     NdArray::ones([3]).unwrap()
@@ -147,4 +151,46 @@ fn migrate_copies_into_the_current_workspace() {
             assert_eq!(moved, heap);
         })
         .unwrap();
+}
+
+#[test]
+fn every_layout_moves_between_workspaces() {
+    let (outer, inner) = (Workspace::new("OUTER"), Workspace::new("INNER"));
+    let (mut checked, mut failed) = (0, Vec::new());
+    for shape in all_shapes() {
+        let heap = inputs(&counted(&shape)).unwrap();
+        let moved = outer.scope(|outer| {
+            let moved = inner.scope(|_| {
+                let attached = inputs(&counted(&shape)).unwrap();
+                let moves = attached
+                    .iter()
+                    .zip(&heap)
+                    .map(|((name, x, _), (.., plain))| {
+                        let moved = [
+                            x.detach().unwrap(),
+                            x.leverage().unwrap(),
+                            x.leverage_to(outer).unwrap(),
+                        ];
+                        (name.clone(), moved, plain)
+                    });
+                let moved: Vec<_> = moves.collect();
+                for (name, x, plain) in &heap {
+                    checked += 1;
+                    if x.migrate().unwrap() != *plain {
+                        failed.push(format!("{shape:?}, {name}: migrate"));
+                    }
+                }
+                moved
+            });
+            for (name, moved, plain) in moved.unwrap() {
+                checked += moved.len();
+                if moved.iter().any(|x| x != plain) {
+                    failed.push(format!("{shape:?}, {name}"));
+                }
+            }
+        });
+        moved.unwrap();
+    }
+    report(checked, &failed);
+    assert!(checked > 10_000, "{checked}");
 }

@@ -8,7 +8,8 @@ use lodestride_array::{
     DType, NdArray, NdIndexIterator, Order, Rng, all, interval, interval_step, keep, point, s,
     with_default_dtype,
 };
-use support::{SHAPES, counted, layouts};
+use support::matrix::{all_shapes, in_layouts, inputs, layout_matrix};
+use support::{counted, report};
 
 fn values(array: &NdArray) -> Vec<f64> {
     array.to_f64_vec().unwrap()
@@ -81,11 +82,11 @@ fn forms() {
 
 #[test]
 fn reading_out_does_not_depend_on_layout() {
-    for shape in SHAPES {
-        let expected = counted(shape).to_vec::<f32>().unwrap();
-        for (name, array) in layouts(&counted(shape)).unwrap() {
+    for shape in &all_shapes() {
+        for (name, array, plain) in inputs(&counted(shape)).unwrap() {
+            let expected = plain.to_vec::<f32>().unwrap();
             assert_eq!(array.to_vec::<f32>().unwrap(), expected, "{shape:?} {name}");
-            assert_eq!(array, counted(shape), "{shape:?} {name}");
+            assert_eq!(array, plain, "{shape:?} {name}");
             assert_eq!(
                 array
                     .cast(DType::I16)
@@ -231,8 +232,8 @@ fn reshaping() {
         counted(&[3]).windows(0, 2, 1).unwrap(),
         NdArray::from([[0.0f32, 1.0], [1.0, 2.0]])
     );
-    for shape in SHAPES {
-        for (name, array) in layouts(&counted(shape)).unwrap() {
+    for shape in &all_shapes() {
+        for (name, array, _) in inputs(&counted(shape)).unwrap() {
             let flat = array.reshape([-1]);
             if !array.is_empty() {
                 assert_eq!(
@@ -309,7 +310,7 @@ fn joining() {
         } else {
             [0.0, 2.0, 1.0, 3.0]
         };
-        for (name, array) in layouts(&counted(&[2, 2])).unwrap() {
+        for (name, array) in layout_matrix(&counted(&[2, 2])).unwrap() {
             assert_eq!(
                 values(&NdArray::to_flattened(order, &[&array]).unwrap()),
                 expected,
@@ -337,39 +338,35 @@ fn diagonals() {
 
 #[test]
 fn reductions_agree_with_a_plain_loop() {
-    for shape in SHAPES.iter().filter(|shape| shape.len() > 1) {
-        for (name, array) in layouts(&counted(shape)).unwrap() {
-            for axis in 0..shape.len() {
-                let sum = array.sum(axis).unwrap();
-                let kept = array.sum(keep(axis)).unwrap();
-                assert_eq!(
-                    kept.squeeze(axis as isize).unwrap(),
-                    sum,
-                    "{shape:?} {name}"
-                );
-                for (place, index) in NdIndexIterator::new(sum.shape(), Order::C).enumerate() {
-                    let mut full: Vec<usize> = index.to_vec();
-                    full.insert(axis, 0);
-                    let mut total = 0.0;
-                    for i in 0..shape[axis] {
-                        full[axis] = i;
-                        total += array.get_f64(&full).unwrap();
-                    }
-                    assert_eq!(values(&sum)[place], total, "{shape:?} {name} axis {axis}");
+    let (mut checked, mut failed) = (0, Vec::new());
+    for shape in &all_shapes() {
+        for (name, array, plain) in inputs(&counted(shape)).unwrap() {
+            let elements = values(&plain);
+            for (axis, &size) in shape.iter().enumerate() {
+                checked += 1;
+                let (sum, kept) = (array.sum(axis).unwrap(), array.sum(keep(axis)).unwrap());
+                let inner: usize = shape[axis + 1..].iter().product();
+                let total = |place: usize| -> f64 {
+                    let first = place / inner * size * inner + place % inner;
+                    (0..size).map(|i| elements[first + i * inner]).sum()
+                };
+                let totals: Vec<f64> = (0..sum.len()).map(total).collect();
+                let outs = [sum.full_like(9).unwrap(), kept.full_like(9).unwrap()];
+                array.sum_into(axis, &outs[0]).unwrap();
+                array.sum_into(keep(axis), &outs[1]).unwrap();
+                let squeezed = kept.squeeze(axis as isize).unwrap();
+                if values(&sum) != totals || squeezed != sum || outs != [sum, kept] {
+                    failed.push(format!("{shape:?} {name} axis {axis}"));
                 }
-                let out = sum.full_like(9).unwrap();
-                array.sum_into(axis, &out).unwrap();
-                assert_eq!(out, sum);
-                let out = kept.full_like(9).unwrap();
-                array.sum_into(keep(axis), &out).unwrap();
-                assert_eq!(out, kept);
             }
-            assert_eq!(
-                array.sum(..).unwrap().item::<f32>().unwrap() as f64,
-                array.sum_number().unwrap()
-            );
+            let all = f64::from(array.sum(..).unwrap().item::<f32>().unwrap());
+            if all != array.sum_number().unwrap() || all != elements.iter().sum() {
+                failed.push(format!("{shape:?} {name}"));
+            }
         }
     }
+    report(checked, &failed);
+    assert!(checked > 10_000, "{checked}");
 }
 
 #[test]
@@ -498,18 +495,20 @@ fn products() {
     );
     assert_eq!(a.matmul(&a).unwrap().item::<f32>().unwrap(), 30.0);
     assert_eq!(values(&m.matmul(&a).unwrap()), [30.0, 70.0, 110.0, 150.0]);
-    for (left, x) in layouts(&counted(&[3, 4])).unwrap() {
-        for (right, y) in layouts(&counted(&[4, 2])).unwrap() {
-            let expected = NdArray::from([[28.0f32, 34.0], [76.0, 98.0], [124.0, 162.0]]);
-            assert_eq!(x.mmul(&y).unwrap(), expected, "{left} by {right}");
-            for (name, out) in layouts(&NdArray::full([3, 2], f32::NAN).unwrap()).unwrap() {
-                x.mmul_into(&y, &out).unwrap();
-                assert_eq!(out, expected, "{left} by {right} into {name}");
-                x.gemm_into(&y, 2.0, -1.0, &out).unwrap();
-                assert_eq!(out, expected, "{left} by {right} into {name}");
-            }
-        }
-    }
+    let expected = NdArray::from([[28.0f32, 34.0], [76.0, 98.0], [124.0, 162.0]]);
+    let (x, y, out) = (
+        counted(&[3, 4]),
+        counted(&[4, 2]),
+        expected.full_like(f32::NAN),
+    );
+    let run = &mut |layouts: &str, [x, y, out]: [&NdArray; 3]| {
+        assert_eq!(x.mmul(y).unwrap(), expected, "{layouts}");
+        x.mmul_into(y, out).unwrap();
+        assert_eq!(*out, expected, "{layouts}");
+        x.gemm_into(y, 2.0, -1.0, out).unwrap();
+        assert_eq!(*out, expected, "{layouts}");
+    };
+    in_layouts([&x, &y, &out.unwrap()], run).unwrap();
     let batch = counted(&[2, 1, 3, 4]).matmul(&counted(&[5, 4, 2])).unwrap();
     assert_eq!(batch.shape()[..], [2, 5, 3, 2]);
     let one = counted(&[2, 1, 3, 4])

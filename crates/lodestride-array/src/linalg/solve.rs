@@ -1,7 +1,7 @@
 //! Elimination: systems of equations, inverses, determinants, triangular factors.
 
 use faer::linalg::solvers::{DenseSolveCore, Llt, PartialPivLu, Solve};
-use faer::{MatRef, Side};
+use faer::{Mat, MatRef, Side};
 use lodestride_buffer::Argument;
 use lodestride_shape::{Shape, broadcast_shapes};
 
@@ -42,14 +42,72 @@ pub struct LogDeterminant {
 /// Triangular factors of one matrix.
 struct Eliminated {
     lu: PartialPivLu<f64>,
+    /// Instead of these where a pivot is zero: the library divides by it, and what follows is NaN.
+    deficient: Option<Deficient>,
     /// Whether the rows were exchanged an odd number of times.
     odd: bool,
+}
+
+/// Triangular factors of a matrix some of whose pivots are zero.
+struct Deficient {
+    order: Vec<usize>,
+    l: Mat<f64>,
+    u: Mat<f64>,
+}
+
+impl Deficient {
+    /// Elimination by its definition: below a pivot of zero all is zero already.
+    fn new(matrix: MatRef<'_, f64>) -> Self {
+        let (rows, columns) = (matrix.nrows(), matrix.ncols());
+        let small = rows.min(columns);
+        let mut both = matrix.to_owned();
+        let mut order: Vec<usize> = (0..rows).collect();
+        for k in 0..small {
+            let mut largest = k;
+            for row in k + 1..rows {
+                if both[(row, k)].abs() > both[(largest, k)].abs() {
+                    largest = row;
+                }
+            }
+            order.swap(k, largest);
+            for column in 0..columns {
+                let exchanged = (both[(largest, column)], both[(k, column)]);
+                (both[(k, column)], both[(largest, column)]) = exchanged;
+            }
+            if both[(k, k)] == 0.0 {
+                continue;
+            }
+            for row in k + 1..rows {
+                let factor = both[(row, k)] / both[(k, k)];
+                both[(row, k)] = factor;
+                for column in k + 1..columns {
+                    both[(row, column)] -= factor * both[(k, column)];
+                }
+            }
+        }
+        let below = |i: usize, j: usize| if i > j { both[(i, j)] } else { 0.0 };
+        let lower = |i, j| if i == j { 1.0 } else { below(i, j) };
+        let upper = |i, j| if i <= j { both[(i, j)] } else { 0.0 };
+        Self {
+            order,
+            l: Mat::from_fn(rows, small, lower),
+            u: Mat::from_fn(small, columns, upper),
+        }
+    }
 }
 
 impl Eliminated {
     fn new(matrix: MatRef<'_, f64>) -> Self {
         let lu = PartialPivLu::new(matrix);
-        let order = lu.P().arrays().0;
+        let deficient = (0..lu.U().nrows())
+            .any(|i| lu.U()[(i, i)] == 0.0)
+            .then(|| Deficient::new(matrix));
+        let mut eliminated = Self {
+            lu,
+            deficient,
+            odd: false,
+        };
+        let order = eliminated.order();
         let mut seen = vec![false; order.len()];
         let mut odd = false;
         for start in 0..order.len() {
@@ -62,13 +120,27 @@ impl Eliminated {
             // A cycle of length n is n - 1 exchanges.
             odd ^= length > 0 && length % 2 == 0;
         }
-        Self { lu, odd }
+        eliminated.odd = odd;
+        eliminated
     }
 
     /// The diagonal of the upper factor, its sign turned with the rows.
     fn pivots(&self) -> impl Iterator<Item = f64> {
-        let u = self.lu.U();
+        let u = self.u();
         (0..u.nrows()).map(move |i| u[(i, i)])
+    }
+
+    /// Row i of the exchanged matrix is row `order[i]` of the given one.
+    fn order(&self) -> &[usize] {
+        (self.deficient.as_ref()).map_or_else(|| self.lu.P().arrays().0, |factors| &factors.order)
+    }
+
+    fn l(&self) -> MatRef<'_, f64> {
+        (self.deficient.as_ref()).map_or_else(|| self.lu.L(), |factors| factors.l.as_ref())
+    }
+
+    fn u(&self) -> MatRef<'_, f64> {
+        (self.deficient.as_ref()).map_or_else(|| self.lu.U(), |factors| factors.u.as_ref())
     }
 
     /// The first pivot that is zero.
@@ -312,14 +384,13 @@ impl NdArray {
             matrices.results([small, columns]),
         );
         for matrix in 0..matrices.count() {
-            let lu = PartialPivLu::new(matrices.get(matrix));
-            // Row i of the exchanged matrix is row `order[i]` of the given one.
-            let order = lu.P().arrays().0;
+            let factors = Eliminated::new(matrices.get(matrix));
+            let order = factors.order();
             for row in 0..rows {
                 p.extend((0..rows).map(|i| f64::from(u8::from(order[i] == row))));
             }
-            l.push(lu.L().get(.., ..small));
-            u.push(lu.U().get(..small, ..));
+            l.push(factors.l());
+            u.push(factors.u());
         }
         let dtype = matrices.dtype;
         let made = Ok(Lu {

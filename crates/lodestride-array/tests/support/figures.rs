@@ -1,7 +1,9 @@
 //! Figures of other libraries, stored as text: one case a line, `words | array | .. => array | ..`, an array being
 //! `dtype sizes : values`. The scripts beside the files write them.
 
-use lodestride_array::{DType, NdArray};
+use lodestride_array::{DType, NdArray, Result};
+
+use super::matrix::{combinations, stretched_combinations};
 
 /// One line.
 pub(crate) struct Case<'a> {
@@ -26,24 +28,54 @@ impl Case<'_> {
         }
     }
 
-    /// Why an answer is not the expected one, if it is not: shape, dtype where `dtypes` says so, and values within
-    /// `relative * max(|expected|, 1)`.
-    pub(crate) fn fault(&self, at: usize, found: &NdArray, relative: f64) -> Option<String> {
-        let expected = &self.expected[at];
-        let (a, b) = (found.to_f64_vec().unwrap(), expected.to_f64_vec().unwrap());
-        let close = |(a, b): (&f64, &f64)| {
-            a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= relative * b.abs().max(1.0)
-        };
-        let same = found.shape() == expected.shape() && a.iter().zip(&b).all(close);
-        (!same).then(|| {
-            let shape = found.shape();
+    /// Compares what `answer` makes of the arrays of the case, in every combination of layouts, with the expected arrays; and
+    /// what it makes of stretched arrays with what it makes of the same elements without gaps. `relative` is the error that
+    /// results of a dtype may have. Counts the comparisons.
+    pub(crate) fn check(
+        &self,
+        answer: &dyn Fn(&[&NdArray]) -> Result<Vec<NdArray>>,
+        relative: &dyn Fn(DType) -> f64,
+        faults: &mut Vec<String>,
+    ) -> usize {
+        let mut checked = 0;
+        let mut compare = |layouts: &str, found: &[NdArray], expected: &[NdArray]| {
+            checked += found.len();
             let line: String = self.line.chars().take(300).collect();
-            format!(
-                "{line}\n  found {shape:?} {a:?}\n  expected {:?} {b:?}",
-                expected.shape()
-            )
-        })
+            let pairs = found.iter().zip(expected);
+            let wrong = pairs.filter_map(|(a, b)| difference(a, b, relative(a.dtype())));
+            faults.extend(wrong.map(|wrong| format!("{line}\n  {layouts}\n  {wrong}")));
+        };
+        let inputs: Vec<&NdArray> = self.inputs.iter().collect();
+        let unstretched = combinations(&inputs, &mut |layouts, given| {
+            compare(layouts, &answer(given).unwrap(), &self.expected);
+        });
+        unstretched.unwrap();
+        let stretched = stretched_combinations(&inputs, &mut |layouts, given, plain| match (
+            answer(given),
+            answer(plain),
+        ) {
+            (Ok(found), Ok(expected)) => compare(layouts, &found, &expected),
+            (found, expected) => assert_eq!(found.is_ok(), expected.is_ok(), "{}", self.line),
+        });
+        stretched.unwrap();
+        checked
     }
+}
+
+/// Why an array is not the expected one, if it is not: shape, and values within `relative * max(|expected|, 1)`.
+fn difference(found: &NdArray, expected: &NdArray, relative: f64) -> Option<String> {
+    let (a, b) = (found.to_f64_vec().unwrap(), expected.to_f64_vec().unwrap());
+    let close = |(a, b): (&f64, &f64)| {
+        a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= relative * b.abs().max(1.0)
+    };
+    let same = found.shape() == expected.shape() && a.iter().zip(&b).all(close);
+    let shapes = (found.shape(), expected.shape());
+    (!same).then(|| {
+        format!(
+            "found {:?} {a:?}\n  expected {:?} {b:?}",
+            shapes.0, shapes.1
+        )
+    })
 }
 
 /// All cases of a file.

@@ -1,8 +1,14 @@
 //! The layout matrix: one array in every memory layout that views can give it, and the shapes it is worth having them for.
 //!
-//! ND4J found most of its bugs by running each numeric test over such a matrix. Tests of other crates include this file with
-//! `#[path]`; it uses the public interface only.
-
+//! ND4J found most of its bugs by running each numeric test over such a matrix, so every numeric test here does. One with one
+//! operand goes over [`layout_matrix`], and [`stretched`] where values may be others ([`inputs`] is both); one with several
+//! over [`combinations`] and [`stretched_combinations`] ([`in_layouts`] names the operands); what is written to takes the
+//! layouts of [`layout_matrix`]; shapes are [`all_shapes`]. It uses the public interface only.
+//!
+//! Used by blas, by_name, chance, convolution, dlpack, einsum, elementwise, fused, indexing (cases, conditions, numpy, oracle,
+//! scatter), interchange, into, layout_matrix, linalg, making, properties, short_ways, sorting, sorting_numpy, statistics,
+//! transfer, views; in statistics and convolution through the stored cases of `figures`. Not by tests of errors, guards,
+//! workspaces, allocations, and single known answers.
 use lodestride_array::{DType, Index, Layout, NdArray, Order, Result, interval_step};
 
 /// The elements of `array`, in its shape, in every layout: direct, transposed, permuted, sub-arrays, tensors along
@@ -23,25 +29,134 @@ pub(crate) fn layout_matrix(array: &NdArray) -> Result<Vec<(String, NdArray)>> {
     Ok(all)
 }
 
-/// Read-only arrays of a shape with steps of 0: each set of axes along which an array can be stretched, and none of whose
-/// other axes repeat. Every one comes with the same elements without gaps.
-pub(crate) fn repeated(dtype: DType, shape: &[usize]) -> Result<Vec<(String, NdArray, NdArray)>> {
+/// The elements of `array` that lie at the start of some axes, stretched along these: read-only views with steps of 0, one for
+/// each set of axes longer than 1. Every one comes with the same elements without gaps.
+pub(crate) fn stretched(array: &NdArray) -> Result<Vec<(String, NdArray, NdArray)>> {
+    let shape = array.shape();
     let mut all = Vec::new();
     for subset in 1..1u32 << shape.len() {
-        let stretched = |axis: &usize| subset >> axis & 1 == 1;
-        if !(0..shape.len()).filter(stretched).all(|a| shape[a] != 1) {
+        let axes: Vec<usize> = (0..shape.len()).filter(|a| subset >> a & 1 == 1).collect();
+        if axes.iter().any(|&axis| shape[axis] == 1) {
             continue;
         }
-        let sizes: Vec<usize> = (0..shape.len())
-            .map(|a| if stretched(&a) { 1 } else { shape[a] })
-            .collect();
-        let axes: Vec<usize> = (0..shape.len()).filter(stretched).collect();
-        let view = numbered(dtype, &sizes)?.broadcast_to(shape)?;
-        let same = NdArray::zeros_of(dtype, shape)?;
+        let first = if array.is_empty() {
+            let mut sizes = shape.to_vec();
+            axes.iter().for_each(|&axis| sizes[axis] = 1);
+            NdArray::zeros_of(array.dtype(), sizes)?
+        } else {
+            let ends = (0..shape.len()).map(|a| if axes.contains(&a) { 1 } else { shape[a] });
+            let part: Vec<Index> = ends.map(|end| interval_step(0, 1, end as isize)).collect();
+            array.get(&part)?.dup_order(Order::C)?
+        };
+        let view = first.broadcast_to(shape)?;
+        let same = NdArray::zeros_of(array.dtype(), shape)?;
         same.assign(&view)?;
         all.push((format!("stretched along {axes:?}"), view, same));
     }
     Ok(all)
+}
+
+/// [`numbered`] arrays of a shape, [`stretched`].
+pub(crate) fn repeated(dtype: DType, shape: &[usize]) -> Result<Vec<(String, NdArray, NdArray)>> {
+    stretched(&numbered(dtype, shape)?)
+}
+
+/// `array` in every layout that can be read, the stretched ones too, each with the same elements without gaps.
+pub(crate) fn inputs(array: &NdArray) -> Result<Vec<(String, NdArray, NdArray)>> {
+    let plain = array.dup_order(Order::C)?;
+    let views = layout_matrix(array)?.into_iter();
+    let mut all: Vec<_> = views
+        .map(|(name, view)| (name, view, plain.clone()))
+        .collect();
+    all.extend(stretched(array)?);
+    Ok(all)
+}
+
+/// What is done with operands whose layouts a text names.
+type Run<'a> = dyn FnMut(&str, &[&NdArray]) + 'a;
+
+/// The same with stretched operands, and beside them the same elements without gaps.
+type StretchedRun<'a> = dyn FnMut(&str, &[&NdArray], &[&NdArray]) + 'a;
+
+/// Calls `run` with the operands in combinations of layouts: each of them has every layout of its [`layout_matrix`] at least
+/// once, beside changing ones of the others. What `run` writes into them is undone before the next turn.
+pub(crate) fn combinations(operands: &[&NdArray], run: &mut Run<'_>) -> Result<()> {
+    let variants: Vec<_> = (operands.iter())
+        .map(|operand| layout_matrix(operand))
+        .collect::<Result<_>>()?;
+    for picked in turns(&variants) {
+        for ((_, view), operand) in picked.iter().zip(operands) {
+            view.assign(*operand)?;
+        }
+        let given: Vec<&NdArray> = picked.iter().map(|(_, view)| view).collect();
+        run(&names(picked.iter().map(|(name, _)| name)), &given);
+    }
+    Ok(())
+}
+
+/// [`combinations`] of so many operands as the pattern of a closure names.
+pub(crate) fn in_layouts<const N: usize>(
+    operands: [&NdArray; N],
+    run: &mut dyn FnMut(&str, [&NdArray; N]),
+) -> Result<()> {
+    combinations(&operands, &mut |name, given| {
+        run(name, std::array::from_fn(|place| given[place]));
+    })
+}
+
+/// As [`combinations`], of operands each [`stretched`] along every set of axes once; `run` gets the same elements without
+/// gaps as well. Operands without an axis to stretch are given as they are.
+pub(crate) fn stretched_combinations(
+    operands: &[&NdArray],
+    run: &mut StretchedRun<'_>,
+) -> Result<()> {
+    let variants = operands.iter().map(|&operand| {
+        let mut all = stretched(operand)?;
+        if all.is_empty() {
+            all.push(("plain".to_owned(), operand.clone(), operand.clone()));
+        }
+        Ok(all)
+    });
+    let variants: Vec<_> = variants.collect::<Result<_>>()?;
+    for picked in turns(&variants) {
+        let given: Vec<&NdArray> = picked.iter().map(|(_, view, _)| view).collect();
+        let plain: Vec<&NdArray> = picked.iter().map(|(_, _, same)| same).collect();
+        run(&names(picked.iter().map(|(name, ..)| name)), &given, &plain);
+    }
+    Ok(())
+}
+
+/// One of each list, in as many turns as the longest list needs: each goes round by a step of its own that has no divisor in
+/// common with its length, so it is seen whole and meets changing ones of the others.
+fn turns<T>(lists: &[Vec<T>]) -> Vec<Vec<&T>> {
+    fn divisor(a: usize, b: usize) -> usize {
+        if b == 0 { a } else { divisor(b, a % b) }
+    }
+    let steps: Vec<usize> = (lists.iter().enumerate())
+        .map(|(place, list)| {
+            let mut step = 2 * place + 1;
+            while divisor(step, list.len()) != 1 {
+                step += 1;
+            }
+            step
+        })
+        .collect();
+    let most = lists.iter().map(Vec::len).max().unwrap_or(0);
+    let pick =
+        |turn: usize, place: usize, list: &Vec<T>| (turn * steps[place] + place) % list.len();
+    (0..most)
+        .map(|turn| {
+            let lists = lists.iter().enumerate();
+            lists
+                .map(|(place, list)| &list[pick(turn, place, list)])
+                .collect()
+        })
+        .collect()
+}
+
+fn names<'a>(names: impl Iterator<Item = &'a String>) -> String {
+    let names: Vec<&str> = names.map(String::as_str).collect();
+    names.join("; ")
 }
 
 /// Shapes every numeric op should be run on: a scalar, size 0 in each place, every combination of the sizes 1 and 2 up to

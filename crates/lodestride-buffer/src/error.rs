@@ -236,6 +236,17 @@ impl fmt::Display for Names<'_> {
     }
 }
 
+struct Current<'a>(&'a Option<WorkspaceName>);
+
+impl fmt::Display for Current<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(name) => write!(f, "[{name}]"),
+            None => f.write_str("none"),
+        }
+    }
+}
+
 /// Why memory could not be had.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AllocError {
@@ -329,6 +340,16 @@ pub enum WorkspaceError {
     NotOpen {
         /// The workspace.
         workspace: WorkspaceName,
+    },
+    /// The operation needs the workspace to be the current one of this thread.
+    #[error(
+        "workspace [{workspace}] is open but not current; current is {}", Current(.current)
+    )]
+    NotCurrent {
+        /// The workspace.
+        workspace: WorkspaceName,
+        /// The current one; `None` for the heap.
+        current: Option<WorkspaceName>,
     },
     /// The operation needs the workspace to be closed.
     #[error("workspace [{workspace}] is still open (opened at {}): close it first", Place(*.opened_at))]

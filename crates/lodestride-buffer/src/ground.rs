@@ -430,8 +430,9 @@ impl Ground {
             if self.aside.is_none() {
                 self.aside = file.map().map(Floor::Lent);
             }
-            self.size = bytes;
-            arena.figures().size.store(bytes, Ordering::Relaxed);
+            // The mapping never becomes longer.
+            self.size = (self.aside.as_ref()).map_or(bytes, |mapping| mapping.bytes().min(bytes));
+            arena.figures().size.store(self.size, Ordering::Relaxed);
             return Ok(());
         }
         let block = match bytes {

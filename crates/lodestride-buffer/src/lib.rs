@@ -76,6 +76,7 @@ mod dlpack;
 mod dtype;
 mod error;
 mod floor;
+mod formula;
 mod ground;
 mod guard;
 mod hard_limit;
@@ -110,6 +111,7 @@ pub use error::{
     AccessError, AllocError, Argument, BusyAccess, FullWorkspace, LimitFacts, ReadOnlyAccess,
     StaleAccess, WorkspaceError,
 };
+pub use formula::{SizeTerm, SizeTerms};
 pub use guard::{ReadGuard, ReadSlice, WriteGuard};
 pub use half::{bf16, f16};
 #[cfg(feature = "mmap")]
@@ -118,7 +120,8 @@ pub use mode::{DebugMode, debug_mode, set_debug_mode};
 pub use outlook::{PlanReason, WorkspacePlan};
 pub use plan::{AllocationPolicy, LearningPolicy, ResetPolicy, SpillPolicy, WorkspaceConfig};
 pub use registry::{
-    all_workspaces, destroy_thread_workspaces, thread_workspace, thread_workspaces,
+    all_workspaces, destroy_thread_workspaces, find_thread_workspace, thread_workspace,
+    thread_workspaces,
 };
 pub use room::set_room_aside;
 pub use scalar::{HostType, Scalar, ScalarKind};

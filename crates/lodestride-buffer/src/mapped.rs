@@ -15,7 +15,7 @@ use memmap2::{MmapMut, MmapOptions};
 
 use crate::block::{ALIGNMENT, Lent};
 use crate::floor::Remap;
-use crate::plan::{AllocationPolicy, LearningPolicy, ResetPolicy, WorkspaceConfig};
+use crate::plan::{AllocationPolicy, LearningPolicy, ResetPolicy, SpillPolicy, WorkspaceConfig};
 use crate::room::set_room_aside;
 use crate::workspace::{Workspace, WorkspaceName};
 
@@ -29,17 +29,17 @@ pub enum MappedFile {
 }
 
 impl Workspace {
-    /// A workspace whose block is a mapped file, of exactly `initial_size` bytes, rounded up to 64: of a file that is there
-    /// the larger of that and its length. It learns nothing, and arrays that find no room are spilled to the heap, or refused,
-    /// as the configuration says.
+    /// A workspace whose block is a mapped file, of exactly `initial_size` bytes, rounded up to 64, or of a larger file that is
+    /// there as much of its length as is a multiple of 64: such a file never becomes longer. A `max_size` bounds both. It learns
+    /// nothing, and arrays that find no room are spilled to the heap, or refused, as the configuration says.
     ///
     /// **Nobody else may change the file as long as the workspace lives**, as for [`Buffer::map_file`](crate::Buffer::map_file);
     /// do not give two workspaces the same one. Its room on the disk is set aside now.
     ///
     /// # Errors
     /// Those of the system, [`StorageFull`](io::ErrorKind::StorageFull) among them;
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) when there is neither a size nor a file with contents, or when the
-    /// configuration is circular.
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) when the initial size, the file and `max_size` leave no room for 64 bytes, or
+    /// when the configuration is circular.
     ///
     /// ```
     /// use lodestride_buffer::{Buffer, MappedFile, Workspace, WorkspaceConfig};
@@ -68,14 +68,12 @@ impl Workspace {
             MappedFile::At(path) => (open(&path)?, false),
         };
         let length = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
-        let bytes = config.initial_size.max(length);
-        let Some(bytes) = bytes
-            .checked_next_multiple_of(ALIGNMENT)
-            .filter(|bytes| *bytes > 0)
-        else {
-            let text = "a mapped workspace needs an initial size, or a file that has one";
+        let bytes = block_size(&config, length);
+        if bytes == 0 {
+            let text = "a mapped workspace needs 64 bytes or more, as its initial size or from a file that has them, and no \
+                        smaller `max_size`";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
-        };
+        }
         let mut source = Source {
             file,
             bytes,
@@ -86,14 +84,27 @@ impl Workspace {
         drop(source.try_map()?);
         let config = WorkspaceConfig {
             initial_size: bytes,
-            min_size: 0,
-            max_size: 0,
             allocation: AllocationPolicy::Strict,
             learning: LearningPolicy::None,
+            spill: match config.spill {
+                // A file stays as long as it is.
+                SpillPolicy::Reallocate => SpillPolicy::External,
+                spill => spill,
+            },
             ..config
         };
         Ok(Workspace::over(name.into(), config, Some(Box::new(source))))
     }
+}
+
+/// The size of the block over a file of this length.
+fn block_size(config: &WorkspaceConfig, length: usize) -> usize {
+    let sized = WorkspaceConfig {
+        initial_size: config.initial_size.max(length - length % ALIGNMENT),
+        allocation: AllocationPolicy::Strict,
+        ..*config
+    };
+    sized.initial_block_size()
 }
 
 fn open(path: &Path) -> io::Result<File> {

@@ -100,6 +100,10 @@ pub fn hard_limit() -> Option<usize> {
 /// cached memory was returned. What is held already stays, also where it is more. Mapped files and memory of foreign owners do
 /// not count.
 ///
+/// There is no such limit for a thread: memory moves between threads with its arrays, so what a thread holds is not known
+/// exactly. What the loops of a thread take is bounded by their workspaces: an
+/// [`initial_size`](crate::WorkspaceConfig::initial_size) with [`SpillPolicy::Fail`](crate::SpillPolicy::Fail).
+///
 /// ```
 /// use lodestride_buffer::{AllocError, Buffer, memory};
 /// memory::set_hard_limit(Some(memory::held_bytes() + (1 << 20)));

@@ -1,13 +1,15 @@
 //! [`WorkspacePlan`]: what size a workspace has and will have, and why.
-//! The formula and the policies are `plan.rs`.
+//! The formula is `formula.rs`, the policies are `plan.rs`.
 
 use std::fmt;
 
+use crate::formula::{SizeTerm, SizeTerms};
 use crate::plan::{LearningPolicy, WorkspaceConfig};
 use crate::workspace::{Workspace, WorkspaceStats};
 
 /// What a workspace has, has needed and will have: see [`Workspace::plan`]. Prints as a few lines of text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct WorkspacePlan {
     /// Its size now.
     pub size: usize,
@@ -15,8 +17,11 @@ pub struct WorkspacePlan {
     pub max_cycle: usize,
     /// The size after the next opening, or, while open, after the next close as things stand.
     pub next_size: usize,
-    /// The size the formula gives for the largest cycle: the exact initial size to configure to avoid learning.
+    /// The size the formula gives for the largest cycle: as the initial size of a
+    /// [strict](crate::AllocationPolicy::Strict) workspace it makes learning superfluous.
     pub suggested_size: usize,
+    /// The terms of the formula, for one block: of the initial size as long as that decides, else of the largest cycle.
+    pub terms: SizeTerms,
     /// Among how many blocks the sizes are divided: more than one in a circular workspace.
     pub blocks: usize,
     /// Why the next size is what it is.
@@ -36,8 +41,15 @@ pub enum PlanReason {
     /// It grows at the close, because a cycle was larger and the spill policy is
     /// [`SpillPolicy::Reallocate`](crate::SpillPolicy::Reallocate).
     Grows,
-    /// It would be larger, but for [`WorkspaceConfig::max_size`].
+    /// It would be smaller, but for [`WorkspaceConfig::min_size`].
+    AtMinimum,
+    /// It would be larger, but for [`WorkspaceConfig::max_size`]: there is no room for everything.
     AtMaximum,
+    /// [`WorkspaceConfig::max_size`] leaves room for everything, but not for the whole of what is added to it.
+    SpareAtMaximum,
+    /// It stays, though a cycle was larger, because the spill policy is not
+    /// [`SpillPolicy::Reallocate`](crate::SpillPolicy::Reallocate).
+    NeverGrows,
     /// Nothing was allocated yet, so there is nothing to learn from.
     NothingAllocated,
     /// It is learned after so many more closes.
@@ -55,7 +67,12 @@ impl fmt::Display for PlanReason {
             PlanReason::Learned => "learned from an earlier cycle",
             PlanReason::LearnsAtClose => "learned at the close, from the largest cycle",
             PlanReason::Grows => "grows at the close to hold the largest cycle",
+            PlanReason::AtMinimum => "raised to `min_size`",
             PlanReason::AtMaximum => "bounded by `max_size`; larger cycles spill",
+            PlanReason::SpareAtMaximum => "the over-allocation is cut by `max_size`",
+            PlanReason::NeverGrows => {
+                "never grows, and a cycle was larger: set `initial_size`, or `SpillPolicy::Reallocate`"
+            }
             PlanReason::NothingAllocated => "nothing allocated yet to learn from",
             PlanReason::WaitsForInitialize => "waits for `initialize()`",
             PlanReason::NeverLearns => {
@@ -77,11 +94,12 @@ impl fmt::Display for WorkspacePlan {
             "size next        {} bytes: {}",
             self.next_size, self.reason
         )?;
-        write!(f, "suggested size   {} bytes", self.suggested_size)?;
-        if self.blocks > 1 {
-            write!(f, "\nin {} blocks", self.blocks)?;
-        }
-        Ok(())
+        writeln!(f, "suggested size   {} bytes", self.suggested_size)?;
+        let each = match self.blocks {
+            1 => String::new(),
+            blocks => format!("in {blocks} blocks, each "),
+        };
+        write!(f, "formula          {each}{}", self.terms)
     }
 }
 
@@ -109,45 +127,67 @@ impl Workspace {
         let next = if stats.open {
             config.size_after_close(size, max_cycle, stats.cycles + 1)
         } else if size == 0 {
-            config.first_size()
+            config.initial_block_size()
         } else {
             size
         };
+        let (reason, terms) = reason(config, &stats, max_cycle, size, next);
         WorkspacePlan {
             size: stats.size,
             max_cycle,
             next_size: next.saturating_mul(blocks),
             suggested_size: config.size_for(max_cycle).saturating_mul(blocks),
+            terms,
             blocks,
-            reason: reason(config, &stats, max_cycle, size, next),
+            reason,
         }
     }
 }
 
+/// Why the size will be `next`, and the terms it came from.
 fn reason(
     config: &WorkspaceConfig,
     stats: &WorkspaceStats,
     max_cycle: usize,
     size: usize,
     next: usize,
-) -> PlanReason {
-    let bounded = config.max_size > 0 && next > 0 && next < max_cycle;
-    match (size, next) {
-        (_, next) if bounded && next == config.size_for(max_cycle) => PlanReason::AtMaximum,
-        (0, 1..) if config.initial_size > 0 => PlanReason::Initial,
+) -> (PlanReason, SizeTerms) {
+    let (initial, learned) = (config.initial_terms(), config.terms_for(max_cycle));
+    let is_initial = initial.needed > 0 && next == initial.size;
+    let cannot_grow = next == learned.size && learned.falls_short();
+    let terms = if is_initial && !cannot_grow {
+        initial
+    } else {
+        learned
+    };
+    let reason = match terms.decided_by {
+        _ if terms.needed == 0 || next != terms.size => None,
+        SizeTerm::Maximum if terms.falls_short() => Some(PlanReason::AtMaximum),
+        SizeTerm::Maximum => Some(PlanReason::SpareAtMaximum),
+        SizeTerm::Minimum => Some(PlanReason::AtMinimum),
+        SizeTerm::Needed => None,
+    };
+    let reason = reason.unwrap_or_else(|| match (size, next) {
+        (_, 1..) if next < max_cycle => PlanReason::NeverGrows,
+        (_, 1..) if is_initial => PlanReason::Initial,
         (0, 1..) => PlanReason::LearnsAtClose,
-        (_, next) if next > size => PlanReason::Grows,
-        (1.., _) if size == config.first_size() => PlanReason::Initial,
-        (1.., _) => PlanReason::Learned,
-        _ => match config.learning {
-            LearningPolicy::None => PlanReason::NeverLearns,
-            LearningPolicy::OverTime if config.cycles_before_init == 0 => {
-                PlanReason::WaitsForInitialize
-            }
-            LearningPolicy::OverTime => {
-                PlanReason::WaitsForCycles(config.cycles_before_init.saturating_sub(stats.cycles))
-            }
-            LearningPolicy::FirstLoop => PlanReason::NothingAllocated,
-        },
+        (_, 1..) if next > size => PlanReason::Grows,
+        (_, 1..) => PlanReason::Learned,
+        _ => why_none(config, stats),
+    });
+    (reason, terms)
+}
+
+/// Why there will be no block.
+fn why_none(config: &WorkspaceConfig, stats: &WorkspaceStats) -> PlanReason {
+    match config.learning {
+        LearningPolicy::None => PlanReason::NeverLearns,
+        LearningPolicy::OverTime if config.cycles_before_init == 0 => {
+            PlanReason::WaitsForInitialize
+        }
+        LearningPolicy::OverTime => {
+            PlanReason::WaitsForCycles(config.cycles_before_init.saturating_sub(stats.cycles))
+        }
+        LearningPolicy::FirstLoop => PlanReason::NothingAllocated,
     }
 }

@@ -1,13 +1,5 @@
-//! How large a workspace is: its configuration and the one formula that sizes come from.
-//! Pure arithmetic; the memory is `arena.rs`.
-//!
-//! **The formula.** A block that must hold `needed` bytes is made
-//! `clamp(needed * (1 + overallocation), min_size, max_size)` bytes large, rounded up to 64. `overallocation` counts as 0
-//! under [`AllocationPolicy::Strict`], and `max_size` wins over `min_size`. `needed` is the initial size, or the bytes of
-//! the cycle that is learned from; each array counts with its size rounded up to 64. Of a circular workspace the same holds
-//! for each of its blocks, with an equal part of `initial_size`, `min_size` and `max_size`: the whole is `blocks` times that.
-
-use crate::block::ALIGNMENT;
+//! A workspace's configuration, and when which size is asked for.
+//! The sizes themselves are `formula.rs`, the memory is `arena.rs`.
 
 /// Whether a workspace's block is larger than what was needed so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,11 +63,12 @@ pub enum ResetPolicy {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WorkspaceConfig {
-    /// Bytes the block is made for at the first opening; 0 leaves the size to learning.
+    /// Bytes the block is made for from the beginning; 0 leaves the size to learning.
     pub initial_size: usize,
-    /// The block is never smaller.
+    /// A block whose size is learned is never smaller. Initial sizes are what they are.
     pub min_size: usize,
-    /// The block is never larger; 0 sets no bound.
+    /// The block is never larger; 0 sets no bound. Blocks come in steps of 64 bytes: with less than 64, or less than 64 for each
+    /// block of a circular workspace, there is none, and every array is spilled.
     pub max_size: usize,
     /// The part that [`AllocationPolicy::Overallocate`] adds.
     pub overallocation: f64,
@@ -120,13 +113,13 @@ impl WorkspaceConfig {
         WorkspaceConfig::default()
     }
 
-    /// Sets the bytes the block is made for at the first opening.
+    /// Sets the bytes the block is made for from the beginning.
     pub fn initial_size(mut self, bytes: usize) -> Self {
         self.initial_size = bytes;
         self
     }
 
-    /// Sets the lower bound of the block's size.
+    /// Sets the lower bound of sizes that are learned.
     pub fn min_size(mut self, bytes: usize) -> Self {
         self.min_size = bytes;
         self
@@ -216,35 +209,6 @@ impl WorkspaceConfig {
         }
     }
 
-    /// The size of a block that is made for this many bytes: the formula of this module. A circular workspace has
-    /// [`blocks`](Self::blocks) of them.
-    pub fn size_for(&self, needed: usize) -> usize {
-        let parts = self.parts();
-        let extra = match self.allocation {
-            AllocationPolicy::Strict => 0,
-            // A float to integer cast saturates, and takes NaN and negative values to 0.
-            AllocationPolicy::Overallocate => (needed as f64 * self.overallocation) as usize,
-        };
-        let bounded = needed
-            .saturating_add(extra)
-            .max(self.min_size.div_ceil(parts));
-        let bounded = match self.max_size {
-            0 => bounded,
-            bound => bounded.min((bound / parts).max(1)),
-        };
-        bounded
-            .checked_next_multiple_of(ALIGNMENT)
-            .unwrap_or(usize::MAX & !(ALIGNMENT - 1))
-    }
-
-    /// The size of a block at the first opening.
-    pub(crate) fn first_size(&self) -> usize {
-        match self.initial_size {
-            0 => 0,
-            bytes => self.size_for(bytes.div_ceil(self.parts())),
-        }
-    }
-
     /// The size of a block after a close; `cycles` counts that close, `max_cycle` includes its cycle.
     pub(crate) fn size_after_close(&self, size: usize, max_cycle: usize, cycles: u64) -> usize {
         let learns = match self.learning {
@@ -277,32 +241,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_formula_rounds_overallocates_and_clamps() {
-        let config = WorkspaceConfig::new();
-        let strict = config.allocation(AllocationPolicy::Strict);
-        let cases = [
-            (strict, 1, 64),
-            (strict, 64, 64),
-            (strict, 65, 128),
-            (config, 6400, 8320),
-            (config.overallocation(1.0), 1024, 2048),
-            (config.overallocation(f64::NAN), 6400, 6400),
-            (config.overallocation(-2.0), 6400, 6400),
-            (strict.min_size(1000), 64, 1024),
-            (strict.max_size(1000), 6400, 1024),
-            (strict.min_size(2000).max_size(1000), 1, 1024),
-            (config.overallocation(1.0).min_size(10 << 20), 400, 10 << 20),
-            (config.overallocation(f64::INFINITY), 64, usize::MAX & !63),
-        ];
-        let failures: Vec<_> = cases
-            .into_iter()
-            .filter(|(config, needed, size)| config.size_for(*needed) != *size)
-            .map(|(config, needed, size)| (needed, size, config.size_for(needed)))
-            .collect();
-        assert_eq!(failures, [], "(needed, expected, found)");
-    }
-
-    #[test]
     fn growth_follows_the_policies() {
         let strict = WorkspaceConfig::new().allocation(AllocationPolicy::Strict);
         let over_time = strict.learning(LearningPolicy::OverTime);
@@ -313,6 +251,9 @@ mod tests {
             (strict, 640, 6400, 2, 640),
             (growing, 640, 6400, 2, 6400),
             (growing.max_size(1024), 640, 6400, 2, 1024),
+            (growing.max_size(1000), 640, 6400, 2, 960),
+            (growing.max_size(40), 0, 6400, 2, 0),
+            (growing.min_size(2000), 640, 1280, 2, 2048),
             (growing, 6400, 640, 2, 6400),
             (over_time, 0, 640, 100, 0),
             (over_time.cycles_before_init(3), 0, 640, 2, 0),

@@ -66,6 +66,20 @@ pub fn thread_workspace(name: impl Into<WorkspaceName>, config: WorkspaceConfig)
     known.unwrap_or_else(|_| Workspace::with_config(name, config))
 }
 
+/// This thread's workspace of that name, if [`thread_workspace`] made one; none is made.
+///
+/// ```
+/// use lodestride_buffer::{WorkspaceConfig, find_thread_workspace, thread_workspace};
+/// assert!(find_thread_workspace("LOOP").is_none());
+/// let workspace = thread_workspace("LOOP", WorkspaceConfig::new());
+/// assert!(find_thread_workspace("LOOP").is_some_and(|found| found.is_same(&workspace)));
+/// ```
+#[doc(alias = "checkIfWorkspaceExists")]
+pub fn find_thread_workspace(name: &str) -> Option<Workspace> {
+    let found = OWN.try_with(|own| own.borrow().get(name).cloned());
+    found.ok().flatten()
+}
+
 /// The workspaces that [`thread_workspace`] made for this thread, by name.
 #[doc(alias = "getAllWorkspacesIdsForCurrentThread")]
 pub fn thread_workspaces() -> Vec<Workspace> {

@@ -345,6 +345,12 @@ pub fn parent_workspace() -> Option<Workspace> {
     parent.ok().flatten()
 }
 
+/// True if this thread has the workspace open.
+pub(crate) fn is_open_here(workspace: &Workspace) -> bool {
+    let found = STACK.try_with(|stack| stack.borrow().position(workspace).is_some());
+    found.unwrap_or(false)
+}
+
 /// The names of the workspaces this thread has open, outermost first.
 pub fn open_workspaces() -> Vec<WorkspaceName> {
     let names = STACK.try_with(|stack| {

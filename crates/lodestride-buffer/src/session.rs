@@ -38,7 +38,7 @@ impl Session {
             });
         };
         let size = match ground.size() {
-            0 => config.first_size(),
+            0 => config.initial_block_size(),
             size => size,
         };
         if let Err(source) = ground.resize(arena, size) {

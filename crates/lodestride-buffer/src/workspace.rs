@@ -1,6 +1,7 @@
 //! [`Workspace`]: the handle users hold, its figures and its explicit controls; [`WorkspaceGuard`], which keeps it open.
 //! Opening and closing is `scope.rs`, memory is `arena.rs`, sizes are `plan.rs`.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -31,6 +32,12 @@ impl Deref for WorkspaceName {
     type Target = str;
     fn deref(&self) -> &str {
         &self.0
+    }
+}
+
+impl Borrow<str> for WorkspaceName {
+    fn borrow(&self) -> &str {
+        self
     }
 }
 
@@ -132,12 +139,20 @@ pub struct WorkspaceStats {
 }
 
 impl Workspace {
-    /// A workspace with the default configuration. No memory is taken before it is opened.
+    /// A workspace with the default configuration. It has no memory before its first cycle has shown how much it needs.
     pub fn new(name: impl Into<WorkspaceName>) -> Workspace {
         Workspace::with_config(name, WorkspaceConfig::new())
     }
 
-    /// A workspace with a configuration of its own. No memory is taken before it is opened.
+    /// A workspace with a configuration of its own. Memory for its initial size is taken now, that of a circular workspace at the
+    /// first turn of each block. If there is none to be had, opening it tries again, and is an error.
+    ///
+    /// ```
+    /// use lodestride_buffer::{Workspace, WorkspaceConfig};
+    /// let workspace = Workspace::with_config("LOOP", WorkspaceConfig::new().initial_size(640).overallocation(1.0));
+    /// assert_eq!(workspace.stats().size, 1280);
+    /// ```
+    #[doc(alias = "createNewWorkspace")]
     pub fn with_config(name: impl Into<WorkspaceName>, config: WorkspaceConfig) -> Workspace {
         Workspace::over(name.into(), config, None)
     }
@@ -148,10 +163,14 @@ impl Workspace {
         config: WorkspaceConfig,
         file: Option<Box<dyn Remap>>,
     ) -> Workspace {
+        let arena = Arc::new(Arena::new(name));
+        let mut ground = Box::new(Ground::new(&config, file));
+        // Who opens it tries again, and says what is wrong.
+        let _later = ground.resize(&arena, config.initial_block_size());
         let shared = Arc::new(Shared {
-            arena: Arc::new(Arena::new(name)),
+            arena,
             config,
-            ground: Slot::new(Box::new(Ground::new(&config, file))),
+            ground: Slot::new(ground),
         });
         registry::add(&shared);
         Workspace { shared }
@@ -212,6 +231,71 @@ impl Workspace {
     /// True if it is open, on any thread.
     pub fn is_open(&self) -> bool {
         self.shared.arena.epoch().get().is_open()
+    }
+
+    /// True if this thread has it open, whether it is current or not.
+    #[doc(alias = "checkIfWorkspaceExistsAndActive")]
+    pub fn is_open_here(&self) -> bool {
+        scope::is_open_here(self)
+    }
+
+    /// Fails unless this thread has it open.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::NotOpen`].
+    #[doc(alias = "assertOpenAndActive")]
+    pub fn expect_open(&self) -> Result<(), WorkspaceError> {
+        if self.is_open_here() {
+            return Ok(());
+        }
+        Err(WorkspaceError::NotOpen {
+            workspace: self.name().clone(),
+        })
+    }
+
+    /// Fails unless allocations of this thread go into it now.
+    ///
+    /// ```
+    /// use lodestride_buffer::{Workspace, WorkspaceError, scope_out};
+    /// let workspace = Workspace::new("LOOP");
+    /// workspace.scope(|workspace| {
+    ///     assert!(workspace.expect_current().is_ok());
+    ///     let outside = scope_out(|| workspace.expect_current());
+    ///     assert!(matches!(outside, Err(WorkspaceError::NotCurrent { current: None, .. })));
+    /// })?;
+    /// assert!(matches!(workspace.expect_current(), Err(WorkspaceError::NotOpen { .. })));
+    /// # Ok::<(), WorkspaceError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`WorkspaceError::NotOpen`], [`WorkspaceError::NotCurrent`].
+    #[doc(alias = "assertOpenActiveAndCurrent")]
+    pub fn expect_current(&self) -> Result<(), WorkspaceError> {
+        self.expect_open()?;
+        let current = scope::current_workspace();
+        if current.as_ref().is_some_and(|open| open.is_same(self)) {
+            return Ok(());
+        }
+        Err(WorkspaceError::NotCurrent {
+            workspace: self.name().clone(),
+            current: current.map(|open| open.name().clone()),
+        })
+    }
+
+    /// How often it was closed, counted in [`WorkspaceConfig::steps_number`]; unless that is set, in its blocks.
+    ///
+    /// ```
+    /// use lodestride_buffer::{Workspace, WorkspaceConfig};
+    /// let queue = Workspace::with_config("PREFETCH", WorkspaceConfig::new().circular(3));
+    /// for turn in 0..7 {
+    ///     assert_eq!(queue.step_number(), turn / 3);
+    ///     queue.scope(|_| ())?;
+    /// }
+    /// # Ok::<(), lodestride_buffer::WorkspaceError>(())
+    /// ```
+    #[doc(alias = "getStepNumber")]
+    pub fn step_number(&self) -> u64 {
+        self.stats().cycles / self.config().steps().max(1)
     }
 
     /// True if allocations of this thread go into it now.

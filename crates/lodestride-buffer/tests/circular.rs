@@ -82,6 +82,9 @@ fn blocks_are_sized_by_the_formula_and_bounded_in_equal_parts() {
         (strict(4).min_size(4096), 64, 4096),
         (strict(3).min_size(1000), 64, 3 * 384),
         (strict(4).max_size(1024), 6400, 1024),
+        (strict(3).max_size(1000), 6400, 3 * 320),
+        (strict(3).max_size(100), 6400, 0),
+        (strict(2).initial_size(2048).min_size(1 << 20), 64, 2048),
         (strict(2).initial_size(2048), 64, 2048),
     ];
     for (config, bytes, size) in cases {

@@ -51,7 +51,7 @@ fn w28_a_given_file_is_the_size() {
     let workspace = Workspace::mapped("W28", MappedFile::At(path.clone()), config(0)).unwrap();
     let kept = workspace
         .scope(|workspace| {
-            assert_eq!(workspace.stats().size, 100_032);
+            assert_eq!(workspace.stats().size, 99_968, "whole lines of 64 bytes");
             let array = Buffer::recycled(50_000).unwrap();
             assert!(array.read().unwrap().bytes().iter().all(|byte| *byte == 3));
             array.write().unwrap().bytes_mut().fill(4);
@@ -63,13 +63,63 @@ fn w28_a_given_file_is_the_size() {
         .unwrap();
     assert!(matches!(kept.read(), Err(AccessError::Leaked(_))));
     workspace
-        .scope(|w| assert_eq!(w.stats().size, 100_032))
+        .scope(|w| assert_eq!(w.stats().size, 99_968))
         .unwrap();
     drop(workspace);
     let contents = std::fs::read(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
+    assert_eq!(contents.len(), 100_000, "it never becomes longer");
     assert!(contents[..50_000].iter().all(|byte| *byte == 4));
-    assert!(contents[50_048..100_000].iter().all(|byte| *byte == 3));
+    assert!(contents[50_048..].iter().all(|byte| *byte == 3));
+}
+
+/// What the initial size, the length of a given file and the bound make of each other.
+#[test]
+fn sizes_of_mapped_workspaces() {
+    // (length of the file, configuration, size, length of the file afterwards)
+    let cases = [
+        (0, config(1000), 1024, 1024),
+        (100, config(0), 64, 100),
+        (100, config(100), 128, 128),
+        (6400, config(100), 6400, 6400),
+        (6400, config(0).max_size(1000), 960, 6400),
+        (0, config(6400).max_size(1000), 960, 960),
+        (0, config(640).min_size(6400), 640, 640),
+        (0, config(640).overallocation(9.0), 640, 640),
+    ];
+    for (index, (length, config, size, after)) in cases.into_iter().enumerate() {
+        let path = path(&format!("sizes-{index}"));
+        std::fs::write(&path, vec![1_u8; length]).unwrap();
+        let workspace = Workspace::mapped("SIZED", MappedFile::At(path.clone()), config).unwrap();
+        let found = workspace.stats().size;
+        drop(workspace);
+        let found = (found, std::fs::metadata(&path).unwrap().len());
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(found, (size, after), "case {index}");
+    }
+}
+
+/// Growing is not for files: what does not fit is spilled, in later cycles, too.
+#[test]
+fn a_mapped_workspace_never_grows() {
+    let config = config(640).spill(SpillPolicy::Reallocate);
+    let workspace = Workspace::mapped("STAYS", MappedFile::Temporary, config).unwrap();
+    for _ in 0..3 {
+        workspace
+            .scope(|workspace| {
+                let arrays = [640, 6400, 6400].map(|bytes| Buffer::zeroed(bytes).unwrap());
+                for array in &arrays {
+                    array.write().unwrap().bytes_mut().fill(1);
+                }
+                let stats = workspace.stats();
+                assert_eq!(
+                    (stats.size, stats.offset, stats.spilled),
+                    (640, 640, 12_800)
+                );
+            })
+            .unwrap();
+        assert_eq!(workspace.plan().reason, PlanReason::NeverGrows);
+    }
 }
 
 #[test]
@@ -108,6 +158,11 @@ fn what_cannot_be_mapped_is_refused() {
         (
             MappedFile::Temporary,
             config(4096).circular(2),
+            io::ErrorKind::InvalidInput,
+        ),
+        (
+            MappedFile::Temporary,
+            config(4096).max_size(63),
             io::ErrorKind::InvalidInput,
         ),
         (

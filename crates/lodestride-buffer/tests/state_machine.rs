@@ -1,5 +1,6 @@
-//! Random walks over workspaces, circular ones among them, arrays and guards beside a naive model that keeps every array's
-//! contents in a vector of its own: who may be opened, what it holds, how much memory the workspaces say they use.
+//! Random walks over workspaces of every policy, circular ones among them, arrays and guards beside a naive model that keeps
+//! every array's contents in a vector of its own: who may be opened, what it holds, which workspace is current and which its
+//! parent, how much memory the workspaces say they use. The model knows the formula of sizes by itself.
 #![expect(clippy::unwrap_used, reason = "test code outside of test functions")]
 
 use lodestride_buffer::*;
@@ -18,6 +19,9 @@ enum Step {
     },
     AllocateIn(usize, usize),
     Detached(usize),
+    /// Copies an array into the parent of the current workspace, or to the heap.
+    Leverage(usize),
+    LeverageTo(usize, usize),
     Forget(usize),
     Read(usize),
     Write(usize, u8),
@@ -29,8 +33,68 @@ enum Step {
     ScopedOut(usize),
 }
 
-/// The workspaces: three that are reset when they are closed, two circular ones.
+/// So many workspaces each walk has, of configurations that it draws from all.
 const SPACES: usize = 5;
+
+/// Each policy, and sizes that are no multiples of 64.
+fn configs() -> [WorkspaceConfig; 13] {
+    let new = WorkspaceConfig::new();
+    let strict = new.allocation(AllocationPolicy::Strict);
+    let over_time = strict.learning(LearningPolicy::OverTime);
+    let never = new.learning(LearningPolicy::None);
+    [
+        new,
+        strict.initial_size(4096),
+        strict.spill(SpillPolicy::Reallocate).max_size(8100),
+        new.min_size(3000).max_size(7000),
+        new.overallocation(0.7).initial_size(3000).min_size(9000),
+        strict.initial_size(5000).spill(SpillPolicy::Fail),
+        new.initial_size(1000)
+            .min_size(2500)
+            .spill(SpillPolicy::Reallocate),
+        over_time.cycles_before_init(2).min_size(5000),
+        over_time.spill(SpillPolicy::Reallocate),
+        never,
+        never.initial_size(2000).spill(SpillPolicy::Reallocate),
+        strict.circular(2),
+        strict
+            .circular(3)
+            .initial_size(3 * 1024)
+            .spill(SpillPolicy::Reallocate)
+            .steps_number(2),
+    ]
+}
+
+/// The formula: `max(needed * (1 + overallocation), min_size)` rounded up to 64, and `max_size` rounded down; of each block.
+fn block_size(config: &WorkspaceConfig, needed: usize, is_learned: bool) -> usize {
+    let blocks = match config.reset {
+        ResetPolicy::Circular => config.blocks,
+        _ => 1,
+    };
+    let mut size = needed;
+    if config.allocation == AllocationPolicy::Overallocate {
+        size += (config.overallocation * needed as f64).floor() as usize;
+    }
+    while is_learned && size * blocks < config.min_size {
+        size += 1;
+    }
+    size += (64 - size % 64) % 64;
+    while config.max_size > 0 && size * blocks > config.max_size {
+        size -= 64;
+    }
+    size
+}
+
+/// The size of all blocks that are made for the initial size.
+fn first_size(config: &WorkspaceConfig) -> usize {
+    match config.reset {
+        ResetPolicy::Circular => {
+            let share = config.initial_size.div_ceil(config.blocks);
+            block_size(config, share, false) * config.blocks
+        }
+        _ => block_size(config, config.initial_size, false),
+    }
+}
 
 fn steps() -> impl Strategy<Value = Step> {
     let bytes = prop_oneof![0..200_usize, 900..1100_usize, 4000..5000_usize];
@@ -43,6 +107,8 @@ fn steps() -> impl Strategy<Value = Step> {
         2 => (0..SPACES, bytes.clone()).prop_map(|(ws, bytes)| Step::AllocateIn(ws, bytes)),
         1 => bytes.clone().prop_map(Step::ScopedOut),
         1 => bytes.prop_map(Step::Detached),
+        3 => any::<usize>().prop_map(Step::Leverage),
+        3 => (any::<usize>(), 0..SPACES).prop_map(|(array, ws)| Step::LeverageTo(array, ws)),
         3 => any::<usize>().prop_map(Step::Forget),
         6 => any::<usize>().prop_map(Step::Read),
         6 => (any::<usize>(), any::<u8>()).prop_map(|(array, byte)| Step::Write(array, byte)),
@@ -107,12 +173,21 @@ impl Circle {
 
 impl Space {
     /// What a close or a request does to the size.
-    fn learn(&mut self, config: &WorkspaceConfig, learns: bool) {
+    fn learn(&mut self, config: &WorkspaceConfig, is_asked: bool) {
+        let learns = self.size == 0
+            && match config.learning {
+                _ if is_asked => true,
+                LearningPolicy::FirstLoop => true,
+                LearningPolicy::OverTime => {
+                    config.cycles_before_init > 0 && self.cycles >= config.cycles_before_init
+                }
+                LearningPolicy::None => false,
+            };
         let blocks = self.ring.as_ref().map_or(1, |ring| ring.blocks);
         let block = self.size / blocks;
         let grows = block > 0 && config.spill == SpillPolicy::Reallocate && self.max_cycle > block;
         if self.max_cycle > 0 && (learns || grows) {
-            self.size = config.size_for(self.max_cycle).max(block) * blocks;
+            self.size = block_size(config, self.max_cycle, true).max(block) * blocks;
         }
     }
 }
@@ -128,19 +203,9 @@ struct World {
 }
 
 impl World {
-    fn new() -> World {
-        let strict = WorkspaceConfig::new().allocation(AllocationPolicy::Strict);
-        let configs = [
-            WorkspaceConfig::new(),
-            strict.initial_size(4096),
-            strict.spill(SpillPolicy::Reallocate).max_size(8192),
-            strict.circular(2),
-            strict
-                .circular(3)
-                .initial_size(3 * 1024)
-                .spill(SpillPolicy::Reallocate)
-                .steps_number(2),
-        ];
+    /// With workspaces of these configurations.
+    fn new(picks: &[usize]) -> World {
+        let configs: Vec<_> = picks.iter().map(|pick| configs()[*pick]).collect();
         let space = |config: &WorkspaceConfig| Space {
             ring: (config.reset == ResetPolicy::Circular).then(|| Circle {
                 blocks: config.blocks,
@@ -151,6 +216,7 @@ impl World {
                 pins: Vec::new(),
                 kept: 0,
             }),
+            size: first_size(config),
             ..Space::default()
         };
         let spaces = configs.iter().map(space).collect();
@@ -174,21 +240,22 @@ impl World {
             Step::Drop(depth) => self.close(depth, false),
             Step::Allocate { bytes, zeroed } => {
                 let home = self.stack.last().map(|entry| entry.0);
-                let buffer = if zeroed {
-                    Buffer::zeroed(bytes)
+                if zeroed {
+                    self.add(Buffer::zeroed(bytes), bytes, home, None);
                 } else {
-                    Buffer::recycled(bytes)
-                };
-                self.add(buffer.unwrap(), home, zeroed);
+                    let contents = vec![self.arrays.len() as u8; bytes];
+                    self.add(Buffer::recycled(bytes), bytes, home, Some(contents));
+                }
             }
             Step::AllocateIn(index, bytes) => {
                 let buffer = Buffer::zeroed_in(&self.workspaces[index], bytes);
-                assert_eq!(buffer.is_ok(), self.spaces[index].open);
-                if let Ok(buffer) = buffer {
-                    self.add(buffer, Some(index), true);
-                }
+                self.add(buffer, bytes, Some(index), None);
             }
-            Step::Detached(bytes) => self.add(Buffer::detached_zeroed(bytes).unwrap(), None, true),
+            Step::Detached(bytes) => {
+                self.add(Buffer::detached_zeroed(bytes), bytes, None, None);
+            }
+            Step::Leverage(array) => self.leverage(array, self.parent()),
+            Step::LeverageTo(array, index) => self.leverage(array, Some(index)),
             Step::Forget(array) => self.forget(array),
             Step::Read(array) => self.read(array, false),
             Step::HoldReader(array) => self.read(array, true),
@@ -214,8 +281,11 @@ impl World {
             }
             Step::Initialize(index) => self.initialize(index),
             Step::ScopedOut(bytes) => {
-                let buffer = scope_out(|| Buffer::zeroed(bytes)).unwrap();
-                self.add(buffer, None, true);
+                let buffer = scope_out(|| {
+                    assert!(current_workspace().is_none() && parent_workspace().is_none());
+                    Buffer::zeroed(bytes)
+                });
+                self.add(buffer, bytes, None, None);
             }
         }
     }
@@ -227,8 +297,8 @@ impl World {
         if !space.open {
             space.open = true;
             space.generation += 1;
-            if space.size == 0 && self.workspaces[index].config().initial_size > 0 {
-                space.size = self.workspaces[index].config().initial_size;
+            if space.size == 0 {
+                space.size = first_size(self.workspaces[index].config());
             }
             space.block = space.size;
             let generation = space.generation;
@@ -262,8 +332,37 @@ impl World {
         if done {
             let space = &mut self.spaces[index];
             let config = self.workspaces[index].config();
-            space.learn(config, space.size == 0);
+            space.learn(config, true);
         }
+    }
+
+    /// The workspace that was current when the current one was opened.
+    fn parent(&self) -> Option<usize> {
+        let current = self.stack.last()?.0;
+        let opened = (self.stack.iter()).position(|entry| (entry.0, entry.1) == (current, true))?;
+        Some(self.stack[opened.checked_sub(1)?].0)
+    }
+
+    /// Copies an array into a workspace or to the heap, unless it is stale, held by a writer, on the heap or there already.
+    fn leverage(&mut self, array: usize, target: Option<usize>) {
+        let Some((index, buffer)) = self.pick(array) else {
+            return;
+        };
+        let refusal = self.refusal(index, false);
+        let is_stale = refusal.is_some_and(|why| why != "in use");
+        assert_eq!(buffer.validate().is_err(), is_stale);
+        assert_eq!(buffer.is_in_scope(), !is_stale);
+        let home = self.arrays[index].home.map(|(home, _)| home);
+        if refusal.is_some() || home.is_none() || home == target {
+            return;
+        }
+        let bytes = buffer.len();
+        let copy = match target {
+            Some(target) => Buffer::recycled_in(&self.workspaces[target], bytes),
+            None => Buffer::detached_recycled(bytes),
+        };
+        let contents = buffer.read().unwrap().bytes().to_vec();
+        self.add(copy, bytes, target, Some(contents));
     }
 
     fn borrow(&mut self, index: usize) {
@@ -298,7 +397,7 @@ impl World {
                 space.cycles += 1;
                 space.max_cycle = space.max_cycle.max(space.this_cycle);
                 let config = self.workspaces[index].config();
-                space.learn(config, space.size == 0);
+                space.learn(config, false);
                 (space.this_cycle, space.offset) = (0, 0);
                 if let Some(ring) = &mut space.ring {
                     ring.count();
@@ -307,32 +406,60 @@ impl World {
         }
     }
 
-    fn add(&mut self, buffer: Buffer, home: Option<usize>, zeroed: bool) {
-        let bytes = buffer.len();
-        assert_eq!(buffer.is_attached(), home.is_some());
+    /// An array that was asked for, or its refusal. Without contents it must be zeroed, else they are written.
+    fn add(
+        &mut self,
+        result: Result<Buffer, AllocError>,
+        bytes: usize,
+        home: Option<usize>,
+        contents: Option<Vec<u8>>,
+    ) {
+        let room = bytes.next_multiple_of(64);
         let mut pinned = false;
         if let Some(index) = home {
+            let config = self.workspaces[index].config();
             let space = &mut self.spaces[index];
-            let room = bytes.next_multiple_of(64);
-            space.this_cycle += room;
+            if !space.open {
+                assert!(matches!(result, Err(AllocError::NotOpenHere { .. })));
+                return;
+            }
             pinned = space.block == 0 || space.offset + room > space.block;
+            if pinned && config.spill == SpillPolicy::Fail {
+                let Err(AllocError::WorkspaceFull(facts)) = result else {
+                    panic!("granted")
+                };
+                let found = (facts.bytes, facts.size, facts.free);
+                assert_eq!(found, (bytes, space.block, space.block - space.offset));
+                return;
+            }
+            space.this_cycle += room;
             match &mut space.ring {
                 _ if !pinned => space.offset += room,
                 Some(ring) => ring.pins.push((space.generation, room)),
                 None => {}
             }
         }
-        let fill = self.arrays.len() as u8;
-        if zeroed {
-            assert_eq!(buffer.read().unwrap().bytes(), vec![0; bytes]);
-        } else {
-            buffer.write().unwrap().bytes_mut().fill(fill);
+        let buffer = result.unwrap();
+        assert_eq!(
+            (buffer.len(), buffer.is_attached()),
+            (bytes, home.is_some())
+        );
+        if let Some(index) = home {
+            assert!(buffer.is_attached_to(&self.workspaces[index]));
         }
+        let contents = match contents {
+            None => vec![0; bytes],
+            Some(contents) => {
+                (buffer.write().unwrap().bytes_mut()).copy_from_slice(&contents);
+                contents
+            }
+        };
+        assert_eq!(buffer.read().unwrap().bytes(), contents);
         self.arrays.push(Array {
             address: buffer.address(),
             buffer: Some(buffer),
             home: home.map(|index| (index, self.spaces[index].generation)),
-            contents: vec![if zeroed { 0 } else { fill }; bytes],
+            contents,
             pinned,
             ended: None,
             readers: 0,
@@ -440,6 +567,12 @@ impl World {
             .map(|entry| self.workspaces[entry.0].name().clone())
             .collect();
         assert_eq!(open_workspaces(), names);
+        let is = |found: Option<Workspace>, expected: Option<usize>| match (found, expected) {
+            (Some(found), Some(index)) => found.is_same(&self.workspaces[index]),
+            (found, expected) => found.is_none() && expected.is_none(),
+        };
+        assert!(is(current_workspace(), self.stack.last().map(|top| top.0)));
+        assert!(is(parent_workspace(), self.parent()));
         // A guard's bytes never change under it, whatever happened to the workspace.
         for (index, guard) in &self.guards {
             let bytes = match guard {
@@ -497,8 +630,11 @@ proptest! {
     })]
 
     #[test]
-    fn the_door_agrees_with_a_naive_model(steps in proptest::collection::vec(steps(), 1..60)) {
-        let mut world = World::new();
+    fn the_door_agrees_with_a_naive_model(
+        picks in proptest::array::uniform::<_, SPACES>(0..configs().len()),
+        steps in proptest::collection::vec(steps(), 1..60),
+    ) {
+        let mut world = World::new(&picks);
         for step in steps {
             world.step(step);
             world.check();

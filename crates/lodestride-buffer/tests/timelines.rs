@@ -138,59 +138,108 @@ fn the_report_names_every_workspace() {
 
 #[test]
 fn plans_say_why() {
-    let (new, strict) = (WorkspaceConfig::new(), AllocationPolicy::Strict);
+    use PlanReason::*;
+    let new = WorkspaceConfig::new();
+    let strict = new.allocation(AllocationPolicy::Strict);
     let over_time = new.learning(LearningPolicy::OverTime);
-    let growing = new.allocation(strict).spill(SpillPolicy::Reallocate);
-    // (configuration, bytes of a first cycle, bytes of the running one, reason while open, reason afterwards)
+    let growing = strict.spill(SpillPolicy::Reallocate);
+    let never = new.learning(LearningPolicy::None);
+    // (configuration, bytes of a first cycle, bytes of the running one, reason while open, reason and size afterwards)
     let cases = [
-        (
-            new,
-            0,
-            0,
-            PlanReason::NothingAllocated,
-            PlanReason::NothingAllocated,
-        ),
-        (new, 0, 640, PlanReason::LearnsAtClose, PlanReason::Learned),
-        (new, 640, 640, PlanReason::Learned, PlanReason::Learned),
-        (
-            new.initial_size(640),
-            0,
-            64,
-            PlanReason::Initial,
-            PlanReason::Initial,
-        ),
+        (new, 0, 0, NothingAllocated, NothingAllocated, 0),
+        (new, 0, 640, LearnsAtClose, Learned, 832),
+        (new, 640, 640, Learned, Learned, 832),
+        (new, 640, 6400, NeverGrows, NeverGrows, 832),
+        (new.initial_size(640), 0, 64, Initial, Initial, 832),
+        (new.initial_size(640), 0, 6400, NeverGrows, NeverGrows, 832),
         (
             over_time,
             640,
             640,
-            PlanReason::WaitsForInitialize,
-            PlanReason::WaitsForInitialize,
+            WaitsForInitialize,
+            WaitsForInitialize,
+            0,
         ),
         (
             over_time.cycles_before_init(5),
             640,
             640,
-            PlanReason::WaitsForCycles(4),
-            PlanReason::WaitsForCycles(3),
+            WaitsForCycles(4),
+            WaitsForCycles(3),
+            0,
         ),
-        (growing, 640, 1280, PlanReason::Grows, PlanReason::Learned),
+        (never, 640, 640, NeverLearns, NeverLearns, 0),
+        (growing, 640, 1280, Grows, Learned, 1280),
+        (growing.initial_size(640), 0, 1280, Grows, Learned, 1280),
+        // What `min_size` decides: sizes that are learned.
+        (new.min_size(6400), 0, 640, AtMinimum, AtMinimum, 6400),
+        (new.min_size(640), 0, 640, LearnsAtClose, Learned, 832),
         (
-            growing.max_size(640),
+            strict.min_size(6400).initial_size(640),
+            0,
             640,
+            Initial,
+            Initial,
+            640,
+        ),
+        (
+            growing.min_size(6400).initial_size(640),
+            0,
             1280,
-            PlanReason::AtMaximum,
-            PlanReason::AtMaximum,
+            AtMinimum,
+            AtMinimum,
+            6400,
+        ),
+        (never.min_size(6400), 0, 640, NeverLearns, NeverLearns, 0),
+        // What `max_size` decides: everything.
+        (new.max_size(640), 0, 6400, AtMaximum, AtMaximum, 640),
+        (
+            new.max_size(640),
+            0,
+            640,
+            SpareAtMaximum,
+            SpareAtMaximum,
+            640,
         ),
         (
-            new.learning(LearningPolicy::None),
+            new.max_size(800),
+            0,
             640,
-            640,
-            PlanReason::NeverLearns,
-            PlanReason::NeverLearns,
+            SpareAtMaximum,
+            SpareAtMaximum,
+            768,
         ),
+        (new.max_size(832), 0, 640, LearnsAtClose, Learned, 832),
+        (growing.max_size(640), 640, 1280, AtMaximum, AtMaximum, 640),
+        (growing.max_size(1000), 640, 1280, AtMaximum, AtMaximum, 960),
+        (
+            strict.max_size(640).initial_size(6400),
+            0,
+            64,
+            AtMaximum,
+            AtMaximum,
+            640,
+        ),
+        (
+            new.max_size(640).initial_size(640),
+            0,
+            64,
+            SpareAtMaximum,
+            SpareAtMaximum,
+            640,
+        ),
+        (
+            strict.max_size(640).min_size(6400),
+            0,
+            64,
+            SpareAtMaximum,
+            SpareAtMaximum,
+            640,
+        ),
+        (new.max_size(63), 0, 640, AtMaximum, AtMaximum, 0),
     ];
     let mut failures = Vec::new();
-    for (number, (config, first, second, open, closed)) in cases.into_iter().enumerate() {
+    for (number, (config, first, second, open, closed, size)) in cases.into_iter().enumerate() {
         let workspace = Workspace::with_config("PLANNED", config);
         if first > 0 {
             workspace.scope(|_| Buffer::zeroed(first).unwrap()).unwrap();
@@ -201,10 +250,67 @@ fn plans_say_why() {
         scope.close().unwrap();
         drop(array);
         let after = workspace.plan();
-        if (plan.reason, after.reason) != (open, closed) || plan.next_size != after.size {
+        let found = (plan.reason, after.reason, plan.next_size, after.size);
+        if found != (open, closed, size, size) {
             failures.push((number, plan, after));
         }
         assert!(plan.to_string().contains(&plan.reason.to_string()));
     }
     assert!(failures.is_empty(), "{failures:#?}");
+}
+
+#[test]
+fn plans_show_the_formula() {
+    let new = WorkspaceConfig::new();
+    let strict = new.allocation(AllocationPolicy::Strict);
+    let never = new.learning(LearningPolicy::None);
+    // (configuration, bytes of a cycle, the last line of the plan)
+    let cases = [
+        (new, 6400, "6400 x (1 + 0.3), in steps of 64: 8320 bytes"),
+        (strict, 100, "128 x (1 + 0), in steps of 64: 128 bytes"),
+        (
+            new.overallocation(1.0),
+            64,
+            "64 x (1 + 1), in steps of 64: 128 bytes",
+        ),
+        (
+            new.min_size(9000),
+            6400,
+            "6400 x (1 + 0.3), at least 9000, in steps of 64: 9024 bytes",
+        ),
+        (
+            new.max_size(8000),
+            6400,
+            "6400 x (1 + 0.3), at most 8000, in steps of 64: 8000 bytes",
+        ),
+        (
+            strict.min_size(2000).max_size(1000),
+            64,
+            "64 x (1 + 0), at least 2000, at most 960, in steps of 64: 960 bytes",
+        ),
+        // Of the initial size the minimum is no matter.
+        (
+            never.initial_size(1000).min_size(9000),
+            64,
+            "1000 x (1 + 0.3), in steps of 64: 1344 bytes",
+        ),
+        (
+            strict.circular(3).max_size(10_000).initial_size(3000),
+            64,
+            "in 3 blocks, each 1000 x (1 + 0), at most 3328, in steps of 64: 1024 bytes",
+        ),
+    ];
+    for (config, bytes, expected) in cases {
+        let workspace = Workspace::with_config("PLANNED", config);
+        workspace.scope(|_| drop(Buffer::zeroed(bytes))).unwrap();
+        let (plan, blocks) = (workspace.plan(), workspace.plan().blocks);
+        assert_eq!(plan.size, plan.terms.size * blocks, "{config:?}");
+        let text = plan.to_string();
+        let formula = text.lines().last().unwrap();
+        assert_eq!(
+            formula,
+            format!("formula          {expected}"),
+            "{config:?}"
+        );
+    }
 }

@@ -2,8 +2,8 @@
 //! interpreter.
 //!
 //! Their figures follow from one formula: an array of `n` elements of f32 takes `room(n)` bytes, its size rounded up to 64,
-//! and a block made for `b` bytes has `b * (1 + over-allocation)` of them, rounded up to 64 and bounded by the minimum and
-//! the maximum. ND4J rounds to 8, and not always, so the figures differ where sizes are no multiples of 64.
+//! and a block made for `b` bytes has `b * (1 + over-allocation)` of them, rounded up to 64 and bounded by the minimum (unless
+//! `b` is the initial size) and the maximum. ND4J rounds to 8, and not always, so the figures differ where sizes are no multiples of 64.
 #![expect(clippy::unwrap_used, reason = "test code outside of test functions")]
 #![expect(clippy::too_many_lines, reason = "tables of cases")]
 
@@ -170,7 +170,7 @@ fn sizes_and_learning() {
         (
             "W1",
             vec![doubling().initial_size(1024).learning(LearningPolicy::None)],
-            vec![Cycle(0, vec![]), Size(0, 2048)],
+            vec![Size(0, 2048), Cycle(0, vec![]), Size(0, 2048)],
         ),
         (
             "W2",
@@ -195,6 +195,11 @@ fn sizes_and_learning() {
                 Cycle(0, vec![100]),
                 Size(0, 10 << 20),
             ],
+        ),
+        (
+            "an initial size is no smaller for `min_size` than it is without",
+            vec![strict().initial_size(1000).min_size(5000)],
+            vec![Size(0, 1024), Cycle(0, vec![100]), Size(0, 1024)],
         ),
         (
             "W6",
@@ -578,12 +583,102 @@ fn threads_and_names() {
         assert_eq!(same, 1, "thread {index}");
     }
     assert!(all_workspaces().len() >= 20);
+    assert!(
+        find_thread_workspace("DEFAULT").is_none(),
+        "it is the threads'"
+    );
     let open = thread_workspace("OPEN", WorkspaceConfig::new());
     let scope = open.enter().unwrap();
+    assert!(find_thread_workspace("OPEN").is_some_and(|found| found.is_open_here()));
     let error = destroy_thread_workspaces().unwrap_err();
     assert!(matches!(error, WorkspaceError::StillOpen { .. }), "{error}");
     assert_eq!(thread_workspaces().len(), 1);
     scope.close().unwrap();
+    assert!(find_thread_workspace("OPEN").is_some_and(|found| !found.is_open_here()));
     destroy_thread_workspaces().unwrap();
-    assert!(thread_workspaces().is_empty());
+    assert!(thread_workspaces().is_empty() && find_thread_workspace("OPEN").is_none());
+}
+
+/// What ND4J's `WorkspaceUtils` asserts, of workspaces that are closed, open, current, borrowed, or open on another thread.
+#[test]
+fn what_must_be_open_or_current() {
+    let (outer, inner) = (Workspace::new("OUTER"), Workspace::new("INNER"));
+    // 0: not open, 1: open, 2: current.
+    let state = |workspace: &Workspace| {
+        let (open, current) = (workspace.expect_open(), workspace.expect_current());
+        assert_eq!(open.is_ok(), workspace.is_open_here());
+        assert_eq!(current.is_ok(), workspace.is_current());
+        let name = || workspace.name().clone();
+        match (open, current) {
+            (Ok(()), Ok(())) => 2,
+            (Ok(()), Err(error)) => {
+                let current = current_workspace().map(|open| open.name().clone());
+                assert_eq!(
+                    error,
+                    WorkspaceError::NotCurrent {
+                        workspace: name(),
+                        current
+                    }
+                );
+                1
+            }
+            (Err(first), Err(second)) => {
+                assert_eq!(first, WorkspaceError::NotOpen { workspace: name() });
+                assert_eq!(second, first);
+                0
+            }
+            (Err(_), Ok(())) => panic!("current and not open"),
+        }
+    };
+    let states = || (state(&outer), state(&inner));
+    assert_eq!(states(), (0, 0));
+    let first = outer.enter().unwrap();
+    assert_eq!(states(), (2, 0));
+    let second = inner.enter().unwrap();
+    assert_eq!(states(), (1, 2));
+    let borrow = outer.borrow().unwrap();
+    assert_eq!(states(), (2, 1));
+    assert_eq!(scope_out(states), (1, 1));
+    let elsewhere = std::thread::scope(|threads| threads.spawn(|| outer.is_open_here()).join());
+    assert!(!elsewhere.unwrap() && outer.is_open());
+    borrow.close().unwrap();
+    second.close().unwrap();
+    let error = inner
+        .scope(|_| outer.expect_current())
+        .unwrap()
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "workspace [OUTER] is open but not current; current is [INNER]"
+    );
+    first.close().unwrap();
+    assert_eq!(states(), (0, 0));
+}
+
+/// The memory of an initial size is there from the beginning; a refusal shows when the workspace is opened.
+#[test]
+fn initial_sizes_are_allocated_at_once() {
+    std::thread::spawn(|| {
+        let before = memory::thread_stats().workspace_bytes;
+        let workspace = Workspace::with_config("EAGER", strict().initial_size(1 << 20));
+        assert_eq!(workspace.stats().size, 1 << 20);
+        let held = || memory::thread_stats().workspace_bytes - before;
+        assert_eq!(held(), 1 << 20);
+        workspace.scope(|_| drop(Buffer::zeroed(400))).unwrap();
+        assert_eq!(held(), 1 << 20, "the same block");
+        workspace.destroy().unwrap();
+        assert_eq!((workspace.stats().size, held()), (0, 0));
+        workspace.scope(|_| ()).unwrap();
+        assert_eq!((workspace.stats().size, held()), (1 << 20, 1 << 20));
+        drop(workspace);
+        assert_eq!(held(), 0);
+    })
+    .join()
+    .unwrap();
+    // More than is ever asked of the system.
+    let impossible = Workspace::with_config("HUGE", strict().initial_size(1 << 63));
+    assert_eq!(impossible.stats().size, 0);
+    assert_eq!(impossible.config().initial_block_size(), 1 << 63);
+    let error = impossible.enter().unwrap_err();
+    assert!(matches!(error, WorkspaceError::Alloc { .. }), "{error}");
 }

@@ -75,8 +75,8 @@ fn block_size(config: &WorkspaceConfig, needed: usize, is_learned: bool) -> usiz
     if config.allocation == AllocationPolicy::Overallocate {
         size += (config.overallocation * needed as f64).floor() as usize;
     }
-    while is_learned && size * blocks < config.min_size {
-        size += 1;
+    if is_learned {
+        size = size.max(config.min_size.div_ceil(blocks));
     }
     size += (64 - size % 64) % 64;
     while config.max_size > 0 && size * blocks > config.max_size {

@@ -1,8 +1,8 @@
 //! The same elements in other places: rolled, turned, reversed, repeated one by one, cut up, longer at one end.
 
-use lodestride_buffer::{Argument, Scalar};
+use lodestride_buffer::{Argument, DType, Scalar};
 use lodestride_kernels as kernels;
-use lodestride_shape::{Axes, Shape, normalize_axis};
+use lodestride_shape::{Axes, Order, Shape, normalize_axis};
 use smallvec::SmallVec;
 
 use crate::NdArray;
@@ -152,7 +152,7 @@ impl NdArray {
     /// [`repeat`](Self::repeat) takes one count for all.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Shape`] for a wrong axis, [`ArrayErrorKind::Length`] when there is not one count per position.
+    /// [`ArrayErrorKind::Shape`] for a wrong axis, [`ArrayErrorKind::Count`] when there is not one count per position.
     ///
     /// ```
     /// use lodestride_array::NdArray;
@@ -167,17 +167,19 @@ impl NdArray {
         self.expect_readable("repeat_each", Argument::X)?;
         let size = self.size(axis)?;
         if counts.len() != size {
-            return Err(ArrayError::new(ArrayErrorKind::Length {
-                op: OP,
-                shape: Shape::from(size),
-                values: counts.len(),
-            }));
+            let what = "counts, one per position along the axis";
+            return Err(self.miscounted(OP, what, size, counts.len()));
         }
-        let mut positions: Vec<i64> = Vec::new();
+        let total = counts.iter().fold(0usize, |sum, &n| sum.saturating_add(n));
+        let positions = NdArray::recycled_ordered(OP, DType::I64, Shape::from(total), Order::C)?;
+        let mut guard = positions.buffer().write().in_op(OP, &positions)?;
+        let mut left = guard.slice_mut::<i64>();
         for (position, &count) in counts.iter().enumerate() {
-            positions.resize(positions.len() + count, position as i64);
+            let (here, others) = left.split_at_mut(count);
+            here.fill(position as i64);
+            left = others;
         }
-        let positions = NdArray::from_elements(OP, &positions, Shape::from(positions.len()))?;
+        drop(guard);
         self.take(&positions, axis)
     }
 
@@ -358,7 +360,7 @@ impl NdArray {
     ///
     /// # Errors
     /// [`ArrayErrorKind::Shape`] for a wrong axis, [`ArrayErrorKind::Form`] when both axes are the same,
-    /// [`ArrayErrorKind::Length`] when there is not one length per position of the second axis,
+    /// [`ArrayErrorKind::Count`] when there is not one length per position of the second axis,
     /// [`ArrayErrorKind::IndexRange`] for a length beyond the axis.
     ///
     /// ```
@@ -384,11 +386,8 @@ impl NdArray {
             return Err(self.unfit(OP, "two different axes"));
         }
         if lengths.len() != self.shape()[batch] {
-            return Err(ArrayError::new(ArrayErrorKind::Length {
-                op: OP,
-                shape: Shape::from(self.shape()[batch]),
-                values: lengths.len(),
-            }));
+            let what = "lengths, one per position along the second axis";
+            return Err(self.miscounted(OP, what, self.shape()[batch], lengths.len()));
         }
         if let Some(&beyond) = lengths.iter().find(|&&length| length > self.shape()[axis]) {
             return Err(ArrayError::new(ArrayErrorKind::IndexRange {

@@ -167,7 +167,7 @@ impl NdArray {
                 .map_or(1, |i| self.shape()[i]);
             split.extend([1, size]);
             full.extend([count, size]);
-            merged.push(count * size);
+            merged.push(size.saturating_mul(count));
         }
         self.repeated(op, [&split, &full, &merged], target)
     }
@@ -212,7 +212,11 @@ impl NdArray {
         for (i, &size) in self.shape().iter().enumerate() {
             split.push(size);
             full.push(size);
-            merged.push(if i == axis { size * count } else { size });
+            merged.push(if i == axis {
+                size.saturating_mul(count)
+            } else {
+                size
+            });
             if i == axis {
                 split.push(1);
                 full.push(count);

@@ -6,6 +6,8 @@ mod access;
 mod attach;
 mod by_name;
 mod explain;
+mod help;
+mod summary;
 
 use std::error::Error;
 use std::fmt;
@@ -13,11 +15,12 @@ use std::panic::Location;
 
 use lodestride_buffer::{AccessError, AllocError, Argument, DType, DlPackError, note_stale_use};
 use lodestride_kernels::KernelError;
-use lodestride_shape::{Order, Shape, ShapeError};
+use lodestride_shape::{Shape, ShapeError};
 
 pub(crate) use self::access::InMethod;
 pub(crate) use self::attach::{InOp, OrFail, expect_within};
-use crate::NdArray;
+pub use self::summary::ArraySummary;
+pub(crate) use self::summary::Dims;
 use crate::checks::NotFinite;
 use crate::einsum::SubscriptsProblem;
 
@@ -101,58 +104,6 @@ impl Error for ArrayError {
             ArrayErrorKind::Kernel { source } => Some(source),
             _ => None,
         }
-    }
-}
-
-/// What is worth knowing about an operand after the fact: dtype, shape, order, and whether it is a view.
-///
-/// Prints as `f32 [3, 4] C view`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ArraySummary {
-    /// Element type.
-    pub dtype: DType,
-    /// Shape.
-    pub shape: Shape,
-    /// Memory order, `None` when the elements are strided.
-    pub order: Option<Order>,
-    /// Whether the array covers only a part of its buffer, or in another order.
-    pub view: bool,
-}
-
-impl ArraySummary {
-    /// The summary of an array; never touches its elements.
-    pub fn of(array: &NdArray) -> Self {
-        Self {
-            dtype: array.dtype(),
-            shape: array.shape().clone(),
-            order: array.order(),
-            view: array.is_view(),
-        }
-    }
-}
-
-impl fmt::Display for ArraySummary {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.dtype, Dims(&self.shape))?;
-        match self.order {
-            Some(Order::C) => f.write_str(" C")?,
-            Some(Order::F) => f.write_str(" F")?,
-            None => f.write_str(" strided")?,
-        }
-        if self.view {
-            f.write_str(" view")
-        } else {
-            Ok(())
-        }
-    }
-}
-
-/// A list of sizes as `[3, 4]`.
-pub(crate) struct Dims<'a>(pub(crate) &'a [usize]);
-
-impl fmt::Display for Dims<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0).finish()
     }
 }
 
@@ -271,6 +222,19 @@ pub enum ArrayErrorKind {
         /// How many values there are.
         values: usize,
     },
+    /// A list that should have a number for each axis, or for each position along one.
+    Count {
+        /// The method.
+        op: &'static str,
+        /// What the numbers are, as in "widths, one per axis".
+        what: &'static str,
+        /// How many there should be.
+        expected: usize,
+        /// How many were given.
+        given: usize,
+        /// The array.
+        array: ArraySummary,
+    },
     /// Nested sequences of unequal lengths.
     Ragged {
         /// The axis on which the lengths differ.
@@ -333,6 +297,15 @@ pub enum ArrayErrorKind {
         /// Left operand.
         lhs: ArraySummary,
         /// Right operand.
+        rhs: ArraySummary,
+    },
+    /// A right side with more or fewer rows than the matrix it is to be solved for.
+    RightSide {
+        /// The method.
+        op: &'static str,
+        /// The matrix.
+        lhs: ArraySummary,
+        /// The right side.
         rhs: ArraySummary,
     },
     /// Arrays that cannot be joined, because a size other than the joined one differs.

@@ -34,7 +34,7 @@ impl NdArray {
     /// [`matmul`](Self::matmul) also takes vectors and batches.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Form`] when an operand is not a matrix, [`ArrayErrorKind::MatrixProduct`] when the inner sizes
+    /// [`ArrayErrorKind::Operands`] when one of them is not a matrix, [`ArrayErrorKind::MatrixProduct`] when the inner sizes
     /// differ.
     ///
     /// ```
@@ -46,8 +46,9 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn mmul(&self, rhs: &NdArray) -> Result<NdArray> {
-        self.matrix_form("mmul")?;
-        rhs.matrix_form("mmul")?;
+        if self.rank() != 2 || rhs.rank() != 2 {
+            return Err(self.no_matrices("mmul", rhs));
+        }
         self.product("mmul", rhs)
     }
 
@@ -82,8 +83,11 @@ impl NdArray {
         (alpha, beta): (f64, f64),
         out: &NdArray,
     ) -> Result<()> {
-        let (rows, inner) = self.matrix_form(op)?;
-        let (rhs_rows, columns) = rhs.matrix_form(op)?;
+        let (Some(&[rows, inner]), Some(&[rhs_rows, columns])) =
+            (self.shape().as_array(), rhs.shape().as_array())
+        else {
+            return Err(self.no_matrices(op, rhs));
+        };
         if inner != rhs_rows {
             return Err(self.product_error(op, rhs));
         }
@@ -390,5 +394,17 @@ impl NdArray {
     fn product_error(&self, op: &'static str, rhs: &NdArray) -> ArrayError {
         let (lhs, rhs) = (ArraySummary::of(self), ArraySummary::of(rhs));
         ArrayError::new(ArrayErrorKind::MatrixProduct { op, lhs, rhs })
+    }
+
+    /// The error for operands of which one at least is no matrix.
+    #[cold]
+    #[track_caller]
+    fn no_matrices(&self, op: &'static str, rhs: &NdArray) -> ArrayError {
+        ArrayError::new(ArrayErrorKind::Operands {
+            op,
+            expected: "two matrices",
+            lhs: ArraySummary::of(self),
+            rhs: ArraySummary::of(rhs),
+        })
     }
 }

@@ -93,7 +93,6 @@ impl PadMode {
         Self::LinearRamp(vec![[end, end]])
     }
 
-    /// Whether there is something to put beside an axis without elements.
     /// Whether its only work is copying, so that nothing fails when a part is written.
     fn is_plain(&self) -> bool {
         match self {
@@ -103,6 +102,7 @@ impl PadMode {
         }
     }
 
+    /// Whether there is something to put beside an axis without elements.
     fn extends_nothing(&self) -> bool {
         matches!(self, Self::Constant(_) | Self::Empty)
     }
@@ -114,7 +114,7 @@ impl NdArray {
     /// [`pad_with`](Self::pad_with) has the other modes.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Form`] when there is not one width per axis.
+    /// [`ArrayErrorKind::Count`] when there is not one width per axis.
     ///
     /// ```
     /// use lodestride_array::NdArray;
@@ -148,8 +148,9 @@ impl NdArray {
     /// The array with padding of any mode around it; widths per axis as in [`pad`](Self::pad).
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Form`] when there is not one width per axis, the mode has another number of pairs than one or the
-    /// number of axes, an axis without elements is to be padded by what it holds, or no element is to count.
+    /// [`ArrayErrorKind::Count`] when there is not one width per axis, or the mode has another number of pairs than one or
+    /// the number of axes, [`ArrayErrorKind::Form`] when an axis without elements is to be padded by what it holds, or no
+    /// element is to count.
     ///
     /// ```
     /// use lodestride_array::{NdArray, PadMode};
@@ -192,7 +193,7 @@ impl NdArray {
         target: Target<'_>,
     ) -> Result<NdArray> {
         if widths.len() != self.rank() {
-            return Err(self.unfit(op, "one width per axis of the array"));
+            return Err(self.miscounted(op, "widths, one per axis", self.rank(), widths.len()));
         }
         let sides = self.shape().iter().zip(widths);
         if !mode.extends_nothing() && sides.clone().any(|(&size, w)| size == 0 && *w != [0, 0]) {
@@ -331,7 +332,10 @@ impl Band {
         match pairs {
             [all] => Ok(*all),
             _ if pairs.len() == array.rank() => Ok(pairs[self.axis]),
-            _ => Err(array.unfit(self.op, "one pair of values, or one per axis of the array")),
+            _ => {
+                let what = "pairs of values, one per axis (or a single one)";
+                Err(array.miscounted(self.op, what, array.rank(), pairs.len()))
+            }
         }
     }
 

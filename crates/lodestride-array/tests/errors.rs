@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::too_many_lines, reason = "tables of cases")]
 
-use lodestride_array::{ArrayError, ArrayErrorKind, DType, NdArray, Order, Workspace, s};
+use lodestride_array::{ArrayError, ArrayErrorKind, DType, NdArray, Order, Workspace, fancy, s};
 
 fn array(shape: &[usize]) -> NdArray {
     NdArray::zeros(shape).unwrap()
@@ -75,12 +75,13 @@ fn texts_say_what_failed_and_what_to_do() {
         ),
         (
             text(array(&[2, 2, 2]).row(0)),
-            "row: needs a matrix, got shape [2, 2, 2]\n  --> HERE\n  array: f32 [2, 2, 2] C",
+            "row: needs a matrix, got shape [2, 2, 2]\n  --> HERE\n  array: f32 [2, 2, 2] C\n  help: `slice` takes a matrix out \
+             of a batch, `reshape` joins axes",
         ),
         (
             text(a.mmul(&a)),
             "mmul: cannot multiply [3, 4] by [3, 4]: 4 columns against 3 rows\n  --> HERE\n  lhs: f32 [3, 4] C\n  rhs: f32 \
-             [3, 4] C\n  help: the last size of the left must be the second to last of the right",
+             [3, 4] C\n  help: the last size of the left must be the second to last of the right; `transpose()` swaps them",
         ),
         (
             text(NdArray::concat(&[&a, &array(&[2, 5])], 0)),
@@ -94,7 +95,7 @@ fn texts_say_what_failed_and_what_to_do() {
         (
             text(a.add_row_vector(&array(&[3]))),
             "add_row_vector: a matrix of shape [3, 4] needs a vector of 4 elements, got shape [3]\n  --> HERE\n  matrix: f32 \
-             [3, 4] C\n  vector: f32 [3] C",
+             [3, 4] C\n  vector: f32 [3] C\n  help: `add_column_vector` takes one of 3 elements",
         ),
         (
             text(a.replace_where(&array(&[3, 4]), 0)),
@@ -108,7 +109,7 @@ fn texts_say_what_failed_and_what_to_do() {
         ),
         (
             text(NdArray::from_vec(vec![1.0f32; 5], [2, 3])),
-            "from_vec: shape [2, 3] holds 6 elements, got 5\n  --> HERE",
+            "from_vec: shape [2, 3] holds 6 elements, got 5\n  --> HERE\n  help: the sizes must multiply to 5",
         ),
         (
             text(NdArray::from_nested(vec![vec![1i32, 2], vec![3]])),
@@ -117,9 +118,142 @@ fn texts_say_what_failed_and_what_to_do() {
         ),
         (
             text(NdArray::arange(0, 1, 0)),
-            "arange: no values from 0 to 1 with 0: every number must be finite, the step not 0\n  --> HERE",
+            "arange: no values from 0 to 1 in steps of 0\n  --> HERE\n  help: a step is above 0, or below it to go down; `full` \
+             makes an array of one number",
         ),
     ];
+    expect_texts(&cases);
+}
+
+/// The way out of what users meet most often, and of what says it in the words of the crates below.
+#[test]
+fn texts_name_the_way_out() {
+    let (a, b) = (array(&[3, 4]), array(&[3]));
+    let empty = array(&[0]);
+    let cases: Vec<(String, &str)> = vec![
+        (
+            text(a.mmul(&b)),
+            "mmul: needs two matrices, got shapes [3, 4] and [3]\n  --> HERE\n  lhs: f32 [3, 4] C\n  rhs: f32 [3] C\n  help: \
+             `matmul` takes vectors and batches too; `expand_dims(0)` makes a row of a vector, `expand_dims(1)` a column",
+        ),
+        (
+            text(b.mmul_into(&a, &a)),
+            "mmul_into: needs two matrices, got shapes [3] and [3, 4]\n  --> HERE\n  lhs: f32 [3] C\n  rhs: f32 [3, 4] C\n  \
+             help: `matmul` takes vectors and batches too; `expand_dims(0)` makes a row of a vector, `expand_dims(1)` a column",
+        ),
+        (
+            text(a.matmul(&b)),
+            "matmul: cannot multiply [3, 4] by [3]: 4 columns against 3 elements\n  --> HERE\n  lhs: f32 [3, 4] C\n  rhs: f32 \
+             [3] C\n  help: the left needs a column for every element of the vector; `transpose()` swaps rows and columns",
+        ),
+        (
+            text(array(&[4]).matmul(&a)),
+            "matmul: cannot multiply [4] by [3, 4]: 4 elements against 3 rows\n  --> HERE\n  lhs: f32 [4] C\n  rhs: f32 [3, 4] \
+             C\n  help: the right needs a row for every element of the vector; `transpose()` swaps rows and columns",
+        ),
+        (
+            text(a.reshape([5, 5])),
+            "reshape: cannot reshape [3, 4] (12 elements) to [5, 5] (25 elements)\n  --> HERE\n  array: f32 [3, 4] C\n  help: \
+             the sizes must multiply to 12; one may be -1, which is worked out from the others",
+        ),
+        (
+            text(a.get_fancy(&fancy![[0, 1], [0, 1, 2]])),
+            "get_fancy: shapes [2] and [3] do not broadcast: axis 0 is 2 vs 3\n  --> HERE\n  array: f32 [3, 4] C\n  help: lists \
+             pair up element by element, so their shapes must broadcast; `get_outer` takes each by each",
+        ),
+        (
+            text(a.put_fancy(&fancy![[0, 1], [0, 1, 2]], 0)),
+            "put_fancy: shapes [2] and [3] do not broadcast: axis 0 is 2 vs 3\n  --> HERE\n  array: f32 [3, 4] C\n  help: lists \
+             pair up element by element, so their shapes must broadcast; `put_outer` takes each by each",
+        ),
+        (
+            text(a.repeat_each(&[1, 2], 1)),
+            "repeat_each: needs 4 counts, one per position along the axis, got 2\n  --> HERE\n  array: f32 [3, 4] C\n  help: \
+             `repeat` takes one count for all",
+        ),
+        (
+            text(a.pad([1], 0)),
+            "pad: needs 2 widths, one per axis, got 1\n  --> HERE\n  array: f32 [3, 4] C\n  help: an axis that stays as it is has \
+             the width 0",
+        ),
+        (
+            text(a.reverse_sequence(&[1], 1, 0)),
+            "reverse_sequence: needs 3 lengths, one per position along the second axis, got 1\n  --> HERE\n  array: f32 [3, 4] \
+             C\n  help: a length of 1 leaves a line as it is",
+        ),
+        (
+            text(NdArray::linspace(0, f64::INFINITY, 5)),
+            "linspace: no 5 values from 0 to inf\n  --> HERE\n  help: both bounds, and what is between them, must be finite",
+        ),
+        (
+            text(a.add_column_vector(&array(&[7]))),
+            "add_column_vector: a matrix of shape [3, 4] needs a vector of 3 elements, got shape [7]\n  --> HERE\n  matrix: f32 \
+             [3, 4] C\n  vector: f32 [7] C\n  help: pass 3 elements along one axis; `ravel` makes a vector of any array",
+        ),
+        (
+            text(a.broadcast_to([3, 5])),
+            "broadcast_to: shape [3, 4] does not broadcast to [3, 5]: axis 1 is 4, only 1 or 5 can become 5\n  --> HERE\n  \
+             array: f32 [3, 4] C\n  help: only a size of 1 is stretched, counted from the last axis; `expand_dims` or `reshape` \
+             first",
+        ),
+        (
+            text(empty.max(0)),
+            "Op [max] has no value for zero elements: the array has shape [0]\n  --> HERE\n  help: `is_empty()` tells \
+             beforehand; sums and products have a value for no elements",
+        ),
+    ];
+    expect_texts(&cases);
+}
+
+#[cfg(feature = "linalg")]
+#[test]
+fn texts_of_solvers_name_the_way_out() {
+    let (singular, a) = (array(&[2, 2]), NdArray::eye(2).unwrap());
+    let cases: Vec<(String, &str)> = vec![
+        (
+            text(singular.inv()),
+            "inv: matrix 0 is singular: pivot 0 is zero\n  --> HERE\n  array: f32 [2, 2] C\n  help: `pinv` and `lstsq` do \
+             without an inverse; `matrix_rank` tells beforehand",
+        ),
+        (
+            text(singular.solve(&array(&[2]))),
+            "solve: matrix 0 is singular: pivot 0 is zero\n  --> HERE\n  array: f32 [2, 2] C\n  help: `pinv` and `lstsq` do \
+             without an inverse; `matrix_rank` tells beforehand",
+        ),
+        (
+            text(a.solve(&array(&[3]))),
+            "solve: a right side of shape [3] does not fit a matrix of shape [2, 2]: it has 3 rows, needed are 2\n  --> \
+             HERE\n  lhs: f32 [2, 2] C\n  rhs: f32 [3] C\n  help: a right side has a row for each row of the matrix",
+        ),
+        (
+            text(array(&[2, 3]).inv()),
+            "inv: needs a square matrix, or a batch of them in the last two axes, got shape [2, 3]\n  --> HERE\n  array: f32 \
+             [2, 3] C\n  help: `get(&s![..])` takes a square part; `pinv`, `qr` and `svd` take matrices of any shape",
+        ),
+    ];
+    expect_texts(&cases);
+}
+
+/// Counts whose sum or product is no size are errors, too.
+#[test]
+fn counts_beyond_memory_are_errors() {
+    let a = array(&[2, 0]);
+    let huge = usize::MAX / 2;
+    let results = [
+        ("tile", array(&[2, 2]).tile([usize::MAX, 2]).map(drop)),
+        ("repeat", array(&[2, 2]).repeat(huge + 2, 1).map(drop)),
+        ("repeat_each", a.repeat_each(&[huge, huge + 9], 0).map(drop)),
+        (
+            "repeat_each of none",
+            a.repeat_each(&[huge / 8, 1], 0).map(drop),
+        ),
+    ];
+    for (name, result) in results {
+        assert!(result.is_err(), "{name}");
+    }
+}
+
+fn expect_texts(cases: &[(String, &str)]) {
     let failed: Vec<_> = cases
         .iter()
         .filter(|(found, expected)| found != expected)

@@ -764,7 +764,7 @@ fn bad_matrices_are_typed_errors() {
     }
     let wrong = eye(2).solve(&NdArray::ones([3]).unwrap()).unwrap_err();
     assert!(
-        matches!(wrong.kind(), ArrayErrorKind::MatrixProduct { .. }),
+        matches!(wrong.kind(), ArrayErrorKind::RightSide { .. }),
         "{wrong}"
     );
     assert!(matches!(
@@ -772,7 +772,7 @@ fn bad_matrices_are_typed_errors() {
             .lstsq(&NdArray::ones([3]).unwrap())
             .unwrap_err()
             .kind(),
-        ArrayErrorKind::MatrixProduct { .. }
+        ArrayErrorKind::RightSide { .. }
     ));
     let ints = NdArray::from([[2i32, 0], [0, 2]]);
     assert!(matches!(

@@ -107,3 +107,24 @@ pub(crate) fn expect_within(
         },
     }))
 }
+
+impl NdArray {
+    /// The error for a list with too few or too many numbers.
+    #[cold]
+    #[track_caller]
+    pub(crate) fn miscounted(
+        &self,
+        op: &'static str,
+        what: &'static str,
+        expected: usize,
+        given: usize,
+    ) -> ArrayError {
+        ArrayError::new(ArrayErrorKind::Count {
+            op,
+            what,
+            expected,
+            given,
+            array: ArraySummary::of(self),
+        })
+    }
+}

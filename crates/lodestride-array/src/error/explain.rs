@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use lodestride_kernels::KernelError;
-
 use super::{ArrayErrorKind, ArraySummary, Dims};
 
 impl fmt::Display for ArrayErrorKind {
@@ -17,10 +15,7 @@ impl fmt::Display for ArrayErrorKind {
             } => write!(f, "{}", source.explain(op, *argument, &Short(array))),
             Self::Kernel { source } => {
                 write!(f, "{source}")?;
-                match source {
-                    KernelError::IndexOutOfRange { size, .. } => write_valid(f, *size),
-                    _ => Ok(()),
-                }
+                self.write_help(f)
             }
             Self::UnknownOp { .. } | Self::OperandCount { .. } => self.write_by_name(f),
             Self::NotFinite(found) => write!(f, "{found}"),
@@ -42,9 +37,10 @@ impl ArrayErrorKind {
             | Self::OutputShape { .. }
             | Self::VectorLength { .. }
             | Self::Join { .. } => self.write_shape_reason(f),
-            Self::MatrixProduct { .. } | Self::Operands { .. } | Self::MixedDTypes { .. } => {
-                self.write_product_reason(f)
-            }
+            Self::MatrixProduct { .. }
+            | Self::RightSide { .. }
+            | Self::Operands { .. }
+            | Self::MixedDTypes { .. } => self.write_product_reason(f),
             Self::OverlappingTarget { .. }
             | Self::Cast { .. }
             | Self::DTypeMismatch { .. }
@@ -126,16 +122,29 @@ impl ArrayErrorKind {
                 )
             }
             Self::MatrixProduct { op, lhs, rhs } => {
+                let (a, b) = (Dims(&lhs.shape), Dims(&rhs.shape));
+                write!(f, "{op}: cannot multiply {a} by {b}")?;
+                let noun = |of: &ArraySummary, lines| match of.shape.len() {
+                    1 => "elements",
+                    _ => lines,
+                };
+                match (lhs.shape.last(), rows_of(rhs)) {
+                    (Some(columns), Some(rows)) => {
+                        let (x, y) = (noun(lhs, "columns"), noun(rhs, "rows"));
+                        write!(f, ": {columns} {x} against {rows} {y}")
+                    }
+                    _ => Ok(()),
+                }
+            }
+            Self::RightSide { op, lhs, rhs } => {
+                let (a, b) = (Dims(&lhs.shape), Dims(&rhs.shape));
                 write!(
                     f,
-                    "{op}: cannot multiply {} by {}",
-                    Dims(&lhs.shape),
-                    Dims(&rhs.shape)
+                    "{op}: a right side of shape {b} does not fit a matrix of shape {a}"
                 )?;
-                let rows = rhs.shape.iter().nth_back(1).or(rhs.shape.last());
-                match (lhs.shape.last(), rows) {
-                    (Some(columns), Some(rows)) => {
-                        write!(f, ": {columns} columns against {rows} rows")
+                match (rows_of(lhs), rows_of(rhs)) {
+                    (Some(needed), Some(found)) => {
+                        write!(f, ": it has {found} rows, needed are {needed}")
                     }
                     _ => Ok(()),
                 }
@@ -273,6 +282,13 @@ impl ArrayErrorKind {
                 )?;
                 write!(f, "{found} in another")
             }
+            Self::Count {
+                op,
+                what,
+                expected,
+                given,
+                ..
+            } => write!(f, "{op}: needs {expected} {what}, got {given}"),
             Self::Mask { op, array, mask } => {
                 let (a, b) = (Dims(&array.shape), Dims(&mask.shape));
                 write!(
@@ -305,14 +321,20 @@ impl ArrayErrorKind {
     fn write_range_reason(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Range {
+                op: op @ "linspace",
+                start,
+                end,
+                step,
+            } => write!(f, "{op}: no {step} values from {start} to {end}"),
+            Self::Range {
                 op,
                 start,
                 end,
                 step,
-            } => {
-                write!(f, "{op}: no values from {start} to {end} with {step}: ")?;
-                f.write_str("every number must be finite, the step not 0")
-            }
+            } => write!(
+                f,
+                "{op}: no values from {start} to {end} in steps of {step}"
+            ),
             Self::SplitRange {
                 axis,
                 middle,
@@ -341,6 +363,7 @@ impl ArrayErrorKind {
         match self {
             Self::Broadcast { lhs, rhs, .. }
             | Self::MatrixProduct { lhs, rhs, .. }
+            | Self::RightSide { lhs, rhs, .. }
             | Self::Operands { lhs, rhs, .. }
             | Self::MixedDTypes { lhs, rhs, .. } => {
                 line("lhs", lhs)?;
@@ -384,83 +407,13 @@ impl ArrayErrorKind {
             | Self::IndexRange { array, .. }
             | Self::PositionRange { array, .. }
             | Self::MaskSize { array, .. }
+            | Self::Count { array, .. }
             | Self::Form { array, .. }
             | Self::Shape {
                 array: Some(array), ..
             } => line("array", array),
             _ => Ok(()),
         }
-    }
-
-    /// The last line, where there is something to advise.
-    fn write_help(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let advice = match self {
-            Self::Broadcast { .. } => {
-                "sizes must be equal or 1, counted from the last axis; `expand_dims` or `reshape` one side"
-            }
-            Self::OverlappingTarget { .. } => "`dup()` it first",
-            Self::MixedDTypes { .. } => "`cast` one of them to the dtype of the other",
-            Self::Subscripts { .. } => {
-                "a letter per axis, commas between operands, as in \"ij,jk->ik\"; `...` for the other axes"
-            }
-            Self::UnsupportedDType { .. } => "`cast` to a dtype it is defined for, such as f32",
-            Self::Mask { .. } => "comparisons such as `a.less(0.5)?` make masks",
-            Self::MatrixProduct { .. } => {
-                "the last size of the left must be the second to last of the right"
-            }
-            Self::Join { op, .. } if op.starts_with("stack") => "all arrays must have one shape",
-            Self::Join { .. } => "all sizes but that of the joined axis must be equal",
-            Self::NeedsCopy { .. } => "`reshape` copies when it has to",
-            Self::IndexCount { .. } => "give one index per axis; `get(&s![..])` takes parts",
-            Self::Ragged { .. } => "batches of unequal lengths are what LoD tensors are for",
-            Self::Interleaved { .. } => {
-                "split along the axis with the largest stride, or `dup()` into an order where it is"
-            }
-            Self::OutputShape { expected, .. } => {
-                return write!(f, "\n  help: pass an output of shape {}", Dims(expected));
-            }
-            Self::InPlaceShape { op, .. } => match copying(op) {
-                Some(other) => {
-                    f.write_str("\n  help: use the form that returns a new array")?;
-                    return write!(f, " (`{other}`)");
-                }
-                None => "sizes of the values must be equal or 1, counted from the last axis",
-            },
-            Self::Cast { op, from, .. } => {
-                f.write_str("\n  help: use ")?;
-                match copying(op) {
-                    Some(other) => write!(f, "`{other}`")?,
-                    None => f.write_str("the form that returns a new array")?,
-                }
-                write!(f, ", which is {from}, ")?;
-                return f.write_str("or `cast` one of the operands");
-            }
-            Self::DTypeMismatch {
-                requested, array, ..
-            } => {
-                write!(f, "\n  help: ask for {}, ", array.dtype)?;
-                return write!(f, "or `cast(DType::{requested:?})` first");
-            }
-            Self::PartNumber { .. } => "parts are numbered from 0 on",
-            Self::IndexDType { .. } => "`cast(DType::I64)` them; masks are bool arrays",
-            Self::MaskSize { .. } => "a mask has the size of each axis it stands for",
-            Self::IndexRange { axis, array, .. } | Self::PositionRange { axis, array, .. } => {
-                return write_valid(f, array.shape[*axis]);
-            }
-            _ => return Ok(()),
-        };
-        write!(f, "\n  help: {advice}")
-    }
-}
-
-/// Which positions an axis has.
-fn write_valid(f: &mut fmt::Formatter<'_>, size: usize) -> fmt::Result {
-    match size.checked_sub(1) {
-        Some(last) => write!(
-            f,
-            "\n  help: valid are 0 to {last} and, from the end, -1 to -{size}"
-        ),
-        None => Ok(()),
     }
 }
 
@@ -480,12 +433,9 @@ impl fmt::Display for Conflict<'_> {
     }
 }
 
-/// The copying method beside an in-place or output one: `add` for `addi` and `add_into`.
-fn copying(op: &'static str) -> Option<&'static str> {
-    match op {
-        "gemm_into" | "assign" => None,
-        _ => op.strip_suffix("_into").or_else(|| op.strip_suffix('i')),
-    }
+/// The rows of a matrix, the elements of a vector.
+fn rows_of(array: &ArraySummary) -> Option<&usize> {
+    array.shape.iter().nth_back(1).or(array.shape.last())
 }
 
 /// `f32 [3, 4]`, as the workspace messages show an array.

@@ -178,7 +178,7 @@ impl NdArray {
     ///
     /// # Errors
     /// [`ArrayErrorKind::Linalg`] for singular or non-finite matrices, [`ArrayErrorKind::Form`] when this is not square,
-    /// [`ArrayErrorKind::MatrixProduct`] when `b` has another number of rows, [`ArrayErrorKind::Broadcast`] when the batches
+    /// [`ArrayErrorKind::RightSide`] when `b` has another number of rows, [`ArrayErrorKind::Broadcast`] when the batches
     /// do not broadcast.
     ///
     /// ```
@@ -217,11 +217,7 @@ impl NdArray {
             }));
         };
         if *rows != n {
-            return Err(ArrayError::new(ArrayErrorKind::MatrixProduct {
-                op,
-                lhs,
-                rhs,
-            }));
+            return Err(ArrayError::new(ArrayErrorKind::RightSide { op, lhs, rhs }));
         }
         let batch = &self.shape()[..self.rank() - 2];
         let Ok(batch) = broadcast_shapes(&Shape::from(batch), &Shape::from(b_batch)) else {

@@ -302,7 +302,7 @@ impl NdArray {
     /// of several right sides.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::MatrixProduct`] when `b` has another number of rows, [`ArrayErrorKind::Form`] for other ranks,
+    /// [`ArrayErrorKind::RightSide`] when `b` has another number of rows, [`ArrayErrorKind::Form`] for other ranks,
     /// [`ArrayErrorKind::Linalg`] when an element is not finite.
     ///
     /// ```
@@ -326,7 +326,7 @@ impl NdArray {
         };
         if right.matrix_form("lstsq")?.0 != rows {
             let (lhs, rhs) = (ArraySummary::of(self), ArraySummary::of(b));
-            return Err(ArrayError::new(ArrayErrorKind::MatrixProduct {
+            return Err(ArrayError::new(ArrayErrorKind::RightSide {
                 op: "lstsq",
                 lhs,
                 rhs,

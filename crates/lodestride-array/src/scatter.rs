@@ -1,17 +1,18 @@
 //! Scattering: values written to, or combined with, the places that indices name. Repeated places are combined one after the
 //! other, in the order of the indices, so results never depend on threads.
 
-use lodestride_buffer::{Argument, Scalar, scope_out, with_dtype};
+mod combine;
+
+use lodestride_buffer::{Argument, scope_out};
 use lodestride_kernels::{self as kernels, BinaryOp, Operand};
 use lodestride_shape::{Layout, Shape, normalize_axis};
 
 use crate::NdArray;
 use crate::arg::Arg;
-use crate::checks::{Watch, watched};
+use crate::checks::watched;
 use crate::compute::{promoted, result_dtype};
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, OrFail, Result};
 use crate::fancy::picked::{Picked, position_array};
-use crate::walk::Elements;
 
 /// How a scattered value meets the element that is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,7 +35,8 @@ pub enum Scatter {
 }
 
 /// A kernel that scatters: the target, the axis, the positions, the values.
-type ScatterKernel = fn(Operand<'_>, usize, Operand<'_>, Operand<'_>) -> kernels::Result<()>;
+pub(crate) type ScatterKernel =
+    fn(Operand<'_>, usize, Operand<'_>, Operand<'_>) -> kernels::Result<()>;
 
 impl Scatter {
     /// The operation on two arrays whose dtype rules hold.
@@ -50,43 +52,12 @@ impl Scatter {
         }
     }
 
-    /// The kernel that writes or adds; it has no others.
-    fn kernel(self) -> ScatterKernel {
+    /// The kernel that does it, on values that are negative for subtraction; the others have none.
+    fn kernel(self) -> Option<ScatterKernel> {
         match self {
-            Scatter::Update => kernels::gather::scatter_set,
-            _ => kernels::gather::scatter_add,
-        }
-    }
-
-    /// What becomes of an element; both scalars are of its dtype's kind.
-    ///
-    /// f64 holds the product and quotient of two shorter floats closely enough that rounding once more changes nothing, and
-    /// the low bits of a product of integers do not depend on the width.
-    fn combine(self, old: Scalar, new: Scalar) -> Scalar {
-        use Scalar::{Bool, Float, Int, UInt};
-        match (self, old, new) {
-            (Scatter::Mul, Bool(old), Bool(new)) => Bool(old && new),
-            (Scatter::Mul, Int(old), Int(new)) => Int(old.wrapping_mul(new)),
-            (Scatter::Mul, UInt(old), UInt(new)) => UInt(old.wrapping_mul(new)),
-            (Scatter::Mul, old, new) => Float(old.as_f64() * new.as_f64()),
-            (Scatter::Div, old, new) => Float(old.as_f64() / new.as_f64()),
-            (Scatter::Max | Scatter::Min, old, new) => {
-                let is_larger = match (old, new) {
-                    (Bool(old), Bool(new)) => new & !old,
-                    (Int(old), Int(new)) => new > old,
-                    (UInt(old), UInt(new)) => new > old,
-                    (old, new) if old.as_f64().is_nan() || new.as_f64().is_nan() => {
-                        return if old.as_f64().is_nan() { old } else { new };
-                    }
-                    (old, new) => new.as_f64() > old.as_f64(),
-                };
-                if is_larger == (self == Scatter::Max) {
-                    new
-                } else {
-                    old
-                }
-            }
-            (Scatter::Update | Scatter::Add | Scatter::Sub, _, new) => new,
+            Scatter::Update => Some(kernels::gather::scatter_set),
+            Scatter::Add | Scatter::Sub => Some(kernels::gather::scatter_add),
+            _ => None,
         }
     }
 }
@@ -233,18 +204,18 @@ impl NdArray {
         self.expect_readable(op, Argument::Z)?;
         indices.expect_readable(op, Argument::X)?;
         let axis = normalize_axis(axis, self.rank()).in_op(op, self)?;
-        if !matches!(how, Scatter::Update | Scatter::Add | Scatter::Sub) {
+        let Some(kernel) = how.kernel() else {
             let picked = Picked::along(op, self, axis, indices)?;
             self.scatter_picked(how, op, &picked, values)?;
             return Ok(self);
-        }
+        };
         // The kernels read the indices themselves.
         indices.expect_positions(op)?;
         let (before, after) = (&self.shape()[..axis], &self.shape()[axis + 1..]);
         let shape = before.iter().chain(indices.shape().iter()).chain(after);
         let values = self.scattered_values(how, op, &shape.copied().collect(), values)?;
         let (out, source) = (self.operand(), values.operand());
-        let run = || how.kernel()(out, axis, indices.operand(), source);
+        let run = || kernel(out, axis, indices.operand(), source);
         watched(op, &[&values], self, run).positioned(op, self)?;
         Ok(self)
     }
@@ -259,22 +230,25 @@ impl NdArray {
         values: Arg<'_>,
     ) -> Result<()> {
         let values = self.scattered_values(how, op, &picked.shape(), values)?;
-        let by_kernel = matches!(how, Scatter::Update | Scatter::Add | Scatter::Sub);
-        if !by_kernel || !picked.plan.is_exact() {
+        let Some(kernel) = how.kernel() else {
+            return self.combine_picked(how, op, picked, &values);
+        };
+        if !picked.plan.is_exact() {
             let lowest = self.layout().bounds().map_or(0, |(lowest, _)| lowest);
-            return self.scatter_places(how, op, picked.places(lowest), &values);
+            return self.scatter_places(kernel, op, picked.places(lowest), &values);
         }
         let (out, at) = (self.operand_as(picked.plan.layout()), picked.plan.at());
         let positions = picked.positions(op)?;
-        let run = || how.kernel()(out, at, positions.operand(), values.operand());
+        let run = || kernel(out, at, positions.operand(), values.operand());
         watched(op, &[&values], self, run)
     }
 
-    /// Combines elements, named by their distance from the lowest this array reaches, with the values of the same number.
+    /// Scatters to elements that are named by their distance from the lowest this array reaches, with the values of the same
+    /// number.
     #[track_caller]
     pub(crate) fn scatter_places(
         &self,
-        how: Scatter,
+        kernel: ScatterKernel,
         op: &'static str,
         places: Vec<i64>,
         values: &NdArray,
@@ -282,30 +256,12 @@ impl NdArray {
         let Some((lowest, highest)) = self.layout().bounds().filter(|_| !places.is_empty()) else {
             return Ok(());
         };
-        if matches!(how, Scatter::Update | Scatter::Add | Scatter::Sub) {
-            let reach = Layout::new([highest - lowest + 1], [1], lowest).or_fail(op)?;
-            let (out, source) = (self.operand_as(&reach), values.operand());
-            let places = position_array(op, &places, values.shape().clone())?;
-            let run = || how.kernel()(out, 0, places.operand(), source);
-            return watched(op, &[values], self, run);
-        }
-        let apart = if values.buffer().same_block(self.buffer()) {
-            scope_out(|| values.dup())?
-        } else {
-            values.clone()
-        };
-        let watch = Watch::start();
-        let source = apart.buffer().read().in_op(op, &apart)?;
-        let mut guard = self.buffer().write().in_op(op, self)?;
-        with_dtype!(self.dtype(), T => {
-            let all = guard.slice_mut::<T>();
-            for (place, &new) in places.iter().zip(Elements::new(source.slice::<T>(), apart.layout())) {
-                let old = &mut all[lowest + *place as usize];
-                *old = how.combine(Scalar::from(*old), Scalar::from(new)).cast();
-            }
-        });
-        drop((source, guard));
-        watch.made(op, &[values], Ok(self.clone())).map(drop)
+        let reach = Layout::new([highest - lowest + 1], [1], lowest).or_fail(op)?;
+        let (out, source) = (self.operand_as(&reach), values.operand());
+        let places = position_array(op, &places, values.shape().clone())?;
+        watched(op, &[values], self, || {
+            kernel(out, 0, places.operand(), source)
+        })
     }
 
     /// Values in this array's dtype, stretched to the shape of the places they go to; for subtraction, negated.

@@ -151,7 +151,7 @@ impl NdArray {
             }
         });
         let places = sums(std::iter::once(start).chain(steps));
-        self.scatter_places(Scatter::Update, op, places, &values)?;
+        self.scatter_places(kernels::gather::scatter_set, op, places, &values)?;
         Ok(self)
     }
 }

@@ -251,6 +251,11 @@ impl Picked {
         self.plan.shape()
     }
 
+    /// The joint positions, in C order of the common shape of the index arrays.
+    pub(crate) fn joint(&self) -> &[i64] {
+        &self.joint
+    }
+
     /// The joint positions as an array for the kernels, outside all workspaces.
     #[track_caller]
     pub(crate) fn positions(&self, op: &'static str) -> Result<NdArray> {

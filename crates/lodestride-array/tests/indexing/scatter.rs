@@ -1,12 +1,12 @@
 //! Gathering and scattering by index arrays, index vectors and along axes, against plain loops over every layout.
 
-use lodestride_array::{DType, NdArray, Order, Scatter};
+use lodestride_array::{Bool, DType, NdArray, Order, Scatter, bf16, f16};
 
 use crate::model::each_position;
 use crate::report;
 use crate::support::matrix::{layout_matrix, numbered};
 
-const HOW: [Scatter; 7] = [
+pub(crate) const HOW: [Scatter; 7] = [
     Scatter::Update,
     Scatter::Add,
     Scatter::Sub,
@@ -17,7 +17,7 @@ const HOW: [Scatter; 7] = [
 ];
 
 /// One step of a scatter in the element type itself.
-trait Plain: Copy {
+pub(crate) trait Plain: Copy {
     fn step(how: Scatter, old: Self, new: Self) -> Self;
 }
 
@@ -44,10 +44,29 @@ macro_rules! plain {
 plain! {
     f32: |a, b| a + b, |a, b| a - b, |a, b| a * b, |a, b| a / b, |a, b| a < b || (b.is_nan() && !a.is_nan());
     f64: |a, b| a + b, |a, b| a - b, |a, b| a * b, |a, b| a / b, |a, b| a < b || (b.is_nan() && !a.is_nan());
+    f16: |a, b| half(a, b, |a, b| a + b), |a, b| half(a, b, |a, b| a - b), |a, b| half(a, b, |a, b| a * b),
+        |a, b| half(a, b, |a, b| a / b), |a, b| a < b || (b.is_nan() && !a.is_nan());
+    bf16: |a, b| brain(a, b, |a, b| a + b), |a, b| brain(a, b, |a, b| a - b), |a, b| brain(a, b, |a, b| a * b),
+        |a, b| brain(a, b, |a, b| a / b), |a, b| a < b || (b.is_nan() && !a.is_nan());
+    Bool: |a, b| (a.get() || b.get()).into(), |a, _| a, |a, b| (a.get() && b.get()).into(), |a, _| a,
+        |a, b| !a.get() && b.get();
+    i16: i16::wrapping_add, i16::wrapping_sub, i16::wrapping_mul, |a, _| a, |a, b| a < b;
+    i32: i32::wrapping_add, i32::wrapping_sub, i32::wrapping_mul, |a, _| a, |a, b| a < b;
+    u8: u8::wrapping_add, u8::wrapping_sub, u8::wrapping_mul, |a, _| a, |a, b| a < b;
+    u32: u32::wrapping_add, u32::wrapping_sub, u32::wrapping_mul, |a, _| a, |a, b| a < b;
     i64: i64::wrapping_add, i64::wrapping_sub, i64::wrapping_mul, |a, _| a, |a, b| a < b;
     i8: i8::wrapping_add, i8::wrapping_sub, i8::wrapping_mul, |a, _| a, |a, b| a < b;
     u16: u16::wrapping_add, u16::wrapping_sub, u16::wrapping_mul, |a, _| a, |a, b| a < b;
     u64: u64::wrapping_add, u64::wrapping_sub, u64::wrapping_mul, |a, _| a, |a, b| a < b;
+}
+
+/// A step of short floats through one that holds it exactly enough.
+fn half(a: f16, b: f16, step: fn(f32, f32) -> f32) -> f16 {
+    f16::from_f32(step(a.to_f32(), b.to_f32()))
+}
+
+fn brain(a: bf16, b: bf16, step: fn(f32, f32) -> f32) -> bf16 {
+    bf16::from_f32(step(a.to_f32(), b.to_f32()))
 }
 
 fn along(array: &NdArray, how: Scatter, indices: &NdArray, values: &NdArray, axis: isize) -> bool {
@@ -125,7 +144,7 @@ fn check_along<T: Plain + lodestride_array::Element>(
     checked
 }
 
-fn read<T: lodestride_array::Element>(array: &NdArray) -> Vec<T> {
+pub(crate) fn read<T: lodestride_array::Element>(array: &NdArray) -> Vec<T> {
     array.view::<T>().unwrap().iter().copied().collect()
 }
 

@@ -94,7 +94,7 @@ impl NdArray {
     /// fit.
     #[track_caller]
     pub fn roll_flat_into(&self, shift: isize, out: &NdArray) -> Result<()> {
-        out.store("roll_flat_into", || self.roll_flat(shift))
+        out.store("roll_flat_into", &[self], || self.roll_flat(shift))
     }
 
     /// A view turned by `quarters` of a circle in the plane of two axes, from the first towards the second.
@@ -190,7 +190,9 @@ impl NdArray {
     /// not fit.
     #[track_caller]
     pub fn repeat_each_into(&self, counts: &[usize], axis: isize, out: &NdArray) -> Result<()> {
-        out.store("repeat_each_into", || self.repeat_each(counts, axis))
+        out.store("repeat_each_into", &[self], || {
+            self.repeat_each(counts, axis)
+        })
     }
 
     /// The array with `count` positions of one value behind it along an axis.
@@ -422,7 +424,7 @@ impl NdArray {
         batch_axis: isize,
         out: &NdArray,
     ) -> Result<()> {
-        out.store("reverse_sequence_into", || {
+        out.store("reverse_sequence_into", &[self], || {
             self.reverse_sequence(lengths, axis, batch_axis)
         })
     }

@@ -397,6 +397,15 @@ impl NdArray {
         self.unary_in_place(op, op.name())
     }
 
+    /// [`apply`](Self::apply) into an array of this shape.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn apply_into(&self, op: UnaryOp, out: &NdArray) -> Result<()> {
+        self.unary_into(op, op.name(), out)
+    }
+
     /// A two-operand op of the registry, chosen at run time: `a.apply_with(BinaryOp::Add, &b)?` is `a.add(&b)?`.
     ///
     /// # Errors
@@ -415,6 +424,21 @@ impl NdArray {
     #[track_caller]
     pub fn apply_withi<'a>(&self, op: BinaryOp, rhs: impl Into<Arg<'a>>) -> Result<&Self> {
         self.binary_in_place(op, op.name(), rhs.into())
+    }
+
+    /// [`apply_with`](Self::apply_with) into an array of the result's shape.
+    ///
+    /// # Errors
+    /// As [`apply_with`](Self::apply_with); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not
+    /// fit.
+    #[track_caller]
+    pub fn apply_with_into<'a>(
+        &self,
+        op: BinaryOp,
+        rhs: impl Into<Arg<'a>>,
+        out: &NdArray,
+    ) -> Result<()> {
+        self.binary_into(op, op.name(), rhs.into(), out)
     }
 }
 

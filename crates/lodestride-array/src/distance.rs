@@ -85,7 +85,9 @@ impl NdArray {
         axes: impl Into<Axes>,
         out: &NdArray,
     ) -> Result<()> {
-        out.store("distance_into", || self.distance(kind, other, axes))
+        out.store("distance_into", &[self, other], || {
+            self.distance(kind, other, axes)
+        })
     }
 
     /// The distance to an array of the same shape, over all elements.
@@ -173,7 +175,9 @@ impl NdArray {
     /// does not fit.
     #[track_caller]
     pub fn all_distances_into(&self, kind: Distance, other: &NdArray, out: &NdArray) -> Result<()> {
-        out.store("all_distances_into", || self.all_distances(kind, other))
+        out.store("all_distances_into", &[self, other], || {
+            self.all_distances(kind, other)
+        })
     }
 }
 

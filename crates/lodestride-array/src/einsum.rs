@@ -54,7 +54,9 @@ impl NdArray {
     /// As [`einsum`](Self::einsum); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn einsum_into(subscripts: &str, operands: &[&NdArray], out: &NdArray) -> Result<()> {
-        out.store("einsum_into", || NdArray::einsum(subscripts, operands))
+        out.store("einsum_into", operands, || {
+            NdArray::einsum(subscripts, operands)
+        })
     }
 
     /// The order in which [`einsum`](Self::einsum) multiplies, and what that costs.
@@ -144,7 +146,7 @@ impl NdArray {
         axes: impl Into<AxisPairs>,
         out: &NdArray,
     ) -> Result<()> {
-        out.store("tensordot_into", || self.tensordot(rhs, axes))
+        out.store("tensordot_into", &[self, rhs], || self.tensordot(rhs, axes))
     }
 }
 

@@ -53,6 +53,29 @@ impl NdArray {
         Ok(self)
     }
 
+    /// [`map`](Self::map) into an existing array of this shape and the closure's result type, which may share memory with
+    /// this one.
+    ///
+    /// ```
+    /// use lodestride_array::{DType, NdArray};
+    ///
+    /// let (a, out) = (NdArray::from([1.0f32, 2.5]), NdArray::zeros_of(DType::I32, [2])?);
+    /// a.map_into(|x: f32| x.ceil() as i32, &out)?;
+    /// assert_eq!(out.to_vec::<i32>()?, [1, 3]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`zip_map_into`](Self::zip_map_into).
+    #[track_caller]
+    pub fn map_into<X: Element, Z: Element>(
+        &self,
+        f: impl Fn(X) -> Z + Sync,
+        out: &NdArray,
+    ) -> Result<()> {
+        into("map_into", [self], out, &f)
+    }
+
     /// An array of `f` of the elements at the same place of one to four arrays, which broadcast.
     ///
     /// One pass over memory, and compiled for AVX-512 and AVX2 beside what the program is built for: the best that the

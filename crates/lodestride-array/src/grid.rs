@@ -95,7 +95,7 @@ impl NdArray {
     /// As [`tril`](Self::tril); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn tril_into(&self, k: isize, out: &NdArray) -> Result<()> {
-        out.store("tril_into", || self.tril(k))
+        out.store("tril_into", &[self], || self.tril(k))
     }
 
     /// A copy with the elements below a diagonal set to zero, in every matrix of the last two axes.
@@ -123,7 +123,7 @@ impl NdArray {
     /// As [`triu`](Self::triu); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn triu_into(&self, k: isize, out: &NdArray) -> Result<()> {
-        out.store("triu_into", || self.triu(k))
+        out.store("triu_into", &[self], || self.triu(k))
     }
 
     /// The mask of the elements on and below a diagonal of the last two axes.
@@ -170,7 +170,7 @@ impl NdArray {
     /// As [`one_hot`](Self::one_hot); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn one_hot_into(&self, depth: usize, axis: isize, out: &NdArray) -> Result<()> {
-        out.store("one_hot_into", || self.one_hot(depth, axis))
+        out.store("one_hot_into", &[self], || self.one_hot(depth, axis))
     }
 
     /// A mask that is true at the largest element over the given axes, the first of equal ones, and false elsewhere.
@@ -216,7 +216,7 @@ impl NdArray {
     /// As [`is_max`](Self::is_max); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn is_max_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
-        out.store("is_max_into", || self.is_max(axes))
+        out.store("is_max_into", &[self], || self.is_max(axes))
     }
 
     /// The matrix with a column of ones behind it.

@@ -12,7 +12,7 @@ mod solve;
 mod svd;
 
 use lodestride_buffer::{Buffer, DType};
-use lodestride_kernels::{self as kernels, KernelError, Output, PackedProduct};
+use lodestride_kernels::{self as kernels, BinaryOp, KernelError, Output, PackedProduct};
 use lodestride_shape::{Layout, Order, Shape, broadcast_shapes};
 use smallvec::SmallVec;
 
@@ -25,6 +25,7 @@ pub use self::solve::{LogDeterminant, Lu, Qr};
 #[cfg(feature = "linalg")]
 pub use self::svd::{Components, LeastSquares, MatrixNorm, Pca, Svd};
 use crate::NdArray;
+use crate::arg::Arg;
 use crate::checks::{self, Watch, watched};
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, OrFail, Result};
 
@@ -59,7 +60,7 @@ impl NdArray {
     #[track_caller]
     pub fn mmul_into(&self, rhs: &NdArray, out: &NdArray) -> Result<()> {
         if self.wraps_before(rhs, out) {
-            return out.store("mmul_into", || self.mmul(rhs));
+            return out.store("mmul_into", &[self, rhs], || self.mmul(rhs));
         }
         self.run_gemm("mmul_into", rhs, (1.0, 0.0), out)
     }
@@ -160,7 +161,7 @@ impl NdArray {
     pub fn matmul_into(&self, rhs: &NdArray, out: &NdArray) -> Result<()> {
         const OP: &str = "matmul_into";
         if self.wraps_before(rhs, out) {
-            return out.store(OP, || self.matmul(rhs));
+            return out.store(OP, &[self, rhs], || self.matmul(rhs));
         }
         if self.rank() == 1 || rhs.rank() == 1 {
             return self.vector_product_into(OP, rhs, out);
@@ -234,9 +235,8 @@ impl NdArray {
     #[track_caller]
     pub fn outer_into(&self, rhs: &NdArray, out: &NdArray) -> Result<()> {
         self.expect_vectors("outer_into", rhs)?;
-        self.expand_dims(1)?
-            .mul_into(rhs, out)
-            .renamed("outer_into")
+        let column = self.expand_dims(1)?;
+        column.binary_into(BinaryOp::Mul, "outer_into", Arg::Array(rhs), out)
     }
 
     #[track_caller]

@@ -175,7 +175,9 @@ impl NdArray {
     /// `out` does not fit.
     #[track_caller]
     pub fn first_index_along_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
-        out.store("first_index_along_into", || self.first_index_along(axes))
+        out.store("first_index_along_into", &[self], || {
+            self.first_index_along(axes)
+        })
     }
 
     /// The last place that is not zero over the given axes, as [`first_index_along`](Self::first_index_along) counts.
@@ -215,7 +217,9 @@ impl NdArray {
     /// `out` does not fit.
     #[track_caller]
     pub fn last_index_along_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
-        out.store("last_index_along_into", || self.last_index_along(axes))
+        out.store("last_index_along_into", &[self], || {
+            self.last_index_along(axes)
+        })
     }
 
     /// A view with the given axes backwards.

@@ -257,8 +257,8 @@ impl<'a> OpCall<'a> {
             Op::Binary(op) => x.binary_into(op, name, y, out)?,
             Op::Reduce(op) => x.reduce_into(op, name, &self.axes, out)?,
             // These have no kernel that writes into any array.
-            Op::Index(op) => out.take_result(name, &x.arg_reduce(op, &self.axes)?)?,
-            Op::Scan(op) => out.take_result(name, &x.scan(op, self.axis(x)?)?)?,
+            Op::Index(op) => out.store(name, &[x], || x.arg_reduce(op, &self.axes))?,
+            Op::Scan(op) => out.store(name, &[x], || x.scan(op, self.axis(x)?))?,
         }
         Ok(out.clone())
     }
@@ -296,16 +296,6 @@ impl<'a> OpCall<'a> {
                 }))
             }
         }
-    }
-}
-
-impl NdArray {
-    /// Copies a result that was made apart into this array.
-    #[track_caller]
-    fn take_result(&self, op: &'static str, result: &NdArray) -> Result<()> {
-        self.expect_output(op, result.shape(), result.dtype())?;
-        self.assign(result)?;
-        Ok(())
     }
 }
 

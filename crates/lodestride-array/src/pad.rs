@@ -207,7 +207,7 @@ impl NdArray {
             && !mode.is_plain()
         {
             let make = || self.padded(op, widths, mode, Target::New);
-            return out.store(op, make).map(|()| out.clone());
+            return out.store(op, &[self], make).map(|()| out.clone());
         }
         target.fill(op, self.dtype(), shape, &[self], |out| {
             self.pad_around(op, widths, mode, out)

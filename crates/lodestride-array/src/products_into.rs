@@ -1,5 +1,8 @@
 //! The products of `products` into existing arrays.
 
+use lodestride_kernels::ReduceOp;
+use lodestride_shape::Axes;
+
 use crate::NdArray;
 #[expect(unused_imports, reason = "named in the documentation")]
 use crate::error::ArrayErrorKind;
@@ -12,7 +15,7 @@ impl NdArray {
     /// As [`inner`](Self::inner); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn inner_into(&self, rhs: &NdArray, out: &NdArray) -> Result<()> {
-        out.store("inner_into", || self.inner(rhs))
+        out.store("inner_into", &[self, rhs], || self.inner(rhs))
     }
 
     /// [`vdot`](Self::vdot) into an array of the result's shape: it is made elsewhere and copied there.
@@ -21,7 +24,7 @@ impl NdArray {
     /// As [`vdot`](Self::vdot); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn vdot_into(&self, rhs: &NdArray, out: &NdArray) -> Result<()> {
-        out.store("vdot_into", || self.vdot(rhs))
+        out.store("vdot_into", &[self, rhs], || self.vdot(rhs))
     }
 
     /// [`kron`](Self::kron) into an array of the result's shape: it is made elsewhere and copied there.
@@ -30,7 +33,7 @@ impl NdArray {
     /// As [`kron`](Self::kron); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn kron_into(&self, rhs: &NdArray, out: &NdArray) -> Result<()> {
-        out.store("kron_into", || self.kron(rhs))
+        out.store("kron_into", &[self, rhs], || self.kron(rhs))
     }
 
     /// [`cross`](Self::cross) into an array of the result's shape: it is made elsewhere and copied there.
@@ -39,7 +42,7 @@ impl NdArray {
     /// As [`cross`](Self::cross); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn cross_into(&self, rhs: &NdArray, out: &NdArray) -> Result<()> {
-        out.store("cross_into", || self.cross(rhs))
+        out.store("cross_into", &[self, rhs], || self.cross(rhs))
     }
 
     /// [`trace`](Self::trace) into an array of the result's shape.
@@ -49,7 +52,7 @@ impl NdArray {
     #[track_caller]
     pub fn trace_into(&self, out: &NdArray) -> Result<()> {
         let diagonal = self.diagonal(0).renamed("trace_into")?;
-        diagonal.sum_into(-1, out).renamed("trace_into")
+        diagonal.reduce_into(ReduceOp::Sum, "trace_into", &Axes::from(-1), out)
     }
 
     /// [`matrix_power`](Self::matrix_power) into an array of the result's shape: it is made elsewhere and copied there.
@@ -59,7 +62,7 @@ impl NdArray {
     /// not fit.
     #[track_caller]
     pub fn matrix_power_into(&self, exponent: u32, out: &NdArray) -> Result<()> {
-        out.store("matrix_power_into", || self.matrix_power(exponent))
+        out.store("matrix_power_into", &[self], || self.matrix_power(exponent))
     }
 
     /// [`multi_dot`](Self::multi_dot) into an array of the result's shape: it is made elsewhere and copied there.
@@ -69,6 +72,6 @@ impl NdArray {
     /// fit.
     #[track_caller]
     pub fn multi_dot_into(arrays: &[&NdArray], out: &NdArray) -> Result<()> {
-        out.store("multi_dot_into", || NdArray::multi_dot(arrays))
+        out.store("multi_dot_into", arrays, || NdArray::multi_dot(arrays))
     }
 }

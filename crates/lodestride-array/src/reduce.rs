@@ -237,7 +237,7 @@ impl NdArray {
         let axis = match resolved.axes() {
             &[axis] => Some(axis),
             _ if resolved.is_all() => None,
-            _ => return out.store(name, || self.arg_reduce(op, axes)),
+            _ => return out.store(name, &[self], || self.arg_reduce(op, axes)),
         };
         let shape = resolved.reduced_shape(self.shape());
         let into = Target::Into(out);

@@ -278,7 +278,7 @@ impl NdArray {
         indices: &NdArray,
     ) -> Result<()> {
         let op = "sort_with_indices_into";
-        NdArray::store_both([values, indices], op, || {
+        NdArray::store_both([values, indices], op, &[self], || {
             self.sort_with_indices(axes, sorting)
         })
     }
@@ -327,7 +327,9 @@ impl NdArray {
     /// fit.
     #[track_caller]
     pub fn sort_rows_into(&self, column: isize, sorting: Sorting, out: &NdArray) -> Result<()> {
-        out.store("sort_rows_into", || self.sort_rows(column, sorting))
+        out.store("sort_rows_into", &[self], || {
+            self.sort_rows(column, sorting)
+        })
     }
 
     /// A copy of a matrix with its columns in the order of the values in one row; columns of equal values keep their order.
@@ -347,7 +349,9 @@ impl NdArray {
     /// not fit.
     #[track_caller]
     pub fn sort_columns_into(&self, row: isize, sorting: Sorting, out: &NdArray) -> Result<()> {
-        out.store("sort_columns_into", || self.sort_columns(row, sorting))
+        out.store("sort_columns_into", &[self], || {
+            self.sort_columns(row, sorting)
+        })
     }
 
     #[track_caller]
@@ -426,6 +430,6 @@ impl NdArray {
     /// As [`lexsort`](Self::lexsort); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn lexsort_into(keys: &[&NdArray], out: &NdArray) -> Result<()> {
-        out.store("lexsort_into", || NdArray::lexsort(keys))
+        out.store("lexsort_into", keys, || NdArray::lexsort(keys))
     }
 }

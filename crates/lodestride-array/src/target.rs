@@ -61,18 +61,21 @@ impl Target<'_> {
 }
 
 impl NdArray {
-    /// Copies a result here that can only be made elsewhere.
+    /// Copies a result here that can only be made elsewhere. The checks see both as one operation on the inputs.
     #[track_caller]
     pub(crate) fn store(
         &self,
         op: &'static str,
+        inputs: &[&NdArray],
         make: impl FnOnce() -> Result<NdArray>,
     ) -> Result<()> {
+        let watch = Watch::start();
         self.expect_readable(op, Argument::Z)?;
         self.expect_writable(op)?;
         let made = make().renamed(op).located()?;
         self.expect_output(op, made.shape(), made.dtype())?;
-        self.assign_arg(op, Arg::Array(&made))
+        self.assign_arg(op, Arg::Array(&made))?;
+        watch.made(op, inputs, Ok(self)).map(drop)
     }
 
     /// [`store`](Self::store) of two results; nothing is written unless both fit.
@@ -80,8 +83,10 @@ impl NdArray {
     pub(crate) fn store_both(
         outs: [&NdArray; 2],
         op: &'static str,
+        inputs: &[&NdArray],
         make: impl FnOnce() -> Result<(NdArray, NdArray)>,
     ) -> Result<()> {
+        let watch = Watch::start();
         for (place, out) in outs.into_iter().enumerate() {
             out.expect_readable(op, Argument::Output(place))?;
             out.expect_writable(op)?;
@@ -101,12 +106,9 @@ impl NdArray {
         for (out, made) in outs.into_iter().zip(&made) {
             out.expect_output(op, made.shape(), made.dtype())?;
         }
-        // Both copies are one.
-        let watch = Watch::start();
         for (out, made) in outs.into_iter().zip(&made) {
             out.assign_arg(op, Arg::Array(made))?;
         }
-        let inputs = [&made[0], &made[1]];
-        watch.made(op, &inputs, Ok((outs[0], outs[1]))).map(drop)
+        watch.made(op, inputs, Ok((outs[0], outs[1]))).map(drop)
     }
 }

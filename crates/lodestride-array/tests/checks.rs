@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 
 use lodestride_array::{
-    ArrayErrorKind, Checks, DType, NdArray, NotFinite, Order, Profile, Result, s,
+    ArrayErrorKind, Checks, DType, NdArray, NotFinite, Order, Profile, Result, op, s,
 };
 
 /// What is watched in the whole process is one setting: tests that set it take turns.
@@ -201,4 +201,49 @@ fn profiles_count_calls_bytes_orders_and_strides() {
     assert_eq!(process.get("tanh").map(|row| row.calls), Some(2));
     Profile::reset();
     assert_eq!(Profile::of_process(), Profile::default());
+}
+
+/// What is made elsewhere and copied is one call: it reads its operands and writes the output.
+#[test]
+fn what_is_copied_into_an_output_is_one_call() {
+    let a = NdArray::ones([10, 20]).unwrap();
+    let (row, matrix) = (
+        NdArray::ones([10]).unwrap(),
+        NdArray::ones([10, 10]).unwrap(),
+    );
+    let (two, counts) = (
+        NdArray::zeros([4]).unwrap(),
+        NdArray::zeros_of(DType::I64, [4]).unwrap(),
+    );
+    let ((), profile) = Profile::of(|| {
+        a.median_into(1, &row).unwrap();
+        matrix.tril_into(0, &matrix.clone()).unwrap();
+        matrix.inner_into(&matrix, &matrix).unwrap();
+        row.topk_into(4, 0, &two, &counts).unwrap();
+        let call = op("argmax").unwrap().on(&[&matrix]).axes(0);
+        call.output(&NdArray::zeros_of(DType::I64, [10]).unwrap())
+            .run()
+            .unwrap();
+    });
+    let mut rows: Vec<_> = (profile.rows().iter())
+        .map(|row| (row.op, row.calls, row.bytes))
+        .collect();
+    rows.sort_unstable();
+    assert_eq!(
+        rows,
+        [
+            ("argmax", 1, 400 + 80),
+            ("inner_into", 1, 3 * 400),
+            ("median_into", 1, 800 + 40),
+            ("topk_into", 1, 40 + 16 + 32),
+            ("tril_into", 1, 2 * 400),
+        ]
+    );
+    let nan = NdArray::full([4, 4], f32::NAN).unwrap();
+    let found = Checks::none().nan(true).scope(|| nan.tril_into(0, &nan));
+    let found = not_finite(found).unwrap();
+    assert_eq!(
+        (found.op, found.in_operand, found.count),
+        ("tril_into", true, 10)
+    );
 }

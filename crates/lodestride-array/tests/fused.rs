@@ -69,6 +69,55 @@ fn every_layout_gives_what_a_plain_loop_gives() {
 }
 
 #[test]
+fn one_array_is_mapped_into_any_other() {
+    let mut failed = Vec::new();
+    for shape in all_shapes() {
+        let x = counted(&shape);
+        let twice = |value: f32| -> i32 { (2.0 * value) as i32 + 1 };
+        let values = x.to_vec::<f32>().unwrap();
+        let expected: Vec<i32> = values.into_iter().map(twice).collect();
+        let zeros = NdArray::zeros_of(DType::I32, &shape[..]).unwrap();
+        let run = &mut |case: &str, [x, out]: [&NdArray; 2]| {
+            let done = x.map_into(twice, out);
+            if done.is_err() || out.to_vec::<i32>().unwrap() != expected {
+                failed.push(format!("{shape:?}: {case}: {done:?}"));
+            }
+        };
+        in_layouts([&x, &zeros], run).unwrap();
+        for (from, x) in layout_matrix(&x).unwrap() {
+            let part = x.shape().iter().product::<usize>() + 1;
+            let longer = NdArray::zeros_of(DType::I32, [part]).unwrap();
+            let kind = x
+                .map_into(twice, &longer)
+                .map_err(|error| format!("{error:?}"));
+            if !kind.is_err_and(|text| text.starts_with("map_into: the result has shape")) {
+                failed.push(format!("{shape:?}: {from} into a longer one"));
+            }
+            // Backwards over itself.
+            let own = x.dup().unwrap();
+            let wanted = own.map(|value: f32| -value).unwrap();
+            let target = match own.rank() {
+                0 => own.clone(),
+                _ => own.flip(0).unwrap(),
+            };
+            own.map_into(|value: f32| -value, &target).unwrap();
+            if target != wanted {
+                failed.push(format!("{shape:?}: {from} over itself"));
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+    let a = NdArray::from([1.0f32]);
+    let error = a.map_into(|value: f32| value, &NdArray::from([1.0f64]));
+    let error = error.unwrap_err();
+    assert!(
+        matches!(error.kind(), ArrayErrorKind::DTypeMismatch { .. }),
+        "{error}"
+    );
+    assert!(a.map_into(|value: f64| value, &a).is_err());
+}
+
+#[test]
 fn operands_may_be_the_output_or_overlap_it() {
     for (name, x) in layout_matrix(&counted(&[7, 90])).unwrap() {
         let before = x.to_vec::<f32>().unwrap();

@@ -5,6 +5,7 @@
 #[expect(dead_code, reason = "other tests use the rest")]
 mod matrix;
 
+use lodestride_array::kernels::{BinaryOp, UnaryOp};
 use lodestride_array::{
     Argument, ArrayErrorKind, Condition, DType, Distance, HistogramOptions, NdArray, PadMode,
     Padding, Pooling, QuantileMethod, Result, Rng, Side, Sorting, Windows, fancy, interval, keep,
@@ -226,6 +227,13 @@ const PRODUCTS: &[Case] = of_first! {
     tensordot tensordot_into, |x| (&x[1], 1), |d| [a(d, &[2, 3]), a(d, &[3, 4])];
 };
 
+const CHOSEN: &[Case] = of_first! {
+    apply apply_into, |x| (UnaryOp::Sqrt), |d| [a(d, &[3, 4])];
+    apply apply_into, |x| (UnaryOp::Neg), |d| [a(d, &[2, 0, 3])];
+    apply_with apply_with_into, |x| (BinaryOp::Sub, &x[1]), |d| [a(d, &[3, 4]), a(d, &[3, 1])];
+    apply_with apply_with_into, |x| (BinaryOp::Pow, 2), |d| [a(d, &[5])];
+};
+
 const CHANCE: &[Case] = of_chance! {
     dropout dropout_into, |x| (&x[0], 0.5), |d| [a(d, &[3, 4])];
     alpha_dropout alpha_dropout_into, |x| (&x[0], 0.5), |d| [a(d, &[3, 4])];
@@ -253,7 +261,7 @@ const LINALG: &[Case] = &[];
 
 fn all() -> impl Iterator<Item = &'static Case> {
     let tables = [
-        PARTS, ARRANGED, JOINED, SORTED, STATISTICS, PRODUCTS, CHANCE, LINALG,
+        PARTS, ARRANGED, JOINED, SORTED, STATISTICS, PRODUCTS, CHOSEN, CHANCE, LINALG,
     ];
     tables.into_iter().flatten()
 }

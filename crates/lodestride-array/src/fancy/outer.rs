@@ -110,7 +110,7 @@ impl NdArray {
     /// fit.
     #[track_caller]
     pub fn get_outer_into(&self, indices: &[FancyIndex], out: &NdArray) -> Result<()> {
-        out.store("get_outer_into", || self.get_outer(indices))
+        out.store("get_outer_into", &[self], || self.get_outer(indices))
     }
 
     /// Writes the part that [`get_outer`](Self::get_outer) copies: a number, or an array that broadcasts to its shape. Values

@@ -13,7 +13,7 @@ impl NdArray {
     /// As [`solve`](Self::solve); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn solve_into(&self, b: &NdArray, out: &NdArray) -> Result<()> {
-        out.store("solve_into", || self.solve(b))
+        out.store("solve_into", &[self, b], || self.solve(b))
     }
 
     /// [`inv`](Self::inv) into an array of the result's shape: the factors need scratch memory, from which it is copied.
@@ -22,7 +22,7 @@ impl NdArray {
     /// As [`inv`](Self::inv); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn inv_into(&self, out: &NdArray) -> Result<()> {
-        out.store("inv_into", || self.inv())
+        out.store("inv_into", &[self], || self.inv())
     }
 
     /// [`det`](Self::det) into an array of the result's shape: the factors need scratch memory, from which it is copied.
@@ -31,7 +31,7 @@ impl NdArray {
     /// As [`det`](Self::det); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn det_into(&self, out: &NdArray) -> Result<()> {
-        out.store("det_into", || self.det())
+        out.store("det_into", &[self], || self.det())
     }
 
     /// [`cholesky`](Self::cholesky) into an array of the result's shape: the factors need scratch memory, from which it is
@@ -41,7 +41,7 @@ impl NdArray {
     /// As [`cholesky`](Self::cholesky); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn cholesky_into(&self, out: &NdArray) -> Result<()> {
-        out.store("cholesky_into", || self.cholesky())
+        out.store("cholesky_into", &[self], || self.cholesky())
     }
 
     /// [`singular_values`](Self::singular_values) into an array of the result's shape: the factors need scratch memory, from
@@ -52,7 +52,7 @@ impl NdArray {
     /// does not fit.
     #[track_caller]
     pub fn singular_values_into(&self, out: &NdArray) -> Result<()> {
-        out.store("singular_values_into", || self.singular_values())
+        out.store("singular_values_into", &[self], || self.singular_values())
     }
 
     /// [`matrix_rank`](Self::matrix_rank) into an array of the result's shape: the factors need scratch memory, from which
@@ -63,7 +63,7 @@ impl NdArray {
     /// not fit.
     #[track_caller]
     pub fn matrix_rank_into(&self, out: &NdArray) -> Result<()> {
-        out.store("matrix_rank_into", || self.matrix_rank())
+        out.store("matrix_rank_into", &[self], || self.matrix_rank())
     }
 
     /// [`pinv`](Self::pinv) into an array of the result's shape: the factors need scratch memory, from which it is copied.
@@ -72,7 +72,7 @@ impl NdArray {
     /// As [`pinv`](Self::pinv); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn pinv_into(&self, out: &NdArray) -> Result<()> {
-        out.store("pinv_into", || self.pinv())
+        out.store("pinv_into", &[self], || self.pinv())
     }
 
     /// [`pinv_left`](Self::pinv_left) into an array of the result's shape: the factors need scratch memory, from which it is
@@ -83,7 +83,7 @@ impl NdArray {
     /// fit.
     #[track_caller]
     pub fn pinv_left_into(&self, out: &NdArray) -> Result<()> {
-        out.store("pinv_left_into", || self.pinv_left())
+        out.store("pinv_left_into", &[self], || self.pinv_left())
     }
 
     /// [`pinv_right`](Self::pinv_right) into an array of the result's shape: the factors need scratch memory, from which it
@@ -94,7 +94,7 @@ impl NdArray {
     /// fit.
     #[track_caller]
     pub fn pinv_right_into(&self, out: &NdArray) -> Result<()> {
-        out.store("pinv_right_into", || self.pinv_right())
+        out.store("pinv_right_into", &[self], || self.pinv_right())
     }
 
     /// [`matrix_norm`](Self::matrix_norm) into an array of the result's shape: the factors need scratch memory, from which
@@ -105,7 +105,7 @@ impl NdArray {
     /// not fit.
     #[track_caller]
     pub fn matrix_norm_into(&self, norm: MatrixNorm, out: &NdArray) -> Result<()> {
-        out.store("matrix_norm_into", || self.matrix_norm(norm))
+        out.store("matrix_norm_into", &[self], || self.matrix_norm(norm))
     }
 
     /// [`cond`](Self::cond) into an array of the result's shape: the factors need scratch memory, from which it is copied.
@@ -114,7 +114,7 @@ impl NdArray {
     /// As [`cond`](Self::cond); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn cond_into(&self, out: &NdArray) -> Result<()> {
-        out.store("cond_into", || self.cond())
+        out.store("cond_into", &[self], || self.cond())
     }
 
     /// [`expm`](Self::expm) into an array of the result's shape: the factors need scratch memory, from which it is copied.
@@ -123,6 +123,6 @@ impl NdArray {
     /// As [`expm`](Self::expm); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn expm_into(&self, out: &NdArray) -> Result<()> {
-        out.store("expm_into", || self.expm())
+        out.store("expm_into", &[self], || self.expm())
     }
 }

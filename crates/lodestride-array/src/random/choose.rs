@@ -151,7 +151,9 @@ impl Rng {
         probabilities: Option<&NdArray>,
         out: &NdArray,
     ) -> Result<()> {
-        out.store("choice_into", || {
+        let inputs = [source, probabilities.unwrap_or(source)];
+        let inputs = &inputs[..1 + usize::from(probabilities.is_some())];
+        out.store("choice_into", inputs, || {
             self.choice(source, count, replace, probabilities)
         })
     }
@@ -184,7 +186,7 @@ impl Rng {
     /// As [`dropout`](Self::dropout); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn dropout_into(&mut self, array: &NdArray, keep: f64, out: &NdArray) -> Result<()> {
-        out.store("dropout_into", || self.dropout(array, keep))
+        out.store("dropout_into", &[array], || self.dropout(array, keep))
     }
 
     /// Dropout for networks of `selu`: dropped elements take its negative saturation, and an affine map keeps mean 0 and
@@ -213,7 +215,9 @@ impl Rng {
     /// does not fit.
     #[track_caller]
     pub fn alpha_dropout_into(&mut self, array: &NdArray, keep: f64, out: &NdArray) -> Result<()> {
-        out.store("alpha_dropout_into", || self.alpha_dropout(array, keep))
+        out.store("alpha_dropout_into", &[array], || {
+            self.alpha_dropout(array, keep)
+        })
     }
 
     /// A matrix of the default dtype with orthonormal rows or columns, whichever are fewer, times a factor; evenly distributed

@@ -57,7 +57,7 @@ impl NdArray {
     /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
     #[track_caller]
     pub fn entropy_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
-        out.store("entropy_into", || self.entropy(axes))
+        out.store("entropy_into", &[self], || self.entropy(axes))
     }
 
     /// The logarithm of [`entropy`](Self::entropy).
@@ -78,7 +78,7 @@ impl NdArray {
     /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
     #[track_caller]
     pub fn log_entropy_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
-        out.store("log_entropy_into", || self.log_entropy(axes))
+        out.store("log_entropy_into", &[self], || self.log_entropy(axes))
     }
 
     /// [`entropy`](Self::entropy) in bits, that is with logarithms to base 2.
@@ -112,7 +112,9 @@ impl NdArray {
     /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
     #[track_caller]
     pub fn shannon_entropy_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
-        out.store("shannon_entropy_into", || self.shannon_entropy(axes))
+        out.store("shannon_entropy_into", &[self], || {
+            self.shannon_entropy(axes)
+        })
     }
 
     /// The mean and the population variance (over n) over the given axes.
@@ -148,7 +150,7 @@ impl NdArray {
         variance: &NdArray,
     ) -> Result<()> {
         let op = "moments_into";
-        NdArray::store_both([mean, variance], op, || self.moments(axes))
+        NdArray::store_both([mean, variance], op, &[self], || self.moments(axes))
     }
 
     /// Mean and population variance from sums that were gathered piece by piece: `self` holds sums of values, `squares` sums
@@ -221,7 +223,7 @@ impl NdArray {
     /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
     #[track_caller]
     pub fn peak_to_peak_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
-        out.store("peak_to_peak_into", || self.peak_to_peak(axes))
+        out.store("peak_to_peak_into", &[self], || self.peak_to_peak(axes))
     }
 
     /// The mean of the elements over the given axes, each counted as often as its weight says; weights broadcast.
@@ -263,7 +265,9 @@ impl NdArray {
         axes: impl Into<Axes>,
         out: &NdArray,
     ) -> Result<()> {
-        out.store("weighted_mean_into", || self.weighted_mean(weights, axes))
+        out.store("weighted_mean_into", &[self, weights], || {
+            self.weighted_mean(weights, axes)
+        })
     }
 
     /// The covariance of the rows of a matrix, each a variable whose observations are its elements: over `n - ddof`.
@@ -298,7 +302,7 @@ impl NdArray {
     /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
     #[track_caller]
     pub fn covariance_into(&self, ddof: usize, out: &NdArray) -> Result<()> {
-        out.store("covariance_into", || self.covariance(ddof))
+        out.store("covariance_into", &[self], || self.covariance(ddof))
     }
 
     /// The correlation coefficients of the rows of a matrix: their covariance over the product of their deviations.
@@ -336,7 +340,7 @@ impl NdArray {
     /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
     #[track_caller]
     pub fn correlation_into(&self, out: &NdArray) -> Result<()> {
-        out.store("correlation_into", || self.correlation())
+        out.store("correlation_into", &[self], || self.correlation())
     }
 
     /// The differences of neighbours along an axis, taken `times` times in a row; every time the axis gets shorter by one.
@@ -377,6 +381,6 @@ impl NdArray {
     /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
     #[track_caller]
     pub fn diff_into(&self, times: usize, axis: isize, out: &NdArray) -> Result<()> {
-        out.store("diff_into", || self.diff(times, axis))
+        out.store("diff_into", &[self], || self.diff(times, axis))
     }
 }

@@ -33,7 +33,7 @@ impl NdArray {
     /// As [`nan_sum`](Self::nan_sum); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn nan_sum_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
-        out.store("nan_sum_into", || self.nan_sum(axes))
+        out.store("nan_sum_into", &[self], || self.nan_sum(axes))
     }
 
     /// The product of the elements that are not NaN over the given axes; 1 of nothing.
@@ -53,7 +53,7 @@ impl NdArray {
     /// As [`nan_prod`](Self::nan_prod); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn nan_prod_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
-        out.store("nan_prod_into", || self.nan_prod(axes))
+        out.store("nan_prod_into", &[self], || self.nan_prod(axes))
     }
 
     /// The mean of the elements that are not NaN over the given axes; NaN of nothing.
@@ -85,7 +85,7 @@ impl NdArray {
     /// As [`nan_mean`](Self::nan_mean); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn nan_mean_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
-        out.store("nan_mean_into", || self.nan_mean(axes))
+        out.store("nan_mean_into", &[self], || self.nan_mean(axes))
     }
 
     /// The variance of the elements that are not NaN over the given axes: squared deviations from their mean over their number
@@ -125,7 +125,7 @@ impl NdArray {
     /// As [`nan_var`](Self::nan_var); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn nan_var_into(&self, axes: impl Into<Axes>, ddof: usize, out: &NdArray) -> Result<()> {
-        out.store("nan_var_into", || self.nan_var(axes, ddof))
+        out.store("nan_var_into", &[self], || self.nan_var(axes, ddof))
     }
 
     /// The standard deviation of the elements that are not NaN: the root of [`nan_var`](Self::nan_var).
@@ -147,7 +147,7 @@ impl NdArray {
     /// As [`nan_std`](Self::nan_std); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn nan_std_into(&self, axes: impl Into<Axes>, ddof: usize, out: &NdArray) -> Result<()> {
-        out.store("nan_std_into", || self.nan_std(axes, ddof))
+        out.store("nan_std_into", &[self], || self.nan_std(axes, ddof))
     }
 
     /// The largest element that is not NaN over the given axes; NaN where all are.
@@ -177,7 +177,7 @@ impl NdArray {
     /// As [`nan_max`](Self::nan_max); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn nan_max_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
-        out.store("nan_max_into", || self.nan_max(axes))
+        out.store("nan_max_into", &[self], || self.nan_max(axes))
     }
 
     /// The smallest element that is not NaN over the given axes; NaN where all are.
@@ -199,7 +199,7 @@ impl NdArray {
     /// As [`nan_min`](Self::nan_min); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn nan_min_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
-        out.store("nan_min_into", || self.nan_min(axes))
+        out.store("nan_min_into", &[self], || self.nan_min(axes))
     }
 
     /// The position of the largest element that is not NaN over the given axes, the first of equal ones.
@@ -230,7 +230,7 @@ impl NdArray {
     /// fit.
     #[track_caller]
     pub fn nan_argmax_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
-        out.store("nan_argmax_into", || self.nan_argmax(axes))
+        out.store("nan_argmax_into", &[self], || self.nan_argmax(axes))
     }
 
     /// The position of the smallest element that is not NaN over the given axes, the first of equal ones.
@@ -253,7 +253,7 @@ impl NdArray {
     /// fit.
     #[track_caller]
     pub fn nan_argmin_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
-        out.store("nan_argmin_into", || self.nan_argmin(axes))
+        out.store("nan_argmin_into", &[self], || self.nan_argmin(axes))
     }
 
     /// The running sum along an axis, to which NaN adds nothing.
@@ -274,7 +274,7 @@ impl NdArray {
     /// fit.
     #[track_caller]
     pub fn nan_cumsum_into(&self, axis: isize, out: &NdArray) -> Result<()> {
-        out.store("nan_cumsum_into", || self.nan_cumsum(axis))
+        out.store("nan_cumsum_into", &[self], || self.nan_cumsum(axis))
     }
 
     /// The running product along an axis, which NaN leaves as it is.
@@ -295,7 +295,7 @@ impl NdArray {
     /// not fit.
     #[track_caller]
     pub fn nan_cumprod_into(&self, axis: isize, out: &NdArray) -> Result<()> {
-        out.store("nan_cumprod_into", || self.nan_cumprod(axis))
+        out.store("nan_cumprod_into", &[self], || self.nan_cumprod(axis))
     }
 
     /// A copy with a number in place of every NaN.
@@ -329,7 +329,7 @@ impl NdArray {
     /// not fit.
     #[track_caller]
     pub fn replace_nan_into(&self, value: f64, out: &NdArray) -> Result<()> {
-        out.store("replace_nan_into", || self.replace_nan(value))
+        out.store("replace_nan_into", &[self], || self.replace_nan(value))
     }
 
     /// The array with a number in place of every NaN; itself where there can be none.

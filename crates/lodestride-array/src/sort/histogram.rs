@@ -78,7 +78,7 @@ impl NdArray {
         edges: &NdArray,
     ) -> Result<()> {
         let op = "histogram_into";
-        NdArray::store_both([counts, edges], op, || self.histogram(bins))
+        NdArray::store_both([counts, edges], op, &[self], || self.histogram(bins))
     }
 
     /// [`histogram`](Self::histogram) over a range, of weights, or as a density (the latter two give f64).
@@ -151,7 +151,9 @@ impl NdArray {
         edges: &NdArray,
     ) -> Result<()> {
         let op = "histogram_with_into";
-        NdArray::store_both([counts, edges], op, || self.histogram_with(bins, options))
+        NdArray::store_both([counts, edges], op, &[self], || {
+            self.histogram_with(bins, options)
+        })
     }
 
     /// Edges of bins of equal width.

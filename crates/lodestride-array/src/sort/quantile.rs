@@ -50,7 +50,7 @@ impl NdArray {
     /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
     #[track_caller]
     pub fn median_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
-        out.store("median_into", || self.median(axes))
+        out.store("median_into", &[self], || self.median(axes))
     }
 
     /// The median of the elements that are not NaN over the given axes.
@@ -70,7 +70,7 @@ impl NdArray {
     /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
     #[track_caller]
     pub fn nan_median_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
-        out.store("nan_median_into", || self.nan_median(axes))
+        out.store("nan_median_into", &[self], || self.nan_median(axes))
     }
 
     /// The median of all elements.
@@ -104,7 +104,7 @@ impl NdArray {
     /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
     #[track_caller]
     pub fn quantile_into(&self, q: f64, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
-        out.store("quantile_into", || self.quantile(q, axes))
+        out.store("quantile_into", &[self], || self.quantile(q, axes))
     }
 
     /// [`quantile`](Self::quantile) by the given method.
@@ -144,7 +144,9 @@ impl NdArray {
         method: QuantileMethod,
         out: &NdArray,
     ) -> Result<()> {
-        out.store("quantile_with_into", || self.quantile_with(q, axes, method))
+        out.store("quantile_with_into", &[self], || {
+            self.quantile_with(q, axes, method)
+        })
     }
 
     /// [`quantile_with`](Self::quantile_with) of the elements that are not NaN.
@@ -174,7 +176,9 @@ impl NdArray {
         method: QuantileMethod,
         out: &NdArray,
     ) -> Result<()> {
-        out.store("nan_quantile_into", || self.nan_quantile(q, axes, method))
+        out.store("nan_quantile_into", &[self], || {
+            self.nan_quantile(q, axes, method)
+        })
     }
 
     /// Several quantiles at once: axis 0 of the result counts them, the others are those of the reduction.
@@ -214,7 +218,9 @@ impl NdArray {
         method: QuantileMethod,
         out: &NdArray,
     ) -> Result<()> {
-        out.store("quantiles_into", || self.quantiles(qs, axes, method))
+        out.store("quantiles_into", &[self], || {
+            self.quantiles(qs, axes, method)
+        })
     }
 
     /// The value below which `percent` (0 to 100) of the elements over the given axes lie: [`quantile`](Self::quantile) of
@@ -240,7 +246,9 @@ impl NdArray {
         axes: impl Into<Axes>,
         out: &NdArray,
     ) -> Result<()> {
-        out.store("percentile_into", || self.percentile(percent, axes))
+        out.store("percentile_into", &[self], || {
+            self.percentile(percent, axes)
+        })
     }
 
     /// [`percentile`](Self::percentile) by the given method; ND4J's is [`QuantileMethod::Weibull`].
@@ -281,7 +289,7 @@ impl NdArray {
         method: QuantileMethod,
         out: &NdArray,
     ) -> Result<()> {
-        out.store("percentile_with_into", || {
+        out.store("percentile_with_into", &[self], || {
             self.percentile_with(percent, axes, method)
         })
     }

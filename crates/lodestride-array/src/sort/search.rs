@@ -46,7 +46,9 @@ impl NdArray {
     /// not fit.
     #[track_caller]
     pub fn searchsorted_into(&self, values: &NdArray, side: Side, out: &NdArray) -> Result<()> {
-        out.store("searchsorted_into", || self.searchsorted(values, side))
+        out.store("searchsorted_into", &[self, values], || {
+            self.searchsorted(values, side)
+        })
     }
 
     #[track_caller]
@@ -119,6 +121,8 @@ impl NdArray {
     /// As [`digitize`](Self::digitize); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn digitize_into(&self, bins: &NdArray, right: bool, out: &NdArray) -> Result<()> {
-        out.store("digitize_into", || self.digitize(bins, right))
+        out.store("digitize_into", &[self, bins], || {
+            self.digitize(bins, right)
+        })
     }
 }

@@ -164,7 +164,7 @@ impl NdArray {
         indices: &NdArray,
     ) -> Result<()> {
         let op = "topk_into";
-        NdArray::store_both([values, indices], op, || self.topk(k, axes))
+        NdArray::store_both([values, indices], op, &[self], || self.topk(k, axes))
     }
 
     /// The first `k` elements along one axis in the given order (ascending: the smallest), and their positions as i64.
@@ -204,6 +204,8 @@ impl NdArray {
         indices: &NdArray,
     ) -> Result<()> {
         let op = "topk_with_into";
-        NdArray::store_both([values, indices], op, || self.topk_with(k, axes, sorting))
+        NdArray::store_both([values, indices], op, &[self], || {
+            self.topk_with(k, axes, sorting)
+        })
     }
 }

@@ -6,7 +6,6 @@ use lodestride_array::{
 
 use crate::report;
 use crate::scatter::{HOW, Plain, read};
-use crate::support::layouts;
 use crate::support::matrix::{layout_matrix, numbered};
 
 /// Lists for an array of shape `[3, 4]`: rows, columns behind an axis, elements, parts in between, and nothing; most with
@@ -34,7 +33,7 @@ fn values_for(dtype: DType, shape: &[usize], kind: usize) -> Result<NdArray> {
         _ => &[],
     };
     let values = numbered(DType::F64, shape)?.fmod(3)?.add(2)?.cast(dtype)?;
-    let mut laid = layouts(&values)?;
+    let mut laid = layout_matrix(&values)?;
     let count = laid.len();
     Ok(laid.swap_remove(kind / 3 % count).1)
 }

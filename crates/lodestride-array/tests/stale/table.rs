@@ -3,7 +3,7 @@
 use lodestride_array::kernels::{BinaryOp, UnaryOp};
 use lodestride_array::{
     Condition, DType, Distance, GridAxes, HistogramOptions, NdArray, Order, PadMode, Pooling,
-    QuantileMethod, Result, Rng, Side, Sorting, Windows, Workspace, interval, keep, point, s,
+    QuantileMethod, Result, Rng, Side, Sorting, Windows, Workspace, interval, keep, op, point, s,
 };
 
 /// An operation.
@@ -452,6 +452,40 @@ pub(crate) static TABLE: &[&[Row]] = &[
         }),
         row("applyi", "exp", "m", "Z", |a| {
             a[0].applyi(UnaryOp::Exp).map(drop)
+        }),
+        row("to_dlpack", "to_dlpack", "m", "X", |a| {
+            a[0].to_dlpack().map(drop)
+        }),
+        row("to_dlpack_mut", "to_dlpack_mut", "m", "X", |a| {
+            a[0].to_dlpack_mut().map(drop)
+        }),
+        row("op", "add", "mm", "XY", |a| {
+            op("add")?.on(&[&a[0], &a[1]]).run().map(drop)
+        }),
+        row("op", "add", "mmm", "XYZ", |a| {
+            let call = op("add")?.on(&[&a[0], &a[1]]);
+            call.output(&a[2]).run().map(drop)
+        }),
+        row("op", "sum", "mr", "XZ", |a| {
+            let call = op("sum")?.on(&[&a[0]]).axes(0);
+            call.output(&a[1]).run().map(drop)
+        }),
+        row("argmax", "argmax", "mj", "XZ", |a| {
+            let call = op("argmax")?.on(&[&a[0]]).axes(0);
+            call.output(&a[1]).run().map(drop)
+        }),
+        row("op", "cumsum", "mm", "XZ", |a| {
+            let call = op("cumsum")?.on(&[&a[0]]).axes(0);
+            call.output(&a[1]).run().map(drop)
+        }),
+        row("apply_into", "exp", "mm", "XZ", |a| {
+            a[0].apply_into(UnaryOp::Exp, &a[1])
+        }),
+        row("apply_with_into", "add", "mmm", "XYZ", |a| {
+            a[0].apply_with_into(BinaryOp::Add, &a[1], &a[2])
+        }),
+        row("map_into", "map_into", "mm", "XZ", |a| {
+            a[0].map_into(|x: f32| x + 1.0, &a[1])
         }),
         row("apply_with", "add", "mm", "XY", |a| {
             a[0].apply_with(BinaryOp::Add, &a[1]).map(drop)

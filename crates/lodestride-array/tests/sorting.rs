@@ -7,8 +7,8 @@ use std::cmp::Ordering;
 
 use lodestride_array::kernels::{Isa, set_threads};
 use lodestride_array::{Bool, DType, Element, NdArray, Sorting, bf16, f16, with_dtype};
-use support::report;
 use support::matrix::{all_shapes, inputs, layout_matrix};
+use support::report;
 
 /// An element type as the reference orders it.
 trait Ranked: Element {

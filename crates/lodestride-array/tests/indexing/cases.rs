@@ -218,6 +218,7 @@ fn nd4js_tensors_along_dimensions() {
     ]);
 }
 
+/// T6 to T8 and T20.
 #[test]
 fn counts_and_shapes_of_tensors_in_both_orders() {
     let (mut checked, mut failed) = (0, Vec::new());
@@ -237,6 +238,9 @@ fn counts_and_shapes_of_tensors_in_both_orders() {
         (&[3, 4, 5, 6], &[1, 3], 15, &[4, 6]),
         (&[3, 4, 5, 6], &[2, 3], 12, &[5, 6]),
         (&[4, 3, 1, 1], &[0, 2, 3], 3, &[4, 1, 1]),
+        (&[3, 5, 7, 9], &[0, 1, 2], 9, &[3, 5, 7]),
+        (&[3, 5, 7, 9], &[1, 3], 21, &[5, 9]),
+        (&[9, 7, 5, 3], &[0, 2, 3], 7, &[9, 5, 3]),
     ];
     for (shape, dims, count, part) in cases {
         for (layout, view) in crate::support::matrix::layout_matrix(&lin(0, shape)).unwrap() {

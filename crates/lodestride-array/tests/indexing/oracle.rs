@@ -233,9 +233,11 @@ fn sampled(seed: u64, shapes: &[&[usize]], count: usize) {
             oracle.check(&parent, &entries);
         }
     }
-    let least = shapes.len() * count;
+    // Every list is read; of three, one is written, and some are read from stretched arrays and as plain indices too. With the
+    // two tests of other lists that makes more than 100,000 cases.
+    let least = shapes.len() * count * 4 / 3;
     assert!(
-        oracle.checked > least,
+        oracle.checked >= least,
         "{} of {least} cases",
         oracle.checked
     );
@@ -306,5 +308,6 @@ fn lists_by_their_own_axes_mean_what_loops_mean() {
             });
         }
     }
+    assert_eq!(oracle.checked, 12_000);
     report(oracle.checked, &oracle.failed);
 }

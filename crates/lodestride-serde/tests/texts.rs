@@ -303,7 +303,8 @@ fn options() -> csv::Options {
 fn tables_come_back_in_every_dtype() {
     let cases: Vec<_> = every_case(&[",", ", ", "\t", ";", "::", " | ", ""], |_, _| true)
         .into_iter()
-        .filter(|(_, _, _, array)| array.rank() == 2)
+        // A text without a cell does not say how many columns it has.
+        .filter(|(_, _, _, array)| array.rank() == 2 && !array.is_empty())
         .collect();
     for_each_case(cases, |(delimiter, dtype, _, array)| {
         let options = match *delimiter {

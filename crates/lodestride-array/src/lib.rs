@@ -163,11 +163,12 @@ pub use lodestride_buffer::MappedFile;
 pub use lodestride_buffer::{
     AccessError, AllocError, AllocationPolicy, Argument, Bool, Buffer, DType, DebugMode, DlManaged,
     DlManagedVersioned, DlPackError, DlPlaces, DlTensor, Element, HostType, LearningPolicy,
-    PlanReason, ResetPolicy, Scalar, ScalarKind, SpillPolicy, Timeline, TimelineEvent,
-    TimelineKind, Workspace, WorkspaceConfig, WorkspaceError, WorkspaceGuard, WorkspaceName,
-    WorkspacePlan, WorkspaceStats, all_workspaces, bf16, current_workspace, debug_mode,
-    destroy_thread_workspaces, f16, memory, open_workspaces, scope_out, set_debug_mode,
-    set_room_aside, thread_workspace, thread_workspaces, with_default_dtype, with_dtype,
+    PlanReason, ResetPolicy, Scalar, ScalarKind, SizeTerm, SizeTerms, SpillPolicy, Timeline,
+    TimelineEvent, TimelineKind, Workspace, WorkspaceConfig, WorkspaceError, WorkspaceGuard,
+    WorkspaceName, WorkspacePlan, WorkspaceStats, all_workspaces, bf16, current_workspace,
+    debug_mode, destroy_thread_workspaces, f16, find_thread_workspace, memory, open_workspaces,
+    scope_out, set_debug_mode, set_room_aside, thread_workspace, thread_workspaces,
+    with_default_dtype, with_dtype,
 };
 pub use lodestride_kernels as kernels;
 pub use lodestride_kernels::sort::Sorting;

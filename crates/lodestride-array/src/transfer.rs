@@ -1,7 +1,7 @@
 //! Moving arrays between workspaces and the heap, so that they outlive the scope they were made in.
 //!
 //! Inside a scope new arrays live in its workspace and end with it. `detach` copies one out to the heap, `leverage`
-//! and `leverage_to` into another workspace, `migrate` into the current one.
+//! and `leverage_to` into another workspace, `migrate` and `migrate_or_detach` into the current one.
 
 use lodestride_buffer::{AllocError, Buffer, Workspace, current_workspace, parent_workspace};
 use lodestride_kernels as kernels;
@@ -60,11 +60,16 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn detach(&self) -> Result<NdArray> {
-        self.buffer().validate().in_op("detach", self)?;
+        self.detached("detach")
+    }
+
+    #[track_caller]
+    fn detached(&self, op: &'static str) -> Result<NdArray> {
+        self.buffer().validate().in_op(op, self)?;
         if !self.is_attached() {
             return Ok(self.clone());
         }
-        self.copied_by("detach", Buffer::detached_recycled)
+        self.copied_by(op, Buffer::detached_recycled)
     }
 
     /// A copy in the given workspace, which must be open on this thread; the array itself when it is on the heap or
@@ -83,7 +88,7 @@ impl NdArray {
         self.copied_by("leverage_to", |bytes| Buffer::recycled_in(workspace, bytes))
     }
 
-    /// [`leverage_to`](Self::leverage_to) when the workspace is open, else [`detach`](Self::detach).
+    /// [`leverage_to`](Self::leverage_to) when the workspace is open on this thread, else [`detach`](Self::detach).
     ///
     /// # Errors
     /// [`ArrayErrorKind::Access`](crate::ArrayErrorKind::Access) when the array is stale already,
@@ -91,7 +96,7 @@ impl NdArray {
     #[doc(alias = "leverageOrDetach")]
     #[track_caller]
     pub fn leverage_or_detach(&self, workspace: &Workspace) -> Result<NdArray> {
-        if workspace.is_open() {
+        if workspace.is_open_here() {
             self.leverage_to(workspace)
         } else {
             self.detach()
@@ -116,20 +121,64 @@ impl NdArray {
         }
     }
 
-    /// A copy in the current workspace, also of an array on the heap; the array itself when it is there already or no
-    /// workspace is open.
+    /// A copy in the current workspace, also of an array on the heap, and of one that is there already; the array itself when
+    /// allocations go to the heap.
     ///
     /// # Errors
     /// [`ArrayErrorKind::Access`](crate::ArrayErrorKind::Access) when the array is stale already,
     /// [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
+    /// ```
+    /// use lodestride_array::{NdArray, Workspace};
+    ///
+    /// let a = NdArray::ones([3])?;
+    /// Workspace::new("LOOP").scope(|_| {
+    ///     let b = a.migrate()?;
+    ///     assert!(b.is_attached() && !b.migrate()?.shares_memory(&b));
+    ///     Ok::<_, lodestride_array::ArrayError>(())
+    /// })??;
+    /// assert!(a.migrate()?.shares_memory(&a));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn migrate(&self) -> Result<NdArray> {
-        self.buffer().validate().in_op("migrate", self)?;
+        self.migrated("migrate", |array| Ok(array.clone()))
+    }
+
+    /// [`migrate`](Self::migrate), but [`detach`](Self::detach) when allocations go to the heap: the result never ends before
+    /// the current scope does.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Access`](crate::ArrayErrorKind::Access) when the array is stale already,
+    /// [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
+    ///
+    /// ```
+    /// use lodestride_array::{NdArray, Workspace, scope_out};
+    ///
+    /// let kept = Workspace::new("LOOP").scope(|_| {
+    ///     let a = NdArray::ones([3])?;
+    ///     scope_out(|| a.migrate_or_detach())
+    /// })??;
+    /// assert!(!kept.is_attached());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "migrate")]
+    #[track_caller]
+    pub fn migrate_or_detach(&self) -> Result<NdArray> {
+        self.migrated("migrate_or_detach", |array| {
+            array.detached("migrate_or_detach")
+        })
+    }
+
+    #[track_caller]
+    fn migrated(
+        &self,
+        op: &'static str,
+        otherwise: impl FnOnce(&NdArray) -> Result<NdArray>,
+    ) -> Result<NdArray> {
+        self.buffer().validate().in_op(op, self)?;
         match current_workspace() {
-            Some(current) if !self.buffer().is_attached_to(&current) => {
-                self.copied_by("migrate", |bytes| Buffer::recycled_in(&current, bytes))
-            }
-            _ => Ok(self.clone()),
+            Some(current) => self.copied_by(op, |bytes| Buffer::recycled_in(&current, bytes)),
+            None => otherwise(self),
         }
     }
 

@@ -333,6 +333,7 @@ fn stale_arrays_are_errors_everywhere() {
         ),
         ("detach", leaked.detach().map(drop)),
         ("migrate", leaked.migrate().map(drop)),
+        ("migrate_or_detach", leaked.migrate_or_detach().map(drop)),
         (
             "to_flattened",
             NdArray::to_flattened(Order::C, &[&leaked]).map(drop),

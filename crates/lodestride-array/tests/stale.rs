@@ -90,6 +90,7 @@ const ALIASES: &[&str] = &[
     "leverage_or_detach",
     "leverage_to",
     "migrate",
+    "migrate_or_detach",
     "validate",
 ];
 

@@ -125,6 +125,12 @@ fn leverage_to_goes_to_a_named_workspace() {
             assert!(matches!(error.kind(), ArrayErrorKind::Allocation { .. }));
             assert!(error.to_string().contains("workspace [CLOSED]"), "{error}");
             assert!(!kept[0].leverage_or_detach(&closed).unwrap().is_attached());
+            // Open, but not there: it is this thread's.
+            std::thread::scope(|threads| {
+                let kept = &kept[0];
+                let other = threads.spawn(|| kept.leverage_or_detach(&outer).unwrap());
+                assert!(!other.join().unwrap().is_attached());
+            });
             assert!(
                 kept[0]
                     .leverage_or_detach(&outer)
@@ -147,10 +153,44 @@ fn migrate_copies_into_the_current_workspace() {
         .scope(|_| {
             let moved = heap.migrate().unwrap();
             assert!(moved.buffer().is_attached_to(&workspace));
-            assert!(moved.migrate().unwrap().shares_memory(&moved));
+            assert_eq!(moved, heap);
+            let again = moved.migrate().unwrap();
+            assert!(again.buffer().is_attached_to(&workspace));
+            assert!(!again.shares_memory(&moved), "always a copy");
+            again.addi(1).unwrap();
             assert_eq!(moved, heap);
         })
         .unwrap();
+}
+
+/// `migrate(true)` of ND4J: what `migrate` returns as it is, it detaches.
+#[test]
+fn migrate_or_detach_leaves_nothing_in_another_workspace() {
+    let (outer, inner) = (Workspace::new("OUTER"), Workspace::new("INNER"));
+    let heap = ones();
+    assert!(heap.migrate_or_detach().unwrap().shares_memory(&heap));
+    let (kept, gone) = outer
+        .scope(|_| {
+            let a = ones();
+            inner
+                .scope(|inner| {
+                    for array in [&a, &heap] {
+                        let moved = array.migrate_or_detach().unwrap();
+                        assert!(moved.buffer().is_attached_to(inner));
+                        assert_eq!(&moved, array);
+                    }
+                })
+                .unwrap();
+            scope_out(|| {
+                assert!(a.migrate().unwrap().shares_memory(&a));
+                let part = a.transpose().migrate_or_detach().unwrap();
+                assert!(!part.is_attached());
+                (a.migrate_or_detach().unwrap(), a.migrate().unwrap())
+            })
+        })
+        .unwrap();
+    assert!(!kept.is_attached() && kept == ones());
+    assert!(gone.is_attached() && !gone.is_in_scope());
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //! An array of `n` elements of f32 takes `room(n)` bytes of a workspace: its size rounded up to 64.
 
 use lodestride_array::{
-    AccessError, AllocationPolicy, ArrayError, DType, LearningPolicy, NdArray, Workspace,
-    WorkspaceConfig, all, current_workspace, keep, point, scope_out,
+    AccessError, AllocationPolicy, ArrayError, Buffer, DType, Layout, LearningPolicy, NdArray,
+    Workspace, WorkspaceConfig, all, current_workspace, keep, point, scope_out,
 };
 
 const fn room(count: usize) -> usize {
@@ -170,18 +170,39 @@ fn w25_attached_and_detached_arrays_go_together() {
         .unwrap();
 }
 
+/// An array of ND4J's `create(shape, stride)`: the batch is the second axis, and the slowest in memory.
 #[test]
 fn w26_strides_of_permuted_arrays() {
-    let a = NdArray::zeros([50, 64, 8, 8]).unwrap();
-    let turned = a.permute([1, 0, 2, 3]).unwrap();
-    assert_eq!(&turned.shape()[..], [64, 50, 8, 8]);
-    assert_eq!(&turned.strides()[..], [64, 4096, 8, 1]);
-    let back = turned.permute([1, 0, 2, 3]).unwrap();
-    assert!(
-        back.view_as([50, 4096]).unwrap().shares_memory(&a),
-        "no copy"
-    );
-    assert!(turned.view_as([64, 3200]).is_err());
+    basic("W26")
+        .scope(|workspace| {
+            let layout = Layout::new([50, 64, 8, 8], [64, 3200, 8, 1], 0).unwrap();
+            let count = 50 * 64 * 8 * 8;
+            let buffer = Buffer::zeroed(count * 4).unwrap();
+            let a = NdArray::from_buffer(buffer, layout, DType::F32).unwrap();
+            let turned = a.permute([1, 0, 2, 3]).unwrap();
+            assert_eq!(&turned.shape()[..], [64, 50, 8, 8]);
+            assert_eq!(&turned.strides()[..], [3200, 64, 8, 1]);
+            let flat = turned.view_as([50, 4096]).unwrap();
+            assert!(flat.shares_memory(&a), "no copy");
+            assert!(a.view_as([50, 4096]).is_err(), "only a copy would do");
+            // It is the same memory, in the order of the permuted array.
+            flat.assign(
+                &scope_out(|| NdArray::arange(0, count as i64, 1))
+                    .unwrap()
+                    .reshape([50, 4096])
+                    .unwrap(),
+            )
+            .unwrap();
+            let position = 3 * 3200 + 2 * 64 + 4 * 8 + 5;
+            assert_eq!(a.get_f64([2, 3, 4, 5]).unwrap(), position as f64);
+            assert_eq!(turned.get_f64([3, 2, 4, 5]).unwrap(), position as f64);
+            assert_eq!(
+                offset(workspace),
+                room(count),
+                "one array, the rest are views"
+            );
+        })
+        .unwrap();
 }
 
 /// The calls that ND4J's W29 and W30 make on a stale array.
@@ -195,6 +216,7 @@ fn calls(
         ("leverage_or_detach", array.leverage_or_detach(workspace)),
         ("detach", array.detach()),
         ("migrate", array.migrate()),
+        ("migrate_or_detach", array.migrate_or_detach()),
         ("dup", array.dup()),
         ("dup_order", array.dup_order(lodestride_array::Order::F)),
         ("get", array.get(&[point(0)]).and_then(|part| part.dup())),
@@ -231,7 +253,7 @@ fn w29_w30_stale_arrays_cannot_be_moved() {
     .unwrap();
 }
 
-/// What is read from bytes belongs to the current workspace, or to none.
+/// As W56 and W57, which are tests of the file formats, for values that the program has.
 #[test]
 fn w56_w57_arrays_from_values_follow_the_scope() {
     basic("W56")

@@ -2,7 +2,7 @@
 
 use lodestride_array::{
     AccessError, Argument, Condition, DType, GrowArray, NdArray, Order, Pooling, Result, Rng,
-    Windows, Workspace, blas, fancy,
+    Windows, Workspace, blas, fancy, scope_out,
 };
 
 use super::table::{Row, row};
@@ -79,6 +79,16 @@ pub(crate) const SOURCES: &[Source] = &[
     ("migrate", || {
         let outside = NdArray::zeros([3])?;
         inside(|| outside.migrate().map(drop))
+    }),
+    ("migrate_or_detach", || {
+        let outside = NdArray::zeros([3])?;
+        inside(|| outside.migrate_or_detach().map(drop))
+    }),
+    ("migrate_or_detach", || {
+        inside(|| {
+            let inside = NdArray::zeros([3])?;
+            scope_out(|| inside.migrate_or_detach().map(drop))
+        })
     }),
 ];
 

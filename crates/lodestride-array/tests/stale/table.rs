@@ -434,7 +434,7 @@ pub(crate) static TABLE: &[&[Row]] = &[
         "get_i64" get_i64([0, 0]), "get_rows" get_rows([0]), "get_columns" get_columns([0]), "nonzero" nonzero(),
         "first_index" first_index(), "last_index" last_index(), "pad" pad([1, 1], 0), "repeat" repeat(2, 0),
         "clip" clip(0, 1), "map" map(|x: f32| x + 1.0), "diag" diag(0), "detach" detach(), "leverage" leverage(),
-        "migrate" migrate(),  "reshape_order" reshape_order([4, 3], Order::F),
+        "migrate" migrate(), "migrate_or_detach" migrate_or_detach(), "reshape_order" reshape_order([4, 3], Order::F),
     ),
     &[
         row("to_vec", "to_vec", "m", "X", |a| {

@@ -18,6 +18,7 @@ const UNCOUNTED: &[&str] = &[
     "leverage_or_detach",
     "leverage_to",
     "migrate",
+    "migrate_or_detach",
     "set",
     "to_dlpack",
     "to_dlpack_mut",

@@ -1,13 +1,13 @@
 //! Elements chosen by a mask or kept within limits.
 
-use lodestride_buffer::{DType, Scalar};
-use lodestride_kernels::{self as kernels, Input};
+use lodestride_buffer::{Argument, DType, Scalar};
+use lodestride_kernels::{self as kernels, BinaryOp, Input};
 use lodestride_shape::{Order, Shape};
 use smallvec::SmallVec;
 
 use crate::NdArray;
 use crate::arg::Arg;
-use crate::checks::watched;
+use crate::checks::{Watch, watched};
 use crate::compute::promoted;
 use crate::error::{OrFail, Result};
 use crate::target::Target;
@@ -88,26 +88,41 @@ impl NdArray {
             .map(|layout| self.with_layout(layout))
     }
 
-    /// The elements limited to the range from `low` to `high`; NaN stays NaN.
+    /// The elements limited to the range from `low` to `high`, numbers or arrays that broadcast; NaN stays NaN, and a limit that
+    /// is NaN in an array makes NaN.
+    ///
+    /// [`maximum`](Self::maximum) and [`minimum`](Self::minimum) have one limit only.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::UnsupportedDType`](crate::ArrayErrorKind::UnsupportedDType) for bool arrays.
+    /// [`ArrayErrorKind::UnsupportedDType`](crate::ArrayErrorKind::UnsupportedDType) for bool arrays,
+    /// [`ArrayErrorKind::Broadcast`](crate::ArrayErrorKind::Broadcast) when the shapes do not broadcast.
     ///
     /// ```
     /// use lodestride_array::NdArray;
     ///
-    /// let a = NdArray::from([-5i32, 0, 5]).clip(-1, 2)?;
-    /// assert_eq!(a.to_vec::<i32>()?, [-1, 0, 2]);
+    /// let a = NdArray::from([-5i32, 0, 5]);
+    /// assert_eq!(a.clip(-1, 2)?.to_vec::<i32>()?, [-1, 0, 2]);
+    /// assert_eq!(a.clip(&NdArray::from([-9i32, 1, 1]), 4)?.to_vec::<i32>()?, [-5, 1, 4]);
     /// # Ok::<(), lodestride_array::ArrayError>(())
     /// ```
     #[doc(alias = "clipByValue")]
     #[track_caller]
-    pub fn clip(&self, low: impl Into<Scalar>, high: impl Into<Scalar>) -> Result<NdArray> {
-        let (low, high) = (low.into(), high.into());
-        let dtype = self
-            .dtype()
-            .promote_scalar(low.kind())
-            .promote_scalar(high.kind());
+    pub fn clip<'a, 'b>(
+        &self,
+        low: impl Into<Arg<'a>>,
+        high: impl Into<Arg<'b>>,
+    ) -> Result<NdArray> {
+        let (low, high) = match (low.into(), high.into()) {
+            (Arg::Scalar(low), Arg::Scalar(high)) => (low, high),
+            (low, high) => {
+                let watch = Watch::start();
+                let limits = [low, high].into_iter().filter_map(|limit| limit.array());
+                let inputs: SmallVec<[&NdArray; 3]> = [self].into_iter().chain(limits).collect();
+                let made = self.above("clip", low, high)?.binary(BinaryOp::Min, high);
+                return watch.made("clip", &inputs, made);
+            }
+        };
+        let dtype = self.clipped_dtype(low, high);
         let out = self.recycled_like("clip", dtype, self.order().unwrap_or(Order::C))?;
         let run = || kernels::clip(self.operand().into(), low, high, out.operand());
         watched("clip", &[self], &out, run)?;
@@ -120,38 +135,78 @@ impl NdArray {
     /// As [`clip`](Self::clip); [`ArrayErrorKind::OutputShape`](crate::ArrayErrorKind::OutputShape) or
     /// [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) when `out` does not fit.
     #[track_caller]
-    pub fn clip_into(
+    pub fn clip_into<'a, 'b>(
         &self,
-        low: impl Into<Scalar>,
-        high: impl Into<Scalar>,
+        low: impl Into<Arg<'a>>,
+        high: impl Into<Arg<'b>>,
         out: &NdArray,
     ) -> Result<()> {
-        let (low, high) = (low.into(), high.into());
-        let dtype = self
-            .dtype()
-            .promote_scalar(low.kind())
-            .promote_scalar(high.kind());
-        out.expect_output("clip_into", self.shape(), dtype)?;
+        let (low, high) = match (low.into(), high.into()) {
+            (Arg::Scalar(low), Arg::Scalar(high)) => (low, high),
+            (low, high) => return self.clip_between("clip_into", low, high, out),
+        };
+        out.expect_output("clip_into", self.shape(), self.clipped_dtype(low, high))?;
         let run = || kernels::clip(self.operand().into(), low, high, out.operand());
         watched("clip_into", &[self], out, run)
     }
 
-    /// [`clip`](Self::clip) in place.
+    /// [`clip`](Self::clip) in place; only the limits broadcast.
     ///
     /// # Errors
     /// As [`clip`](Self::clip); [`ArrayErrorKind::Cast`](crate::ArrayErrorKind::Cast) for float limits of an integer array.
     #[track_caller]
-    pub fn clipi(&self, low: impl Into<Scalar>, high: impl Into<Scalar>) -> Result<&Self> {
-        let (low, high) = (low.into(), high.into());
-        self.expect_storable(
-            "clipi",
-            self.dtype()
-                .promote_scalar(low.kind())
-                .promote_scalar(high.kind()),
-        )?;
+    pub fn clipi<'a, 'b>(
+        &self,
+        low: impl Into<Arg<'a>>,
+        high: impl Into<Arg<'b>>,
+    ) -> Result<&Self> {
+        let (low, high) = match (low.into(), high.into()) {
+            (Arg::Scalar(low), Arg::Scalar(high)) => (low, high),
+            (low, high) => {
+                self.clip_between("clipi", low, high, self)?;
+                return Ok(self);
+            }
+        };
+        self.expect_storable("clipi", self.clipped_dtype(low, high))?;
         let run = || kernels::clip(self.operand().into(), low, high, self.operand());
         watched("clipi", &[], self, run)?;
         Ok(self)
+    }
+
+    fn clipped_dtype(&self, low: Scalar, high: Scalar) -> DType {
+        let dtype = self.dtype().promote_scalar(low.kind());
+        dtype.promote_scalar(high.kind())
+    }
+
+    /// The elements not below the limits of an array, when it is certain that the other limit can be applied too.
+    #[track_caller]
+    fn above(&self, op: &'static str, low: Arg<'_>, high: Arg<'_>) -> Result<NdArray> {
+        let places = [Argument::Y, Argument::Input(2)];
+        self.expect_readable(op, Argument::X)?;
+        for (limit, place) in [low, high].into_iter().zip(places) {
+            if let Some(limit) = limit.array() {
+                limit.expect_readable(op, place)?;
+                self.broadcast_with(op, limit)?;
+            }
+        }
+        self.binary(BinaryOp::Max, low)
+    }
+
+    #[track_caller]
+    fn clip_between(
+        &self,
+        op: &'static str,
+        low: Arg<'_>,
+        high: Arg<'_>,
+        out: &NdArray,
+    ) -> Result<()> {
+        let watch = Watch::start();
+        out.expect_readable(op, Argument::Z)?;
+        let made = self.above(op, low, high)?;
+        let limits = [low, high].into_iter().filter_map(|limit| limit.array());
+        let inputs: SmallVec<[&NdArray; 3]> = [self].into_iter().chain(limits).collect();
+        let done = made.binary_into(BinaryOp::Min, op, high, out).map(|()| out);
+        watch.made(op, &inputs, done).map(drop)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Joining, stacking and repeating: new arrays made from whole others. Padding is in `pad`, rolling and growing in `arrange`.
 
+mod blocks;
+
 use lodestride_buffer::{Argument, DType};
 use lodestride_kernels as kernels;
 use lodestride_shape::{Shape, normalize_axis, normalize_new_axis};
@@ -136,12 +138,13 @@ impl NdArray {
     ///
     /// let a = NdArray::from([0i32, 1]).tile([2, 2])?;
     /// assert_eq!(a, NdArray::from([[0i32, 1, 0, 1], [0, 1, 0, 1]]));
+    /// assert_eq!(a.tile(vec![1; 3])?.shape()[..], [1, 2, 4]);
     /// # Ok::<(), lodestride_array::ArrayError>(())
     /// ```
     #[doc(alias = "repmat")]
     #[track_caller]
-    pub fn tile<const N: usize>(&self, counts: [usize; N]) -> Result<NdArray> {
-        self.tile_to("tile", &counts, Target::New)
+    pub fn tile(&self, counts: impl AsRef<[usize]>) -> Result<NdArray> {
+        self.tile_to("tile", counts.as_ref(), Target::New)
     }
 
     /// [`tile`](Self::tile) into an array of the result's shape.
@@ -149,8 +152,8 @@ impl NdArray {
     /// # Errors
     /// As [`tile`](Self::tile); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
-    pub fn tile_into<const N: usize>(&self, counts: [usize; N], out: &NdArray) -> Result<()> {
-        self.tile_to("tile_into", &counts, Target::Into(out))
+    pub fn tile_into(&self, counts: impl AsRef<[usize]>, out: &NdArray) -> Result<()> {
+        self.tile_to("tile_into", counts.as_ref(), Target::Into(out))
             .map(drop)
     }
 

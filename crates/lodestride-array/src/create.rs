@@ -2,6 +2,9 @@
 //!
 //! Memory comes from the thread's current workspace when one is open, else from the heap.
 
+mod placed;
+mod spaced;
+
 use lodestride_buffer::{
     AllocError, Argument, Buffer, DType, Element, HostType, Scalar, with_dtype,
 };
@@ -373,25 +376,8 @@ impl NdArray {
         count: usize,
     ) -> Result<Self> {
         let (first, last) = (first.into().as_f64(), last.into().as_f64());
-        let width = last - first;
-        if !width.is_finite() {
-            let step = count as f64;
-            return Err(ArrayError::new(ArrayErrorKind::Range {
-                op: "linspace",
-                start: first,
-                end: last,
-                step,
-            }));
-        }
-        let gaps = count.saturating_sub(1).max(1) as f64;
-        // The last point is the bound itself, not a rounded sum.
-        let point = |i: usize| {
-            if i + 1 == count && i > 0 {
-                last
-            } else {
-                first + width * (i as f64 / gaps)
-            }
-        };
+        spaced::width("linspace", first, last, count)?;
+        let point = spaced::between(first, last, count);
         Self::counted("linspace", dtype, count, point)
     }
 

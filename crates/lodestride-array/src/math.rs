@@ -3,6 +3,8 @@
 mod activation;
 mod derivative;
 mod exponential;
+mod floats;
+mod integers;
 mod pairs;
 mod rounding;
 mod scaled;

@@ -7,6 +7,7 @@ mod histogram;
 mod quantile;
 mod search;
 mod select;
+mod sets;
 mod unique;
 
 pub use histogram::{Bins, HistogramOptions};

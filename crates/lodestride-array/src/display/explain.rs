@@ -125,7 +125,7 @@ impl NdArray {
         });
         drop(guard);
         let values = texts(&values, self.dtype(), &PrintOptions::new());
-        let indices = self.indices(&range);
+        let indices = self.index_texts(&range);
         let places: Vec<String> = range.map(|place| place.to_string()).collect();
         let longest = |column: &[String]| column.iter().map(|cell| cell.chars().count()).max();
         let width = [&places, &values, &indices]
@@ -147,7 +147,7 @@ impl NdArray {
     }
 
     /// For each place the first index it is seen under and how often it is seen; a point for places that are not.
-    fn indices(&self, range: &std::ops::Range<usize>) -> Vec<String> {
+    fn index_texts(&self, range: &std::ops::Range<usize>) -> Vec<String> {
         let mut seen: Vec<(String, usize)> = vec![(String::new(), 0); range.len()];
         // A broadcast axis is not walked: it shows every place as often as it is long.
         let axes = || self.shape().iter().zip(self.strides().iter());

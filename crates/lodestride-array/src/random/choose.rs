@@ -8,6 +8,7 @@ use super::distributions::valid;
 use super::sampler::Law;
 use super::{Rng, float_default};
 use crate::NdArray;
+use crate::checks::Watch;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, Result, expect_within};
 
 impl Rng {
@@ -27,6 +28,29 @@ impl Rng {
     #[track_caller]
     pub fn shuffle(&mut self, array: &NdArray, axis: isize) -> Result<()> {
         self.shuffle_together(&[array], axis)
+    }
+
+    /// A copy with the positions along an axis in a random order; [`permutation`](Self::permutation) is the order alone.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Shape`] for a wrong axis.
+    ///
+    /// ```
+    /// use lodestride_array::{NdArray, Rng};
+    ///
+    /// let a = NdArray::from([[1i32, 2], [3, 4], [5, 6]]);
+    /// assert_eq!(Rng::seeded(3).permuted(&a, 0)?.sort(0)?, a);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "permutation")]
+    #[track_caller]
+    pub fn permuted(&mut self, array: &NdArray, axis: isize) -> Result<NdArray> {
+        const OP: &str = "permuted";
+        let watch = Watch::start();
+        array.expect_readable(OP, Argument::X)?;
+        let axis = normalize_axis(axis, array.rank()).in_op(OP, array)?;
+        let order = self.order_of(OP, array.shape()[axis])?;
+        watch.made(OP, &[array], array.take(&order, axis as isize))
     }
 
     /// [`shuffle`](Self::shuffle) of several arrays in step: what was at one position stays at one position.

@@ -4,9 +4,10 @@ use lodestride_kernels::ReduceOp;
 use lodestride_shape::Axes;
 
 use crate::NdArray;
+use crate::checks::Watch;
 #[expect(unused_imports, reason = "named in the documentation")]
 use crate::error::ArrayErrorKind;
-use crate::error::Result;
+use crate::error::{InMethod, Result};
 
 impl NdArray {
     /// The sample variance over the given axes: squared deviations from the mean over n - 1, as in ND4J.
@@ -127,6 +128,37 @@ impl NdArray {
     #[track_caller]
     pub fn count_nonzero_number(&self) -> Result<f64> {
         self.reduce_number(ReduceOp::CountNonZero)
+    }
+
+    /// How many elements over the given axes are zero; of a mask, how many are false.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Shape`] for a wrong axis.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::from([[0.0f32, 1.0], [0.0, 2.0]]);
+    /// assert_eq!(a.count_zero(0)?.to_vec::<i64>()?, [2, 0]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "countZero")]
+    #[track_caller]
+    pub fn count_zero(&self, axes: impl Into<Axes>) -> Result<NdArray> {
+        let watch = Watch::start();
+        let counts = self.reduce(ReduceOp::CountNonZero, &axes.into());
+        let counts = counts.renamed("count_zero")?;
+        counts.rsubi((self.len() / counts.len().max(1)) as i64)?;
+        watch.made("count_zero", &[self], Ok(counts))
+    }
+
+    /// [`count_zero`](Self::count_zero) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`count_zero`](Self::count_zero); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn count_zero_into(&self, axes: impl Into<Axes>, out: &NdArray) -> Result<()> {
+        out.store("count_zero_into", &[self], || self.count_zero(axes))
     }
 
     /// The mean of magnitudes over the given axes; NaN of nothing.

@@ -56,6 +56,7 @@ pub(crate) fn make(form: char) -> NdArray {
         'Q' => (DType::F32, &[2, 3, 4]),
         'R' => (DType::I64, &[2, 4]),
         'S' => (DType::F32, &[5]),
+        'U' => (DType::F32, &[2, 3, 8]),
         'x' => (DType::F32, &[1, 4]),
         'd' => return NdArray::eye_of(DType::F32, 3).expect("memory"),
         'e' => return NdArray::zeros_of(DType::I64, [1]).expect("memory"),
@@ -329,6 +330,8 @@ const COMPOSED: &[Row] = &[
 
 pub(crate) static TABLE: &[&[Row]] = &[
     COMPOSED,
+    super::daily::DAILY,
+    super::daily::VIEWS,
     super::picks::PICKS,
     super::picks::ELSE,
     super::products::PRODUCTS,

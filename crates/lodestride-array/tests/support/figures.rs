@@ -63,7 +63,7 @@ impl Case<'_> {
 }
 
 /// Why an array is not the expected one, if it is not: shape, and values within `relative * max(|expected|, 1)`.
-fn difference(found: &NdArray, expected: &NdArray, relative: f64) -> Option<String> {
+pub(crate) fn difference(found: &NdArray, expected: &NdArray, relative: f64) -> Option<String> {
     let (a, b) = (found.to_f64_vec().unwrap(), expected.to_f64_vec().unwrap());
     let close = |(a, b): (&f64, &f64)| {
         a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= relative * b.abs().max(1.0)

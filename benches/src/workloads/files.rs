@@ -49,6 +49,7 @@ fn of_type<T: Real>(suite: &mut Suite) -> Result<(), Failure> {
         "io.npy.read",
         "io.native.write",
         "io.native.read",
+        "io.npy.mapped",
     ];
     let keys = names.map(|name| suite.wants(name, size, T::NAME));
     if keys.iter().all(Option::is_none) {
@@ -56,13 +57,14 @@ fn of_type<T: Real>(suite: &mut Suite) -> Result<(), Failure> {
     }
     let folder = Folder::new()?;
     let array = Data::<T>::new(&[count], 1, 0.1, 1.0).ours()?;
-    let [npy_write, npy_read, native_write, native_read] = keys;
+    let [npy_write, npy_read, native_write, native_read, npy_mapped] = keys;
     let path = folder.file("array.npy");
     write(suite, npy_write, &folder, &array, &|array| {
         Ok(npy::write(&path, array)?)
     })?;
     npy::write(&path, &array)?;
     read(suite, npy_read, &path, &array, &|| Ok(npy::read(&path)?))?;
+    mapped(suite, npy_mapped, &path, &array)?;
     let path = folder.file("array.native");
     write(suite, native_write, &folder, &array, &|array| {
         Ok(native::write(&path, array)?)
@@ -121,5 +123,22 @@ fn read(
         // The bytes are not numbers; what counts is that they were read.
         |()| of_ours(array.clone()),
     )?;
+    suite.run(contest)
+}
+
+/// The sum of an array that lies in a mapped file, beside the same sum of an array in memory: what a mapped element costs.
+fn mapped(
+    suite: &mut Suite,
+    key: Option<Key>,
+    path: &Path,
+    array: &NdArray,
+) -> Result<(), Failure> {
+    let Some(key) = key else {
+        return Ok(());
+    };
+    let mapped = npy::open_mapped(path)?;
+    let mut contest = Contest::new(key, 0.0);
+    contest.ours(|| mapped.sum(..), of_ours)?;
+    contest.rival("in memory", || array.sum(..), of_ours)?;
     suite.run(contest)
 }

@@ -20,16 +20,16 @@ pub(crate) const HALF: usize = FEW / 2;
 /// Whole cache lines, so that what is stored in one piece is loaded from it without delay.
 #[derive(Debug)]
 #[repr(align(64))]
-pub(crate) struct Spilled<T>(pub(crate) T);
+pub(crate) struct Lines<T>(pub(crate) T);
 
 /// The halves of sixteen rows of lanes.
-pub(crate) type Halves<L> = Spilled<[[L; HALF]; FEW]>;
+pub(crate) type Halves<L> = Lines<[[L; HALF]; FEW]>;
 
 /// Makes the compiler put lanes into memory here. Without it the shuffles of what follows creep into the loop before, which
 /// is then compiled in odd pieces instead of whole vectors. No effect on values.
 #[inline(always)]
 pub(crate) fn spill<T>(lanes: T) -> T {
-    let mut spilled = Spilled(lanes);
+    let mut spilled = Lines(lanes);
     std::hint::black_box(&mut spilled);
     spilled.0
 }
@@ -190,7 +190,7 @@ mod tests {
     fn check<L: Element>(of: impl Fn(usize) -> L, join: fn(L, L) -> L) {
         let rows: [[L; FEW]; FEW] =
             std::array::from_fn(|r| std::array::from_fn(|l| of(r * FEW + l)));
-        let halves = Spilled(rows.map(|row| halved(&row, join)));
+        let halves = Lines(rows.map(|row| halved(&row, join)));
         let found = Level::current().run(Joined(&halves, join));
         for (row, found) in rows.into_iter().zip(found) {
             assert_eq!(found, across(row, join));

@@ -9,6 +9,7 @@ use std::ops::Range;
 use lodestride_buffer::{Argument, DType, WriteGuard};
 use lodestride_shape::Shape;
 
+use crate::across::Lines;
 use crate::door;
 use crate::error::KernelError;
 use crate::index_search::{ByMagnitude, ByValue, Order, Rank, Steps, best_in, best_of_runs};
@@ -330,11 +331,11 @@ impl Search<'_> {
     ) {
         let native = source.native().filter(|_| piece.stride == 1);
         let width = piece.size;
-        let mut keys = [O::Key::ZERO; COLUMNS];
-        let keys = &mut keys[..width];
+        let mut keys = Lines([O::Key::ZERO; COLUMNS]);
+        let keys = &mut keys.0[..width];
         let mut tile = [C::ZERO; COLUMNS];
-        let (mut offsets, mut positions) = ([0; ROWS], [0u32; COLUMNS]);
-        let positions = &mut positions[..width];
+        let (mut offsets, mut positions) = ([0; ROWS], Lines([0u32; COLUMNS]));
+        let positions = &mut positions.0[..width];
         let rows = count(&self.reduced);
         let batch = if native.is_some() { ROWS } else { 1 };
         for first in (0..rows).step_by(batch) {

@@ -2,7 +2,7 @@
 //!
 //! Short runs are worked on as columns of a tile, a vector of runs at a time.
 
-use crate::across::FEW;
+use crate::across::{FEW, Lines};
 use crate::isa::{Arch, Level, Task};
 use crate::numeric::{ComputeFloat, ComputeKind};
 use crate::reduce_fold::{COLUMNS, Reducer, Rows, Runs, lanes_of_rows};
@@ -238,8 +238,9 @@ impl<C: ComputeFloat> Task for ExpSumRows<'_, C> {
     fn run<A: Arch>(self) {
         let Self { rows, totals } = self;
         // Sums in f64: beside the one of the maximum, small terms must not be lost to a logarithm near zero.
-        let (mut largest, mut sums) = ([C::LOWEST; COLUMNS], [0.0f64; COLUMNS]);
-        let (largest, sums) = (&mut largest[..rows.width], &mut sums[..rows.width]);
+        let mut largest = Lines([C::LOWEST; COLUMNS]);
+        let mut sums = Lines([0.0f64; COLUMNS]);
+        let (largest, sums) = (&mut largest.0[..rows.width], &mut sums.0[..rows.width]);
         lanes_of_rows(rows, largest, C::larger);
         for index in 0..rows.offsets.len() {
             let (values, rest) = rows.row(index).as_chunks::<FEW>();

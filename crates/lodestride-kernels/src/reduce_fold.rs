@@ -7,7 +7,7 @@
 
 use lodestride_buffer::Element;
 
-use crate::across::{FEW, Halves, Spilled, across, across_rows, halved, spill};
+use crate::across::{FEW, Halves, Lines, across, across_rows, halved, spill};
 use crate::isa::{Arch, Task};
 use crate::numeric::{Compute, level_for};
 use crate::square::transpose;
@@ -254,7 +254,7 @@ pub(crate) fn joined_lanes<A: Arch, C: Compute, L: Element>(
     step: impl Fn(usize, L, C, usize) -> L,
     join: impl Fn(L, L) -> L + Copy,
 ) -> [L; FEW] {
-    let mut halves: Halves<L> = Spilled([[lane; FEW / 2]; FEW]);
+    let mut halves: Halves<L> = Lines([[lane; FEW / 2]; FEW]);
     for (index, half) in halves.0.iter_mut().enumerate().take(count) {
         let run = runs.run(index);
         let (chunks, rest) = run.as_chunks::<FEW>();
@@ -278,7 +278,7 @@ pub(crate) fn joined_lanes<A: Arch, C: Compute, L: Element>(
 /// The last `count` elements of a run, then `fill`: whole vectors, without a loop over the elements.
 #[inline(always)]
 pub(crate) fn last_chunk<C: Copy>(run: &[C], count: usize, fill: C) -> [C; FEW] {
-    let mut pair = Spilled([fill; 2 * FEW]);
+    let mut pair = Lines([fill; 2 * FEW]);
     match run.last_chunk::<FEW>() {
         Some(last) => pair.0[..FEW].copy_from_slice(last),
         None => pair.0[FEW - run.len()..FEW].copy_from_slice(run),
@@ -403,12 +403,17 @@ pub(crate) fn fold_rows<C: Compute, F: LaneFold<C>>(
 ) {
     // Filling lanes that are not used costs more than folding them when rows are narrow.
     if rows.width <= LANES {
-        fold_rows_in(fold, rows, &mut [fold.lane(); LANES][..rows.width], totals);
+        fold_rows_in(
+            fold,
+            rows,
+            &mut Lines([fold.lane(); LANES]).0[..rows.width],
+            totals,
+        );
     } else {
         fold_rows_in(
             fold,
             rows,
-            &mut [fold.lane(); COLUMNS][..rows.width],
+            &mut Lines([fold.lane(); COLUMNS]).0[..rows.width],
             totals,
         );
     }

@@ -4,7 +4,7 @@
 
 use std::marker::PhantomData;
 
-use crate::across::{FEW, Spilled, across, across_rows, halved, spill};
+use crate::across::{FEW, Lines, across, across_rows, halved, spill};
 use crate::isa::{Arch, Level, Task};
 use crate::numeric::{ComputeFloat, ComputeKind};
 use crate::reduce_fold::{
@@ -132,9 +132,9 @@ impl<C: ComputeFloat + Magnitude> Reducer<C> for Norm2<C> {
 
     fn rows(&self, rows: Rows<'_, C>, totals: &mut [Scaled]) {
         if rows.width <= LANES {
-            Self::rows_in(rows, &mut [0.0; LANES][..rows.width], totals);
+            Self::rows_in(rows, &mut Lines([0.0; LANES]).0[..rows.width], totals);
         } else {
-            Self::rows_in(rows, &mut [0.0; COLUMNS][..rows.width], totals);
+            Self::rows_in(rows, &mut Lines([0.0; COLUMNS]).0[..rows.width], totals);
         }
     }
 
@@ -322,8 +322,8 @@ impl<C: ComputeFloat> Task for MomentsOfShortRuns<'_, C> {
     fn run<A: Arch>(self) {
         let Self { runs, totals } = self;
         let (count, zeros) = (runs.len as f64, [C::ZERO; FEW]);
-        let mut sums = Spilled([[C::ZERO; FEW / 2]; FEW]);
-        let mut squares = Spilled([[C::ZERO; FEW / 2]; FEW]);
+        let mut sums = Lines([[C::ZERO; FEW / 2]; FEW]);
+        let mut squares = Lines([[C::ZERO; FEW / 2]; FEW]);
         for (group, totals) in totals.chunks_mut(FEW).enumerate() {
             let runs = runs.from(group * FEW);
             let add = |_: usize, sum: C, value: C, _: usize| sum.add(value);
@@ -368,8 +368,9 @@ impl<C: ComputeFloat> Task for MomentsOfRows<'_, C> {
         let width = rows.width;
         let count = rows.offsets.len() as f64;
         let shifts = rows.row(0);
-        let (mut sums, mut squares) = ([C::ZERO; COLUMNS], [C::ZERO; COLUMNS]);
-        let (sums, squares) = (&mut sums[..width], &mut squares[..width]);
+        let mut sums = Lines([C::ZERO; COLUMNS]);
+        let mut squares = Lines([C::ZERO; COLUMNS]);
+        let (sums, squares) = (&mut sums.0[..width], &mut squares.0[..width]);
         deviations_of_rows(rows, shifts, sums, squares);
         // All columns hold equally many values, so the divisions are the same for all.
         let before = totals.first().map_or(0.0, |total| total.count);

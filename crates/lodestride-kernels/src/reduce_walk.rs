@@ -11,6 +11,7 @@
 
 use std::ops::Range;
 
+use crate::across::Lines;
 use crate::numeric::Compute;
 use crate::reduce_fold::{BLOCK, COLUMNS, ROWS, Reducer, Rows, Runs};
 use crate::reduce_plan::Plan;
@@ -108,10 +109,10 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
 
     /// On this thread; `N` is room for the totals of one piece, small for small results: filling it costs time too.
     fn run_alone<const N: usize>(&self, pieces: usize, parts: usize, sink: &mut Sink<'_, V>) {
-        let mut totals = [self.reducer.empty(); N];
+        let mut totals = Lines([self.reducer.empty(); N]);
         for index in 0..pieces {
             let piece = self.piece(index);
-            let totals = &mut totals[..piece.width];
+            let totals = &mut totals.0[..piece.width];
             if index > 0 {
                 totals.fill(self.reducer.empty());
             }
@@ -466,7 +467,7 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
         let rows = self.plan.depth() / self.fold;
         let first = part * SUPERBLOCK * ROWS;
         let last = rows.min(first + SUPERBLOCK * ROWS);
-        let mut sums = [self.reducer.empty(); COLUMNS];
+        let mut sums = Lines([self.reducer.empty(); COLUMNS]);
         let mut offsets = [0; ROWS];
         for block in (first..last).step_by(ROWS) {
             let count = ROWS.min(last - block);
@@ -478,9 +479,9 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
                 offsets: &offsets[..count],
                 width: wide,
             };
-            self.reducer.rows(rows, &mut sums[..wide]);
+            self.reducer.rows(rows, &mut sums.0[..wide]);
         }
-        for group in sums[..wide].chunks(piece.width) {
+        for group in sums.0[..wide].chunks(piece.width) {
             self.merge_all(totals, group);
         }
         if last == rows {

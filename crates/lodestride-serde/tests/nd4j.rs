@@ -4,7 +4,8 @@
 
 mod support;
 
-use lodestride_serde::{DType, NdArray, Order, SerdeErrorKind, nd4j};
+use lodestride_array::{AllocationPolicy, Workspace, WorkspaceConfig, scope_out};
+use lodestride_serde::{DType, NdArray, Order, SerdeErrorKind, csv, native, nd4j, npy, txt};
 use support::{Folder, for_each_case, pattern, same, text};
 
 /// What `Nd4j.write` makes, told from its Java code: the shape block, then the elements.
@@ -221,5 +222,61 @@ fn wrong_streams_of_nd4j_are_errors() {
         } else {
             Err(error.to_string())
         }
+    });
+}
+
+/// W56 and W57: what is read inside a workspace belongs to it and costs it nothing else; scoped out it belongs to none.
+#[test]
+fn w56_w57_what_is_read_follows_the_scope() {
+    type Read = fn(&[u8]) -> lodestride_serde::Result<NdArray>;
+    let a = pattern(DType::F32, &[2, 5]);
+    let of_nd4j = nd4j_stream(
+        "MIXED_DATA_TYPES",
+        "FLOAT",
+        &[2, 5],
+        &[5, 1],
+        'c',
+        &big_endian(&a),
+        10,
+    );
+    let [mut of_native, mut of_npy, mut of_txt, mut of_csv] = [const { Vec::new() }; 4];
+    native::write_to(&mut of_native, &a).unwrap();
+    npy::write_to(&mut of_npy, &a).unwrap();
+    txt::write_to(&mut of_txt, &a).unwrap();
+    csv::Options::new()
+        .dtype(DType::F32)
+        .write_to(&mut of_csv, &a)
+        .unwrap();
+    let formats: [(&str, Vec<u8>, Read); 5] = [
+        ("nd4j", of_nd4j, |bytes| nd4j::read_from(bytes)),
+        ("native", of_native, |bytes| {
+            native::read_from(bytes)?.into_array()
+        }),
+        ("npy", of_npy, |bytes| npy::read_from(bytes)),
+        ("txt", of_txt, |bytes| txt::read_from(bytes)),
+        ("csv", of_csv, |bytes| {
+            csv::Options::new().dtype(DType::F32).read_from(bytes)
+        }),
+    ];
+    for_each_case(formats, |(name, bytes, read)| {
+        let config = WorkspaceConfig::new()
+            .initial_size(10 << 20)
+            .allocation(AllocationPolicy::Strict);
+        let workspace = Workspace::with_config(*name, config);
+        let offset = || workspace.stats().offset;
+        let read = || read(bytes).map_err(text);
+        workspace
+            .scope(|workspace| {
+                let outside = scope_out(read)?;
+                if outside.is_attached() || offset() != 0 {
+                    return Err(format!("scoped out, and {} bytes are used", offset()));
+                }
+                let inside = read()?;
+                if !inside.buffer().is_attached_to(workspace) || offset() != 64 {
+                    return Err(format!("{} bytes are used", offset()));
+                }
+                same(&inside, &outside)
+            })
+            .map_err(text)?
     });
 }

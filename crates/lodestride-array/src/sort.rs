@@ -381,7 +381,7 @@ impl NdArray {
     ///
     /// # Errors
     /// [`ArrayErrorKind::Empty`] without keys, [`ArrayErrorKind::Form`] for a key that is not a vector,
-    /// [`ArrayErrorKind::OutputShape`] for keys of unequal lengths.
+    /// [`ArrayErrorKind::Operands`] for keys of unequal lengths.
     ///
     /// ```
     /// use lodestride_array::NdArray;

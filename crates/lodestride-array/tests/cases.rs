@@ -5,6 +5,7 @@ mod support;
 
 use lodestride_array::{ArrayErrorKind, Buffer, DType, Layout, NdArray, Order, Rng, interval, s};
 use support::counted;
+use support::tables::{in_every_layout, lin, of};
 
 fn values(array: &NdArray) -> Vec<f64> {
     array.to_f64_vec().unwrap()
@@ -41,11 +42,15 @@ fn concat_of_one_array_is_a_copy_and_of_none_an_error() {
 
 #[test]
 fn slices_count_from_the_end_and_drop_their_axis() {
-    let a = counted(&[2, 3, 4]);
+    in_every_layout(slices_count_from_the_end_and_drop_their_axis_in_a_layout);
+}
+
+fn slices_count_from_the_end_and_drop_their_axis_in_a_layout() {
+    let a = lin(0, &[2, 3, 4]);
     assert_eq!(a.slice(-1, 0).unwrap(), a.slice(1, 0).unwrap());
     assert_eq!(a.slice(-1, -1).unwrap().shape()[..], [2, 3]);
     assert_eq!(a.unstack(0).unwrap().len(), a.size(0).unwrap());
-    let element = counted(&[4]).slice(2, 0).unwrap();
+    let element = lin(0, &[4]).slice(2, 0).unwrap();
     assert!(element.is_scalar() && element.item::<f32>().unwrap() == 2.0);
     a.put_slice(0, 1, &NdArray::zeros([2, 4]).unwrap()).unwrap();
     assert_eq!(a.slice(0, 1).unwrap().sum_number().unwrap(), 0.0);
@@ -56,17 +61,18 @@ fn slices_count_from_the_end_and_drop_their_axis() {
 
 #[test]
 fn ties_and_nan_decide_positions_as_in_numpy() {
+    in_every_layout(ties_and_nan_decide_positions_as_in_numpy_in_a_layout);
+}
+
+fn ties_and_nan_decide_positions_as_in_numpy_in_a_layout() {
     assert_eq!(NdArray::ones([10]).unwrap().argmax_number().unwrap(), 0);
-    assert_eq!(
-        values(&NdArray::from([3.0f32, 1.0, 1.0]).argmin(0).unwrap()),
-        [1.0]
-    );
-    let nan = NdArray::from([1.0f32, f32::NAN, 9.0, f32::NAN]);
+    assert_eq!(values(&of([3.0f32, 1.0, 1.0]).argmin(0).unwrap()), [1.0]);
+    let nan = of([1.0f32, f32::NAN, 9.0, f32::NAN]);
     assert_eq!(
         (nan.argmax_number().unwrap(), nan.argmin_number().unwrap()),
         (1, 1)
     );
-    let signed = NdArray::from([-0.24f32, -0.26, -0.07, -0.01]);
+    let signed = of([-0.24f32, -0.26, -0.07, -0.01]);
     assert_eq!(values(&signed.arg_abs_min(0).unwrap()), [3.0]);
     assert_eq!(signed.argmax(0).unwrap().dtype(), DType::I64);
     assert!(NdArray::zeros([0]).unwrap().argmax_number().is_err());
@@ -121,54 +127,41 @@ fn arrays_over_existing_buffers() {
 
 #[test]
 fn casts_are_numpys() {
-    let a = NdArray::from([-1.9f64, 0.0, 300.7]);
-    assert_eq!(a.cast(DType::I64).unwrap(), NdArray::from([-1i64, 0, 300]));
-    assert_eq!(
-        a.cast(DType::Bool).unwrap(),
-        NdArray::from([true, false, true])
-    );
-    assert_eq!(
-        NdArray::from([300i32, -1]).cast(DType::U8).unwrap(),
-        NdArray::from([44u8, 255])
-    );
+    in_every_layout(casts_are_numpys_in_a_layout);
+}
+
+fn casts_are_numpys_in_a_layout() {
+    let a = of([-1.9f64, 0.0, 300.7]);
+    assert_eq!(a.cast(DType::I64).unwrap(), of([-1i64, 0, 300]));
+    assert_eq!(a.cast(DType::Bool).unwrap(), of([true, false, true]));
+    assert_eq!(of([300i32, -1]).cast(DType::U8).unwrap(), of([44u8, 255]));
     assert!(
         a.cast(DType::F64).unwrap().shares_memory(&a),
         "the same dtype is an alias"
     );
-    let ints = NdArray::from([1i32, 2, 3]);
+    let ints = of([1i32, 2, 3]);
     ints.assign(&a).unwrap();
-    assert_eq!(ints, NdArray::from([-1i32, 0, 300]));
+    assert_eq!(ints, of([-1i32, 0, 300]));
 }
 
 #[test]
 fn integers_compute_as_in_numpy() {
+    in_every_layout(integers_compute_as_in_numpy_in_a_layout);
+}
+
+fn integers_compute_as_in_numpy_in_a_layout() {
+    assert_eq!(of([4i32]).sqrt().unwrap(), of([2.0f64]));
+    assert_eq!(of([250u8]).add(10).unwrap(), of([4u8]));
+    assert_eq!(of([7i32, -7]).floor_div(2).unwrap(), of([3i32, -4]));
+    assert_eq!(of([7i32, -7]).modulo(3).unwrap(), of([1i32, 2]));
+    assert_eq!(of([7i32, -7]).fmod(3).unwrap(), of([1i32, -1]));
     assert_eq!(
-        NdArray::from([4i32]).sqrt().unwrap(),
-        NdArray::from([2.0f64])
-    );
-    assert_eq!(
-        NdArray::from([250u8]).add(10).unwrap(),
-        NdArray::from([4u8])
-    );
-    assert_eq!(
-        NdArray::from([7i32, -7]).floor_div(2).unwrap(),
-        NdArray::from([3i32, -4])
-    );
-    assert_eq!(
-        NdArray::from([7i32, -7]).modulo(3).unwrap(),
-        NdArray::from([1i32, 2])
-    );
-    assert_eq!(
-        NdArray::from([7i32, -7]).fmod(3).unwrap(),
-        NdArray::from([1i32, -1])
-    );
-    assert_eq!(
-        NdArray::from([true, false]).mean(0).unwrap(),
+        of([true, false]).mean(0).unwrap(),
         NdArray::scalar(0.5f64).unwrap()
     );
-    assert_eq!(NdArray::from([5i32]).mean(0).unwrap().dtype(), DType::F64);
-    assert!(NdArray::from([5i32]).sqrti().is_err() && NdArray::from([1.5f32]).bit_and(1).is_err());
-    let error = NdArray::from([1u8]).add(300).unwrap_err();
+    assert_eq!(of([5i32]).mean(0).unwrap().dtype(), DType::F64);
+    assert!(of([5i32]).sqrti().is_err() && of([1.5f32]).bit_and(1).is_err());
+    let error = of([1u8]).add(300).unwrap_err();
     assert!(error.to_string().contains("300"), "{error}");
 }
 
@@ -204,15 +197,19 @@ fn random_draws() {
 
 #[test]
 fn ops_can_be_chosen_at_run_time() {
+    in_every_layout(ops_can_be_chosen_at_run_time_in_a_layout);
+}
+
+fn ops_can_be_chosen_at_run_time_in_a_layout() {
     use lodestride_array::kernels::{BinaryOp, UnaryOp};
-    let a = NdArray::from([0.5f32, -1.0]);
+    let a = of([0.5f32, -1.0]);
     assert_eq!(a.apply(UnaryOp::Abs).unwrap(), a.abs().unwrap());
     assert_eq!(a.apply_with(BinaryOp::Pow, 2).unwrap(), a.pow(2).unwrap());
     a.applyi(UnaryOp::Neg)
         .unwrap()
         .apply_withi(BinaryOp::Add, 1)
         .unwrap();
-    assert_eq!(a, NdArray::from([0.5f32, 2.0]));
+    assert_eq!(a, of([0.5f32, 2.0]));
     assert!(
         a.applyi(UnaryOp::IsNan).is_ok(),
         "a truth value fits a float"

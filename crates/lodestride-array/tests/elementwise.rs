@@ -5,6 +5,7 @@ mod support;
 
 use lodestride_array::{DType, NdArray, Order, s};
 use support::matrix::{all_shapes, in_layouts, stretched_combinations};
+use support::tables::{in_every_layout, of};
 use support::{counted, report};
 
 fn numbers(array: &NdArray) -> Vec<f32> {
@@ -307,48 +308,52 @@ fn operators_are_the_methods() {
 
 #[test]
 fn select_and_clip() {
-    let a = NdArray::from([[1.0f32, -2.0], [f32::NAN, 4.0]]);
+    in_every_layout(select_and_clip_in_a_layout);
+}
+
+fn select_and_clip_in_a_layout() {
+    let a = of([[1.0f32, -2.0], [f32::NAN, 4.0]]);
     let positive = a.greater(0).unwrap();
     assert_eq!(
         positive.select(&a, 0.0).unwrap().to_vec::<f32>().unwrap(),
         [1.0, 0.0, 0.0, 4.0]
     );
-    let columns = NdArray::from([[true], [false]]);
-    let picked = columns
-        .select(&NdArray::from([1i32, 2]), &NdArray::from([10i32, 20]))
-        .unwrap();
-    assert_eq!(picked, NdArray::from([[1i32, 2], [10, 20]]));
+    let columns = of([[true], [false]]);
+    let picked = columns.select(&of([1i32, 2]), &of([10i32, 20])).unwrap();
+    assert_eq!(picked, of([[1i32, 2], [10, 20]]));
     assert_eq!(positive.select(1, 0).unwrap().dtype(), DType::I64);
     assert_eq!(
         a.clip(-1.0, 2.0).unwrap().to_vec::<f32>().unwrap()[..2],
         [1.0, -1.0]
     );
     assert!(a.clip(-1.0, 2.0).unwrap().get_f64([1, 0]).unwrap().is_nan());
-    let b = NdArray::from([5u8, 200]);
+    let b = of([5u8, 200]);
     b.clipi(10, 100).unwrap();
     assert_eq!(b.to_vec::<u8>().unwrap(), [10, 100]);
 }
 
 #[test]
 fn row_and_column_vectors() {
-    let a = NdArray::from([[1.0f32, 2.0, 4.0], [8.0, 16.0, 32.0]]);
+    in_every_layout(row_and_column_vectors_in_a_layout);
+}
+
+fn row_and_column_vectors_in_a_layout() {
+    let a = of([[1.0f32, 2.0, 4.0], [8.0, 16.0, 32.0]]);
     assert_eq!(
-        a.rdiv_column_vector(&NdArray::from([4.0f32, 32.0]))
+        a.rdiv_column_vector(&of([4.0f32, 32.0]))
             .unwrap()
             .to_vec::<f32>()
             .unwrap(),
         [4.0, 2.0, 1.0, 4.0, 2.0, 1.0]
     );
     assert_eq!(
-        a.sub_row_vector(&NdArray::from([[1.0f32, 2.0, 3.0]]))
+        a.sub_row_vector(&of([[1.0f32, 2.0, 3.0]]))
             .unwrap()
             .row(0)
             .unwrap(),
-        NdArray::from([0.0f32, 0.0, 1.0])
+        of([0.0f32, 0.0, 1.0])
     );
-    let strided = NdArray::from([[1.0f32, 9.0], [2.0, 9.0]])
-        .column(0)
-        .unwrap();
+    let strided = of([[1.0f32, 9.0], [2.0, 9.0]]).column(0).unwrap();
     a.muli_column_vector(&strided).unwrap();
     assert_eq!(
         a.row(1).unwrap().to_vec::<f32>().unwrap(),

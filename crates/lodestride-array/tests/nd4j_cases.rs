@@ -8,7 +8,9 @@ use lodestride_array::{
     DType, Distance, GridAxes, NdArray, NdIndexIterator, Order, QuantileMethod, Result, Rng, Shape,
     Sorting, broadcast_shapes, keep, s,
 };
-use support::tables::{Case, changed, faults, lin, list, table, upto};
+use support::tables::{
+    Case, arranged, changed, faults, in_every_layout, lin, list, of, packed_lin, table, upto,
+};
 
 fn check(cases: Vec<Case>) {
     let failed = faults(cases);
@@ -21,7 +23,7 @@ fn check(cases: Vec<Case>) {
 }
 
 fn row(values: &[f32]) -> NdArray {
-    NdArray::from_vec(values.to_vec(), [values.len()]).unwrap()
+    arranged(NdArray::from_vec(values.to_vec(), [values.len()]).unwrap())
 }
 
 /// Eight numbers and their negatives: ND4J's matrix of the broadcast cases.
@@ -32,6 +34,10 @@ fn both_signs() -> NdArray {
 
 #[test]
 fn nd4js_broadcast_shapes() {
+    in_every_layout(shapes_of_broadcasts);
+}
+
+fn shapes_of_broadcasts() {
     let cases: [(&[usize], &[usize], &[usize]); 7] = [
         (&[3, 1], &[1, 4], &[3, 4]),
         (&[3, 4, 1], &[1, 1, 5], &[3, 4, 5]),
@@ -52,6 +58,10 @@ fn nd4js_broadcast_shapes() {
 
 #[test]
 fn nd4js_broadcast_arithmetic() {
+    in_every_layout(broadcast_arithmetic);
+}
+
+fn broadcast_arithmetic() {
     let (signs, eight) = (both_signs(), lin(1, &[8]));
     let squares: Vec<f64> = (1..9).map(|i| f64::from(i * i)).collect();
     let negated = |values: &[f64]| values.iter().map(|v| -v).collect::<Vec<_>>();
@@ -92,6 +102,10 @@ fn nd4js_broadcast_arithmetic() {
 /// A number for each position along one axis, added to all others: C4 and C6, against the definition, in both orders.
 #[test]
 fn nd4js_vectors_and_masks_along_dimensions() {
+    in_every_layout(vectors_and_masks_along_dimensions);
+}
+
+fn vectors_and_masks_along_dimensions() {
     for order in [Order::C, Order::F] {
         for axis in 0..3usize {
             let cube = lin(1, &[4, 3, 2]).dup_order(order).unwrap();
@@ -131,6 +145,10 @@ fn farther_from_zero(a: &NdArray, b: &NdArray) -> Result<NdArray> {
 
 #[test]
 fn nd4js_comparisons_and_vectors() {
+    in_every_layout(comparisons_and_vectors);
+}
+
+fn comparisons_and_vectors() {
     let down = row(&[5.0, 4.0, 3.0, 2.0, 1.0]);
     let (from_0, from_1) = (lin(0, &[5]), lin(1, &[5]));
     let uneven = row(&[1.0, 2.0, 3.0, 2.0, 1.0]);
@@ -180,6 +198,10 @@ fn nd4js_comparisons_and_vectors() {
 
 #[test]
 fn nd4js_index_reductions() {
+    in_every_layout(index_reductions);
+}
+
+fn index_reductions() {
     let cube = lin(1, &[4, 3, 2]);
     let small = row(&[-0.24, -0.26, -0.07, -0.01]);
     let slices = row(&[
@@ -188,8 +210,8 @@ fn nd4js_index_reductions() {
     ]);
     let slices = slices.reshape([3, 2, 3]).unwrap();
     let ten = lin(1, &[10]);
-    let pairs = NdArray::from([[1.0f32, 0.0, 2.0], [2.0, 3.0, 1.0]]);
-    let square = NdArray::from([[0.0f32, 2.0], [2.0, 1.0]]);
+    let pairs = of([[1.0f32, 0.0, 2.0], [2.0, 3.0, 1.0]]);
+    let square = of([[0.0f32, 2.0], [2.0, 1.0]]);
     let hot = |places: [usize; 3]| {
         places
             .iter()
@@ -222,7 +244,11 @@ fn nd4js_index_reductions() {
 
 #[test]
 fn nd4js_sorting() {
-    let square = NdArray::from([[2.0f32, 1.0], [3.0, 4.0]]);
+    in_every_layout(sorting);
+}
+
+fn sorting() {
+    let square = of([[2.0f32, 1.0], [3.0, 4.0]]);
     let digits = row(&[9.0, 2.0, 1.0, 7.0, 6.0, 5.0, 4.0, 3.0, 8.0, 0.0]);
     let (down, mixed) = (
         upto(0, 10).into_iter().rev().collect::<Vec<_>>(),
@@ -301,10 +327,14 @@ fn nd4js_sorting_of_rows_and_of_many() {
 
 #[test]
 fn nd4js_creation() {
+    in_every_layout(creation);
+}
+
+fn creation() {
     let square = lin(1, &[2, 2]);
     let (x, y) = (lin(1, &[4]), lin(5, &[3]));
     let grid = NdArray::meshgrid(&[&x, &y], GridAxes::Xy).unwrap();
-    let view = NdArray::from([[1.0f32, 0.0], [2.0, 0.0], [3.0, 0.0], [4.0, 0.0]])
+    let view = of([[1.0f32, 0.0], [2.0, 0.0], [3.0, 0.0], [4.0, 0.0]])
         .column(0)
         .unwrap();
     let from_view = NdArray::meshgrid(&[&view, &y], GridAxes::Xy).unwrap();
@@ -340,7 +370,11 @@ fn nd4js_creation() {
 
 #[test]
 fn nd4js_shapes() {
-    let sixty = lin(0, &[3, 4, 5]);
+    in_every_layout(shapes);
+}
+
+fn shapes() {
+    let sixty = packed_lin(0, &[3, 4, 5]);
     let turned = sixty.permute([2, 1, 0]).unwrap();
     assert_eq!(turned.strides()[..], [1, 5, 20], "O8");
     let reshaped = turned.reshape([-1, 12]).unwrap();
@@ -382,6 +416,10 @@ fn nd4js_shapes() {
 
 #[test]
 fn nd4js_reductions() {
+    in_every_layout(reductions);
+}
+
+fn reductions() {
     let ones = NdArray::ones([10, 10]).unwrap();
     let four = lin(1, &[3, 3, 2, 2]);
     let cube = lin(1, &[4, 3, 2]);
@@ -401,15 +439,15 @@ fn nd4js_reductions() {
         "O15": cube.cumsum(0) => vec![4, 3, 2], running;
         "O16 population": lin(1, &[2, 3]).var_ddof(0, 0) => vec![3], vec![2.25; 3];
         "O16 columns": lin(1, &[150, 4]).var(0) => vec![4], vec![30200.0; 4];
-        "O18 equal": NdArray::from([1.0f64 + 1e-6]).is_close(1.0, 0.0, 1e-5) => vec![1], vec![1.0];
-        "O18 NaN": NdArray::from([f64::NAN]).is_close(f64::NAN, 0.0, 1e-5) => vec![1], vec![0.0];
+        "O18 equal": of([1.0f64 + 1e-6]).is_close(1.0, 0.0, 1e-5) => vec![1], vec![1.0];
+        "O18 NaN": of([f64::NAN]).is_close(f64::NAN, 0.0, 1e-5) => vec![1], vec![0.0];
     ]);
     let number = |array: Result<NdArray>| array.unwrap().item::<f64>().unwrap();
     let near = |found: f64, expected: f64, name: &str| {
         assert!((found - expected).abs() < 1e-6, "{name}: {found}");
     };
     near(
-        number(NdArray::from([1.0f64, 2.0, 3.0]).log_sum_exp(0)),
+        number(of([1.0f64, 2.0, 3.0]).log_sum_exp(0)),
         3.407_605_9,
         "O16",
     );
@@ -428,6 +466,10 @@ fn nd4js_reductions() {
 
 #[test]
 fn nd4js_choices_and_seeds() {
+    in_every_layout(choices_and_seeds);
+}
+
+fn choices_and_seeds() {
     let mut rng = Rng::seeded(28);
     let source = lin(1, &[5]);
     let third = row(&[0.0, 0.0, 1.0, 0.0, 0.0]);

@@ -9,6 +9,7 @@ use lodestride_array::kernels::{Isa, set_threads};
 use lodestride_array::{Bool, DType, Element, NdArray, Sorting, bf16, f16, with_dtype};
 use support::matrix::{all_shapes, inputs, layout_matrix};
 use support::report;
+use support::tables::{in_every_layout, of};
 
 /// An element type as the reference orders it.
 trait Ranked: Element {
@@ -281,7 +282,12 @@ fn every_axis_of_every_layout_is_sorted() {
         ]
         .into_iter()
         .enumerate()
-        {
+        // Lines of one and two elements in the first dtype only.
+        .take(if shape.iter().any(|&size| size > 2) {
+            7
+        } else {
+            1
+        }) {
             // Every layout in the first dtype, every third in the others, each time others: the time is that of the references.
             let part = |index: usize| number == 0 || index % 3 == number % 3;
             with_dtype!(dtype, T => {
@@ -448,15 +454,19 @@ fn read_bits(array: &NdArray) -> Vec<u64> {
 
 #[test]
 fn in_place_sorting_reaches_through_views() {
-    let a = NdArray::from([[3i32, 9], [1, 8], [2, 7]]);
+    in_every_layout(in_place_sorting_reaches_through_views_in_a_layout);
+}
+
+fn in_place_sorting_reaches_through_views_in_a_layout() {
+    let a = of([[3i32, 9], [1, 8], [2, 7]]);
     a.slice(0, 1).unwrap().sorti(0).unwrap();
-    assert_eq!(a, NdArray::from([[1i32, 9], [2, 8], [3, 7]]));
+    assert_eq!(a, of([[1i32, 9], [2, 8], [3, 7]]));
     a.transpose().sorti(..).unwrap();
     assert_eq!(a.transpose().to_vec::<i32>().unwrap(), [1, 2, 3, 7, 8, 9]);
     let indices = a.sorti_with_indices(1, Sorting::descending()).unwrap();
     assert_eq!(indices.to_vec::<i64>().unwrap(), [1, 0, 1, 0, 1, 0]);
     assert_eq!(a.to_vec::<i32>().unwrap(), [7, 1, 8, 2, 9, 3]);
-    let scalar = NdArray::from(5i32);
+    let scalar = of(5i32);
     assert_eq!(scalar.sort(..).unwrap().to_vec::<i32>().unwrap(), [5]);
     assert!(scalar.sort(0).is_err());
 }

@@ -7,6 +7,7 @@ use lodestride_array::kernels::UnaryOp;
 use lodestride_array::{ArrayErrorKind, DType, Distance, NdArray, keep};
 use support::figures::{Case, cases};
 use support::matrix::inputs;
+use support::tables::{in_every_layout, of};
 use support::{counted, report};
 
 fn kind(name: &str) -> Distance {
@@ -116,8 +117,12 @@ fn results_have_the_dtype_of_a_mean() {
 
 #[test]
 fn half_precision_is_rounded_once() {
+    in_every_layout(half_precision_is_rounded_once_in_a_layout);
+}
+
+fn half_precision_is_rounded_once_in_a_layout() {
     // Squares of 300 overflow f16, the distances do not.
-    let x = NdArray::from([[300.0f32, -300.0], [1.0, 2.0]])
+    let x = of([[300.0f32, -300.0], [1.0, 2.0]])
         .cast(DType::F16)
         .unwrap();
     let zero = NdArray::zeros_of(DType::F16, [2]).unwrap();
@@ -199,10 +204,14 @@ fn distances_check_their_shapes() {
 
 #[test]
 fn distances_of_nd4js_tests() {
-    let x = NdArray::from([0.0f64, 1.0, 0.0, 0.0, 1.0, 0.0]);
-    let y = NdArray::from([1.0f64, 1.0, 0.0, 1.0, 0.0, 0.0]);
+    in_every_layout(distances_of_nd4js_tests_in_a_layout);
+}
+
+fn distances_of_nd4js_tests_in_a_layout() {
+    let x = of([0.0f64, 1.0, 0.0, 0.0, 1.0, 0.0]);
+    let y = of([1.0f64, 1.0, 0.0, 1.0, 0.0, 0.0]);
     assert_eq!(x.distance_number(Distance::Jaccard, &y).unwrap(), 0.75);
-    let z = NdArray::from([0.0f64, 1.0, 0.0, 1.0, 0.0, 0.0]);
+    let z = of([0.0f64, 1.0, 0.0, 1.0, 0.0, 0.0]);
     assert_eq!(x.distance_number(Distance::Hamming, &z).unwrap(), 2.0 / 6.0);
 }
 
@@ -255,25 +264,21 @@ fn scaling_transforms() {
 
 #[test]
 fn functions_that_limit_and_rescale() {
-    let x = NdArray::from([0.25f32, -2.0, 1.0]);
+    in_every_layout(functions_that_limit_and_rescale_in_a_layout);
+}
+
+fn functions_that_limit_and_rescale_in_a_layout() {
+    let x = of([0.25f32, -2.0, 1.0]);
     assert_eq!(
         x.times_one_minus().unwrap().to_f64_vec().unwrap(),
         [0.1875, -6.0, 0.0]
     );
     assert_eq!(
-        NdArray::from([8i32])
-            .log_base(2.0)
-            .unwrap()
-            .to_f64_vec()
-            .unwrap(),
+        of([8i32]).log_base(2.0).unwrap().to_f64_vec().unwrap(),
         [3.0]
     );
     assert_eq!(
-        NdArray::from([1000i32])
-            .log_base(10.0)
-            .unwrap()
-            .to_f64_vec()
-            .unwrap(),
+        of([1000i32]).log_base(10.0).unwrap().to_f64_vec().unwrap(),
         [3.0]
     );
     for (dtype, k) in [
@@ -282,9 +287,7 @@ fn functions_that_limit_and_rescale() {
         (DType::F16, 2.0),
         (DType::F32, -1.5),
     ] {
-        let x = NdArray::from([-1e4f64, -3.5, 0.0, 3.25, 1e4])
-            .cast(dtype)
-            .unwrap();
+        let x = of([-1e4f64, -3.5, 0.0, 3.25, 1e4]).cast(dtype).unwrap();
         let limited = x.stabilize(k).unwrap();
         let values = limited.to_f64_vec().unwrap();
         assert_eq!(
@@ -299,8 +302,12 @@ fn functions_that_limit_and_rescale() {
 
 #[test]
 fn closeness_of_every_element() {
-    let x = NdArray::from([1.0f64, f64::NAN, f64::INFINITY, f64::INFINITY, -1e-8]);
-    let y = NdArray::from([
+    in_every_layout(closeness_of_every_element_in_a_layout);
+}
+
+fn closeness_of_every_element_in_a_layout() {
+    let x = of([1.0f64, f64::NAN, f64::INFINITY, f64::INFINITY, -1e-8]);
+    let y = of([
         1.0f64 + 1e-6,
         f64::NAN,
         f64::INFINITY,
@@ -312,20 +319,18 @@ fn closeness_of_every_element() {
         close.to_vec::<bool>().unwrap(),
         [true, false, true, false, true]
     );
-    let finite = x
-        .is_close(&NdArray::from([f64::INFINITY]), 1e-5, 0.0)
-        .unwrap();
+    let finite = x.is_close(&of([f64::INFINITY]), 1e-5, 0.0).unwrap();
     assert_eq!(
         finite.to_vec::<bool>().unwrap(),
         [false, false, true, true, false]
     );
-    let far = NdArray::from([1.0f64]);
-    let infinite = NdArray::from([f64::INFINITY]);
+    let far = of([1.0f64]);
+    let infinite = of([f64::INFINITY]);
     assert!(
         !far.all_close(&infinite, 1e-5, 0.0).unwrap()
             && infinite.all_close(&infinite, 0.0, 0.0).unwrap()
     );
-    let near_zero = NdArray::from([-1.0f32, -1.0, -1e-8, 1e-8, 1.0, 1.0]);
+    let near_zero = of([-1.0f32, -1.0, -1e-8, 1e-8, 1.0, 1.0]);
     assert_eq!(
         near_zero
             .is_close(0, 0.0, 1e-5)
@@ -338,7 +343,11 @@ fn closeness_of_every_element() {
 
 #[test]
 fn nan_variants_without_an_answer() {
-    let nan = NdArray::from([[f32::NAN, f32::NAN], [1.0, 2.0]]);
+    in_every_layout(nan_variants_without_an_answer_in_a_layout);
+}
+
+fn nan_variants_without_an_answer_in_a_layout() {
+    let nan = of([[f32::NAN, f32::NAN], [1.0, 2.0]]);
     assert!(matches!(
         nan.nan_argmax(1).unwrap_err().kind(),
         ArrayErrorKind::Empty { .. }
@@ -354,14 +363,9 @@ fn nan_variants_without_an_answer() {
             .unwrap(),
         0.0
     );
-    assert_eq!(
-        NdArray::from([1i32]).replace_nan(5.0).unwrap(),
-        NdArray::from([1i32])
-    );
+    assert_eq!(of([1i32]).replace_nan(5.0).unwrap(), of([1i32]));
     assert_eq!(nan.replace_nan(-1.0).unwrap().sum_number().unwrap(), 1.0);
-    let deviation = NdArray::from([1.0f64, f64::NAN, 3.0])
-        .nan_std(.., 0)
-        .unwrap();
+    let deviation = of([1.0f64, f64::NAN, 3.0]).nan_std(.., 0).unwrap();
     assert_eq!(deviation.item::<f64>().unwrap(), 1.0);
 }
 

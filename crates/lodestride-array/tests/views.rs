@@ -9,6 +9,7 @@ use lodestride_array::{
     with_default_dtype,
 };
 use support::matrix::{all_shapes, in_layouts, inputs, layout_matrix};
+use support::tables::{in_every_layout, of};
 use support::{counted, report};
 
 fn values(array: &NdArray) -> Vec<f64> {
@@ -371,7 +372,11 @@ fn reductions_agree_with_a_plain_loop() {
 
 #[test]
 fn reductions_of_known_values() {
-    let y = NdArray::from([[0.0f32, 8.0, 4.0], [5.0, 3.0, 5.0], [2.0, 3.0, 6.0]]);
+    in_every_layout(reductions_of_known_values_in_a_layout);
+}
+
+fn reductions_of_known_values_in_a_layout() {
+    let y = of([[0.0f32, 8.0, 4.0], [5.0, 3.0, 5.0], [2.0, 3.0, 6.0]]);
     assert_eq!(values(&y.sum(0).unwrap()), [7.0, 14.0, 15.0]);
     assert_eq!(values(&y.sum(1).unwrap()), [12.0, 13.0, 11.0]);
     assert_eq!(y.sum([0, 1]).unwrap().rank(), 0);
@@ -382,7 +387,7 @@ fn reductions_of_known_values() {
         (y.argmax_number().unwrap(), y.argmin_number().unwrap()),
         (1, 0)
     );
-    let slices = NdArray::from([
+    let slices = of([
         [[1.0f32, 10.0, 2.0], [3.0, 4.0, 5.0]],
         [[-10.0, -9.0, -8.0], [-7.0, -6.0, -5.0]],
         [[4.0, 3.0, 2.0], [1.0, 0.0, -1.0]],
@@ -392,7 +397,7 @@ fn reductions_of_known_values() {
         values(&slices.transpose().argmax([0, 1]).unwrap()),
         [2.0, 5.0, 0.0]
     );
-    let signed = NdArray::from([-0.24f32, -0.26, -0.07, -0.01]);
+    let signed = of([-0.24f32, -0.26, -0.07, -0.01]);
     assert_eq!(values(&signed.arg_abs_max(..).unwrap()), [1.0]);
     let a = NdArray::linspace(1, 6, 6).unwrap().reshape([2, 3]).unwrap();
     assert_eq!(values(&a.var_ddof(0, 0).unwrap()), [2.25; 3]);
@@ -405,23 +410,13 @@ fn reductions_of_known_values() {
         (720.0, 3.5)
     );
     assert!(
-        (NdArray::from([1.0f64, 2.0, 3.0])
-            .log_sum_exp_number()
-            .unwrap()
-            - 3.407_605_964_444_38)
-            .abs()
-            < 1e-12
+        (of([1.0f64, 2.0, 3.0]).log_sum_exp_number().unwrap() - 3.407_605_964_444_38).abs() < 1e-12
     );
     assert_eq!(
-        NdArray::from([200u8, 100]).sum(0).unwrap(),
+        of([200u8, 100]).sum(0).unwrap(),
         NdArray::scalar(300u64).unwrap()
     );
-    assert!(
-        NdArray::from([1.0f32, f32::NAN])
-            .max_number()
-            .unwrap()
-            .is_nan()
-    );
+    assert!(of([1.0f32, f32::NAN]).max_number().unwrap().is_nan());
     assert!(
         a.greater(5).unwrap().any_true().unwrap() && !a.greater(5).unwrap().all_true().unwrap()
     );
@@ -457,22 +452,26 @@ fn reductions_of_known_values() {
 
 #[test]
 fn masks() {
-    let a = NdArray::from([1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
+    in_every_layout(masks_in_a_layout);
+}
+
+fn masks_in_a_layout() {
+    let a = of([1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
     let down = a.flip(0).unwrap().dup().unwrap();
     a.replace_where(&a.greater(4).unwrap(), &down).unwrap();
     assert_eq!(values(&a), [1.0, 2.0, 3.0, 4.0, 3.0, 2.0, 1.0]);
-    let nan = NdArray::from([f32::NAN, 1e-18, 5.0]);
+    let nan = of([f32::NAN, 1e-18, 5.0]);
     nan.replace_where(&nan.is_nan().unwrap(), 0).unwrap();
     assert_eq!(nan.get_f64([0]).unwrap(), 0.0);
-    let m = NdArray::from([[0.0f32, 1.0], [2.0, 0.0]]);
+    let m = of([[0.0f32, 1.0], [2.0, 0.0]]);
     assert_eq!(
         values(&m.select_where(&m.greater(0).unwrap()).unwrap()),
         [1.0, 2.0]
     );
     assert!(m.select_where(&m.greater(9).unwrap()).unwrap().is_empty());
-    m.replace_where(&NdArray::from([true, false]), 8).unwrap();
+    m.replace_where(&of([true, false]), 8).unwrap();
     assert_eq!(values(&m), [8.0, 1.0, 8.0, 0.0]);
-    let v = NdArray::from([1.0f32, 2.0, 9.0, 0.0]);
+    let v = of([1.0f32, 2.0, 9.0, 0.0]);
     let last = v.greater_equal(2).unwrap().last_index().unwrap();
     assert_eq!(
         (v.greater_equal(3).unwrap().first_index().unwrap(), last),

@@ -4,6 +4,7 @@ use lodestride_array::{Condition, DType, EPS_THRESHOLD, Element, NdArray};
 
 use crate::report;
 use crate::support::matrix::{layout_matrix, numbered, repeated};
+use crate::support::tables::{arranged, in_every_layout, of};
 
 type Test = fn(f64) -> bool;
 
@@ -409,13 +410,17 @@ fn after<'a>(
     array: &NdArray,
     change: impl FnOnce(&NdArray) -> lodestride_array::Result<&NdArray> + 'a,
 ) -> Vec<f64> {
-    let copy = array.dup().unwrap();
+    let copy = arranged(array.dup().unwrap());
     change(&copy).map(values).unwrap()
 }
 
 #[test]
 fn nd4js_boolean_reductions() {
-    let five = NdArray::from([1.0f32, 2.0, 3.0, 4.0, 5.0]);
+    in_every_layout(boolean_reductions);
+}
+
+fn boolean_reductions() {
+    let five = of([1.0f32, 2.0, 3.0, 4.0, 5.0]);
     let small = NdArray::full([5], 1e-5f32).unwrap();
     let square = NdArray::zeros([10, 10]).unwrap();
     square.slice(4, 0).unwrap().set([2], 1e-5).unwrap();
@@ -432,41 +437,49 @@ fn nd4js_boolean_reductions() {
         "B2": vec![all(&small, Condition::greater_equal(1e-5f32)), all(&small, Condition::less(1e-5f32)), all(&small, Condition::equal(1e-5f32))] => vec![1.0, 0.0, 1.0];
         "B3": vec![any(&five, Condition::greater(3)), any(&five, Condition::less(3)), any(&five, Condition::greater(6))] => vec![1.0, 1.0, 0.0];
         "B6": vec![all(&square, Condition::equal(0)), any(&square, Condition::greater(1e-6))] => vec![0.0, 1.0];
-        "B14": vec![count(&ten, Condition::less(5)), count(&NdArray::from([1.0f32, f32::NAN]), Condition::is_nan()), count(&NdArray::from([f32::NEG_INFINITY, 0.0]), Condition::is_inf())] => vec![5.0, 1.0, 1.0];
+        "B14": vec![count(&ten, Condition::less(5)), count(&of([1.0f32, f32::NAN]), Condition::is_nan()), count(&of([f32::NEG_INFINITY, 0.0]), Condition::is_inf())] => vec![5.0, 1.0, 1.0];
         "B15 and": values(&rows.matches(&Condition::equal(0)).unwrap().all(1).unwrap()) => vec![0.0, 0.0, 1.0];
         "B15 or": values(&one_left.matches(&Condition::less(0.9)).unwrap().any(1).unwrap()) => vec![0.0, 0.0, 1.0];
         "B15 none": values(&one_left.matches(&Condition::less(0)).unwrap().all(1).unwrap()) => vec![0.0, 0.0, 0.0];
-        "B20": vec![count(&NdArray::from([-1.0f64, -1.0, -1e-8, 1e-8, 1.0, 1.0]), Condition::eps_equal(0))] => vec![2.0];
-        "B25": vec![count(&NdArray::from([-2.0f32, 0.0, 2.0, 2.0]), Condition::abs_greater_equal(0)), count(&NdArray::from([-2.0f32, 0.0, 2.0, 2.0]), Condition::abs_greater(0))] => vec![4.0, 3.0];
+        "B20": vec![count(&of([-1.0f64, -1.0, -1e-8, 1e-8, 1.0, 1.0]), Condition::eps_equal(0))] => vec![2.0];
+        "B25": vec![count(&of([-2.0f32, 0.0, 2.0, 2.0]), Condition::abs_greater_equal(0)), count(&of([-2.0f32, 0.0, 2.0, 2.0]), Condition::abs_greater(0))] => vec![4.0, 3.0];
     ]);
 }
 
 #[test]
 fn nd4js_conditional_writes() {
-    let a = NdArray::from([1i32, 2, 0, 4, 5]);
-    let y = NdArray::from([2i32, 4, 3, 0, 5]);
+    in_every_layout(conditional_writes);
+}
+
+fn conditional_writes() {
+    let a = of([1i32, 2, 0, 4, 5]);
+    let y = of([2i32, 4, 3, 0, 5]);
     let ones = NdArray::ones([4, 4]).unwrap();
     ones.set([1, 2], 1e-5).unwrap();
-    let mixed = NdArray::from([1e-18f64, f64::NAN, 2.0]);
+    let mixed = of([1e-18f64, f64::NAN, 2.0]);
     let smallest = NdArray::full_of(DType::F64, [4], -1.0).unwrap();
     check(table![
         "B4": after(&smallest, |a| { a.replace_where(Condition::less(EPS_THRESHOLD), EPS_THRESHOLD) }) => vec![EPS_THRESHOLD; 4];
         "B5": after(&mixed, |a| { a.replace_where(Condition::less(1e-12), 1e-12)?.replace_where(Condition::is_nan(), 1e-16) }) => vec![1e-12, 1e-16, 2.0];
         "B7": vec![after(&ones, |a|a.replace_where(Condition::less(1e-4), 1e-12))[6], after(&ones, |a|a.replace_where(Condition::less(1e-4), 1e-12)).iter().filter(|x|**x == 1.0).count() as f64] => vec![f64::from(1e-12f32), 15.0];
-        "B8": after(&NdArray::from([1i32, 2, 3, 4, 5, 6, 7]), |a| { a.replace_where(Condition::greater(4), &NdArray::from([7i32, 6, 5, 4, 3, 2, 1])) }) => vec![1.0, 2.0, 3.0, 4.0, 3.0, 2.0, 1.0];
+        "B8": after(&of([1i32, 2, 3, 4, 5, 6, 7]), |a| { a.replace_where(Condition::greater(4), &of([7i32, 6, 5, 4, 3, 2, 1])) }) => vec![1.0, 2.0, 3.0, 4.0, 3.0, 2.0, 1.0];
         "B9": [after(&a, |a|a.replace_where(Condition::equal(0), 3)), after(&a, |a|a.replace_where(Condition::less(2), 3))].concat() => vec![1.0, 2.0, 3.0, 4.0, 5.0, 3.0, 2.0, 3.0, 4.0, 5.0];
         "B10": after(&a, |a|a.assign_if(&y, &Condition::not_equal(0))) => vec![2.0, 4.0, 3.0, 4.0, 5.0];
-        "B11": after(&a, |a| { a.replace_where(Condition::not_equal(0), &NdArray::from([2i32, 4, 3, 4, 5])) }) => vec![2.0, 4.0, 0.0, 4.0, 5.0];
-        "B12": after(&a, |a| { a.replace_where(Condition::less(2), &NdArray::from([2i32, 4, 3, 4, 5])) }) => vec![2.0, 2.0, 3.0, 4.0, 5.0];
+        "B11": after(&a, |a| { a.replace_where(Condition::not_equal(0), &of([2i32, 4, 3, 4, 5])) }) => vec![2.0, 4.0, 0.0, 4.0, 5.0];
+        "B12": after(&a, |a| { a.replace_where(Condition::less(2), &of([2i32, 4, 3, 4, 5])) }) => vec![2.0, 2.0, 3.0, 4.0, 5.0];
         "B13": after(&NdArray::ones([5]).unwrap(), |a| a.assign_if(&NdArray::linspace(-2, 2, 5)?, &Condition::equal(0))) => vec![1.0, 1.0, 0.0, 1.0, 1.0];
-        "B21": after(&NdArray::from([1e-3f64, 5e-6, 5e-6, 5e-6, 5e-6]), |a| { a.replace_where(Condition::eps_equal(0), 1) }) => vec![1e-3, 1.0, 1.0, 1.0, 1.0];
-        "B24": values(&NdArray::arange(0, 4, 1).unwrap().put_where(&NdArray::from([false, false, true, true]), 5).unwrap()) => vec![0.0, 1.0, 5.0, 5.0];
+        "B21": after(&of([1e-3f64, 5e-6, 5e-6, 5e-6, 5e-6]), |a| { a.replace_where(Condition::eps_equal(0), 1) }) => vec![1e-3, 1.0, 1.0, 1.0, 1.0];
+        "B24": values(&NdArray::arange(0, 4, 1).unwrap().put_where(&of([false, false, true, true]), 5).unwrap()) => vec![0.0, 1.0, 5.0, 5.0];
     ]);
 }
 
 #[test]
 fn nd4js_places_and_choices() {
-    let line = NdArray::from([1i32, 2, 3, 4, 5, 6, 7, 8, 9, 0]);
+    in_every_layout(places_and_choices);
+}
+
+fn places_and_choices() {
+    let line = of([1i32, 2, 3, 4, 5, 6, 7, 8, 9, 0]);
     let first = |c: Condition| {
         line.matches(&c)
             .unwrap()
@@ -481,9 +494,9 @@ fn nd4js_places_and_choices() {
             .unwrap()
             .map_or(-1.0, |i| i as f64)
     };
-    let two = NdArray::from([[1i32, 2, 3], [0, 1, 3], [7, 8, 9]]);
-    let other = NdArray::from([[1i32, 2, 3], [0, 1, 3], [7, 8, 0]]);
-    let ones = NdArray::from([[1i32, 1, 1, 0], [1, 1, 0, 0]])
+    let two = of([[1i32, 2, 3], [0, 1, 3], [7, 8, 9]]);
+    let other = of([[1i32, 2, 3], [0, 1, 3], [7, 8, 0]]);
+    let ones = of([[1i32, 1, 1, 0], [1, 1, 0, 0]])
         .matches(&Condition::equal(1))
         .unwrap();
     let four = NdArray::linspace(0, 4, 4).unwrap();

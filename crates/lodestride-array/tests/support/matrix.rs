@@ -7,8 +7,9 @@
 //!
 //! Used by blas, by_name, chance, convolution, dlpack, einsum, elementwise, fused, indexing (cases, conditions, numpy, oracle,
 //! scatter), interchange, into, layout_matrix, linalg, making, properties, short_ways, sorting, sorting_numpy, statistics,
-//! transfer, views; in statistics and convolution through the stored cases of `figures`. Not by tests of errors, guards,
-//! workspaces, allocations, and single known answers.
+//! transfer, views; in statistics and convolution through the stored cases of `figures`, and for single known answers (of
+//! cases, elementwise, indexing, nd4j_cases, sorting, statistics, views) through the turns of `tables`. Not by tests of errors,
+//! guards, workspaces and allocations.
 use lodestride_array::{DType, Index, Layout, NdArray, Order, Result, interval_step};
 
 /// The elements of `array`, in its shape, in every layout: direct, transposed, permuted, sub-arrays, tensors along

@@ -12,7 +12,7 @@ use crate::lazy::Lazy;
 use crate::reduce::{float_of, widened};
 
 /// How two vectors are compared by [`NdArray::distance`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Distance {
     /// The sum of products.
@@ -182,6 +182,19 @@ impl NdArray {
 }
 
 impl Distance {
+    /// Every way to compare.
+    pub const ALL: [Distance; 9] = [
+        Distance::Dot,
+        Distance::CosineSimilarity,
+        Distance::Cosine,
+        Distance::Euclidean,
+        Distance::SquaredEuclidean,
+        Distance::Manhattan,
+        Distance::Chebyshev,
+        Distance::Hamming,
+        Distance::Jaccard,
+    ];
+
     #[track_caller]
     fn of(self, x: &NdArray, y: &NdArray, axes: &ResolvedAxes) -> Result<NdArray> {
         let dtype = float_of(x.dtype().promote(y.dtype()));

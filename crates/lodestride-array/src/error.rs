@@ -23,6 +23,7 @@ pub use self::summary::ArraySummary;
 pub(crate) use self::summary::Dims;
 use crate::checks::NotFinite;
 use crate::einsum::SubscriptsProblem;
+use crate::named::{OpParameter, ParameterProblem};
 
 /// The result of every fallible array method.
 pub type Result<T> = std::result::Result<T, ArrayError>;
@@ -441,6 +442,15 @@ pub enum ArrayErrorKind {
         expected: usize,
         /// Operands given.
         given: usize,
+    },
+    /// A call by name with parameters that the operation does not have or needs.
+    Parameter {
+        /// The operation.
+        op: &'static str,
+        /// The parameters it has.
+        known: &'static [OpParameter],
+        /// What is wrong.
+        problem: ParameterProblem,
     },
     /// A check found NaN or infinite values in a result.
     NotFinite(NotFinite),

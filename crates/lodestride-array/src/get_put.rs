@@ -3,7 +3,7 @@
 //! Sub-arrays are views; writing into one writes the array.
 
 use lodestride_buffer::{Element, HostType, Scalar, with_dtype};
-use lodestride_shape::Index;
+use lodestride_shape::{Index, Shape};
 
 use crate::NdArray;
 use crate::arg::{Arg, IndexList};
@@ -47,6 +47,20 @@ impl NdArray {
         Ok(place as usize)
     }
 
+    #[track_caller]
+    fn read_at(&self, op: &'static str, place: usize) -> Result<Scalar> {
+        let guard = self.buffer().read().in_op(op, self)?;
+        Ok(with_dtype!(self.dtype(), T => guard.slice::<T>()[place].to_scalar()))
+    }
+
+    #[track_caller]
+    fn write_at(&self, op: &'static str, place: usize, value: Scalar) -> Result<&Self> {
+        self.expect_writable(op)?;
+        let mut guard = self.buffer().write().in_op(op, self)?;
+        with_dtype!(self.dtype(), T => guard.slice_mut::<T>()[place] = value.cast::<T>());
+        Ok(self)
+    }
+
     /// One element as a number of its own kind; negative indices count from the end.
     ///
     /// # Errors
@@ -54,8 +68,7 @@ impl NdArray {
     #[track_caller]
     pub fn get_scalar(&self, index: impl IndexList) -> Result<Scalar> {
         let place = self.place("get_scalar", index)?;
-        let guard = self.buffer().read().in_op("get_scalar", self)?;
-        Ok(with_dtype!(self.dtype(), T => guard.slice::<T>()[place].to_scalar()))
+        self.read_at("get_scalar", place)
     }
 
     /// One element converted to f64; negative indices count from the end.
@@ -108,11 +121,79 @@ impl NdArray {
     #[doc(alias = "putScalar")]
     #[track_caller]
     pub fn set(&self, index: impl IndexList, value: impl Into<Scalar>) -> Result<&Self> {
-        let (place, value) = (self.place("set", index)?, value.into());
-        self.expect_writable("set")?;
-        let mut guard = self.buffer().write().in_op("set", self)?;
-        with_dtype!(self.dtype(), T => guard.slice_mut::<T>()[place] = value.cast::<T>());
-        Ok(self)
+        let place = self.place("set", index)?;
+        self.write_at("set", place, value.into())
+    }
+
+    /// The place in the buffer of the element at a position of the raveled array.
+    #[track_caller]
+    fn flat_place(&self, op: &'static str, position: isize) -> Result<usize> {
+        let len = self.len();
+        let mut rest = if position < 0 {
+            position.wrapping_add_unsigned(len).cast_unsigned()
+        } else {
+            position.cast_unsigned()
+        };
+        // Still negative is beyond every size.
+        if rest >= len {
+            let mut array = ArraySummary::of(self);
+            array.shape = Shape::from(len);
+            return Err(ArrayError::new(ArrayErrorKind::IndexRange {
+                op,
+                axis: 0,
+                index: position,
+                array,
+            }));
+        }
+        let mut place = self.layout().offset();
+        for (&size, &stride) in self.shape().iter().zip(self.strides()).rev() {
+            place = place.wrapping_add_signed((rest % size).cast_signed() * stride);
+            rest /= size;
+        }
+        Ok(place)
+    }
+
+    /// The element at a position of the raveled array, that is in C order whatever the layout, as a number of its own kind;
+    /// negative positions count from the end.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::IndexRange`], as of a vector of all elements, when there is no such element.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::from([[1.0f32, 2.0], [3.0, 4.0]]).transpose();
+    /// assert_eq!(a.get_flat(1)?.as_f64(), 3.0);
+    /// assert_eq!(a.get_flat(-2)?.as_f64(), 2.0);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "getDouble")]
+    #[doc(alias = "flat")]
+    #[track_caller]
+    pub fn get_flat(&self, position: isize) -> Result<Scalar> {
+        let place = self.flat_place("get_flat", position)?;
+        self.read_at("get_flat", place)
+    }
+
+    /// Writes the element at a position of the raveled array, that is in C order whatever the layout, converting the number to
+    /// the array's dtype; negative positions count from the end.
+    ///
+    /// # Errors
+    /// As [`get_flat`](Self::get_flat); [`ArrayErrorKind::OverlappingTarget`] for a broadcast view.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let a = NdArray::zeros([2, 2])?;
+    /// a.transpose().set_flat(1, 5)?;
+    /// assert_eq!(a.to_vec::<f32>()?, [0.0, 0.0, 5.0, 0.0]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "putScalar")]
+    #[track_caller]
+    pub fn set_flat(&self, position: isize, value: impl Into<Scalar>) -> Result<&Self> {
+        let place = self.flat_place("set_flat", position)?;
+        self.write_at("set_flat", place, value.into())
     }
 
     /// The only element of an array of one element, whatever its rank.

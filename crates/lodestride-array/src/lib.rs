@@ -201,7 +201,7 @@ pub use crate::linalg::{
     SymmetricEigen,
 };
 pub use crate::manager::{Misplaced, OpenKinds, PlaceError, WorkspaceManager};
-pub use crate::named::{Op, OpCall, op};
+pub use crate::named::{Composed, Op, OpCall, OpParameter, ParameterProblem, op};
 pub use crate::nested::{Fixed, Nested, Rectangular};
 pub use crate::operators::Rhs;
 pub use crate::pad::{PadMode, PadWidths};

@@ -1,19 +1,31 @@
-//! Operations as values, found by name: [`op`], [`Op`], and a call that is put together step by step, [`OpCall`].
+//! Operations as values, found by name: [`op`], [`Op`]. A call of one is put together in `call`.
 //!
-//! The operations are those of the registries of the kernels; ND4J's other names for them are in [`ALIASES`].
+//! The operations are those of the registries of the kernels, the derivatives and distances, and what is composed of several
+//! steps, in `composed`; other names for them are in `aliases`.
+
+mod aliases;
+mod call;
+mod composed;
+mod parameters;
 
 use std::fmt;
+use std::sync::LazyLock;
 
-use lodestride_buffer::{DType, Scalar};
 use lodestride_kernels::{ArgOp, BinaryOp, ReduceOp, ScanOp, UnaryOp};
-use lodestride_shape::{Axes, Shape};
 
 use crate::NdArray;
-use crate::arg::Arg;
-use crate::compute::promoted;
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, Result};
+use crate::distance::Distance;
+use crate::error::{ArrayError, ArrayErrorKind, Result};
 
-/// An operation of one of the registries.
+pub use self::call::OpCall;
+pub use self::composed::Composed;
+pub(crate) use self::parameters::unary_parameters;
+pub use self::parameters::{OpParameter, ParameterProblem};
+
+use self::aliases::ALIASES;
+use self::parameters::reduce_parameters;
+
+/// An operation that has a name.
 ///
 /// ```
 /// use lodestride_array::{NdArray, Op, op};
@@ -21,7 +33,9 @@ use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, Result};
 /// let a = NdArray::from([[1.0f32, -2.0], [3.0, 4.0]]);
 /// assert_eq!(op("abs")?.on(&[&a]).run()?, a.abs()?);
 /// assert_eq!(op("imax")?.on(&[&a]).axes(1).run()?, a.argmax(1)?); // ND4J's name for argmax
-/// assert!(Op::all().count() > 100);
+/// assert_eq!(op("softmax")?.on(&[&a]).run()?, a.softmax(-1)?);
+/// assert_eq!(op("leakyRelu")?.on(&[&a]).arg(0.5).run()?, a.leaky_relu_with(0.5)?);
+/// assert!(Op::all().count() > 200);
 /// # Ok::<(), lodestride_array::ArrayError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,7 +43,8 @@ use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, Result};
 pub enum Op {
     /// Of each element.
     Unary(UnaryOp),
-    /// Of two elements.
+    /// Of two elements. With [`OpCall::axes`] the second operand spans these axes of the first one, as in ND4J's
+    /// `BroadcastAddOp(x, y, z, dims)`.
     Binary(BinaryOp),
     /// Of all elements along axes.
     Reduce(ReduceOp),
@@ -37,11 +52,19 @@ pub enum Op {
     Index(ArgOp),
     /// Of all elements up to each along an axis.
     Scan(ScanOp),
+    /// Made of several steps.
+    Composed(Composed),
+    /// The derivative of a function of each element.
+    Derivative(UnaryOp),
+    /// Of two arrays, along axes.
+    Distance(Distance),
+    /// Of every row of a matrix and every row of another; of columns along axis 0.
+    AllPairs(Distance),
 }
 
 /// The operation of that name, or of ND4J's name for it; case and underscores do not count.
 ///
-/// `max` and `min` are the reductions; of two operands they are called `maximum` and `minimum`.
+/// `max` and `min` are the reductions, and of two operands what `maximum` and `minimum` are.
 ///
 /// # Errors
 /// [`ArrayErrorKind::UnknownOp`] with the names most like it.
@@ -51,6 +74,7 @@ pub enum Op {
 ///
 /// assert_eq!(op("tanh")?, Op::Unary(UnaryOp::Tanh));
 /// assert_eq!(op("hardTanh")?.name(), "hard_tanh");
+/// assert_eq!(op("tanhDerivative")?, Op::Derivative(UnaryOp::Tanh));
 /// let error = op("tahn").unwrap_err();
 /// assert!(error.to_string().contains("tanh"), "{error}");
 /// # Ok::<(), lodestride_array::ArrayError>(())
@@ -104,10 +128,14 @@ impl Op {
             .chain(ReduceOp::ALL.map(sample).map(Op::Reduce))
             .chain(ArgOp::ALL.map(Op::Index))
             .chain(ScanOp::ALL.map(Op::Scan))
+            .chain(Composed::ALL.iter().map(|&op| Op::Composed(op)))
+            .chain(differentiable().map(Op::Derivative))
+            .chain(Distance::ALL.map(Op::Distance))
+            .chain(Distance::ALL.map(Op::AllPairs))
     }
 
     /// The name by which [`op`] finds it.
-    pub const fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Unary(op) => op.name(),
             Self::Binary(BinaryOp::Max) => "maximum",
@@ -116,26 +144,77 @@ impl Op {
             Self::Reduce(op) => op.name(),
             Self::Index(op) => op.name(),
             Self::Scan(op) => op.name(),
+            Self::Composed(op) => op.name(),
+            Self::Derivative(op) => &DERIVATIVES[op as usize],
+            Self::Distance(kind) => distance_name(kind),
+            Self::AllPairs(kind) => &ALL_PAIRS[kind as usize],
         }
     }
 
-    /// The number of operands: 2 for [`Op::Binary`], else 1.
-    pub const fn arity(self) -> usize {
+    /// The number of operands, 1 or 2.
+    pub fn arity(self) -> usize {
         match self {
-            Self::Binary(_) => 2,
+            Self::Binary(_) | Self::Distance(_) | Self::AllPairs(_) => 2,
+            Self::Composed(op) => op.entry().operands,
             _ => 1,
+        }
+    }
+
+    /// What a call may set besides operands and axes, by [`OpCall::arg`] and [`OpCall::named_arg`].
+    ///
+    /// ```
+    /// use lodestride_array::op;
+    ///
+    /// let clip = op("clipByValue")?;
+    /// assert_eq!(clip.parameters().iter().map(|p| p.name).collect::<Vec<_>>(), ["low", "high"]);
+    /// assert_eq!(op("elu")?.parameters()[0].default, Some(1.0));
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "extraArgs")]
+    pub fn parameters(self) -> &'static [OpParameter] {
+        match self {
+            Self::Unary(op) | Self::Derivative(op) => unary_parameters(op),
+            Self::Reduce(op) => reduce_parameters(op),
+            Self::Composed(op) => op.entry().parameters,
+            _ => &[],
         }
     }
 
     /// Begins a call with these operands; a second one may also be given by [`OpCall::scalar`].
     pub fn on<'a>(self, inputs: &[&'a NdArray]) -> OpCall<'a> {
-        OpCall {
-            op: self,
-            inputs: inputs.to_vec(),
-            scalar: None,
-            axes: Axes::all(),
-            output: None,
-        }
+        OpCall::new(self, inputs)
+    }
+}
+
+/// The functions that have a derivative by name: those of numbers that give numbers.
+fn differentiable() -> impl Iterator<Item = UnaryOp> {
+    let float = lodestride_buffer::DType::F64;
+    (UnaryOp::ALL.iter().copied()).filter(move |op| op.result_dtype(float) == Some(float))
+}
+
+/// The names of the derivatives, by number of the function.
+static DERIVATIVES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let name = |op: &UnaryOp| format!("{}_derivative", op.name());
+    UnaryOp::ALL.iter().map(name).collect()
+});
+
+/// The names of the distances of all pairs, by number of the distance.
+static ALL_PAIRS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let name = |kind| format!("all_{}", distance_name(kind));
+    Distance::ALL.map(name).to_vec()
+});
+
+const fn distance_name(kind: Distance) -> &'static str {
+    match kind {
+        Distance::Dot => "dot",
+        Distance::CosineSimilarity => "cosine_similarity",
+        Distance::Cosine => "cosine_distance",
+        Distance::Euclidean => "euclidean",
+        Distance::SquaredEuclidean => "squared_euclidean",
+        Distance::Manhattan => "manhattan",
+        Distance::Chebyshev => "chebyshev",
+        Distance::Hamming => "hamming",
+        Distance::Jaccard => "jaccard",
     }
 }
 
@@ -144,213 +223,6 @@ impl fmt::Display for Op {
         f.write_str(self.name())
     }
 }
-
-/// A call of an operation, put together before it runs.
-///
-/// ```
-/// use lodestride_array::{NdArray, op};
-///
-/// let a = NdArray::from([[1.0f32, 2.0], [3.0, 4.0]]);
-/// let call = op("sum")?.on(&[&a]).axes(0);
-/// assert_eq!(call.output_shape()?[..], [2]); // before anything is computed
-/// let out = NdArray::zeros(call.output_shape()?)?;
-/// call.output(&out).run()?;
-/// assert_eq!(out.to_vec::<f32>()?, [4.0, 6.0]);
-/// assert_eq!(op("rsub")?.on(&[&a]).scalar(10.0).run()?, a.rsub(10.0)?);
-/// # Ok::<(), lodestride_array::ArrayError>(())
-/// ```
-#[derive(Clone, Debug)]
-#[doc(alias = "DynamicCustomOp")]
-#[must_use = "a call does nothing until `run`"]
-pub struct OpCall<'a> {
-    op: Op,
-    inputs: Vec<&'a NdArray>,
-    scalar: Option<Scalar>,
-    axes: Axes,
-    output: Option<&'a NdArray>,
-}
-
-impl<'a> OpCall<'a> {
-    /// A plain number as second operand.
-    #[doc(alias = "addFloatingPointArguments")]
-    pub fn scalar(mut self, value: impl Into<Scalar>) -> Self {
-        self.scalar = Some(value.into());
-        self
-    }
-
-    /// The axes of a reduction, or the one axis of a running total; without this all elements are reduced.
-    #[doc(alias = "addIntegerArguments")]
-    pub fn axes(mut self, axes: impl Into<Axes>) -> Self {
-        self.axes = axes.into();
-        self
-    }
-
-    /// The array that takes the result. It may be an operand: then the operation is in place.
-    #[doc(alias = "addOutputs")]
-    pub fn output(mut self, out: &'a NdArray) -> Self {
-        self.output = Some(out);
-        self
-    }
-
-    /// The shape of the result, found without computing it.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run), for operands that do not go together.
-    #[doc(alias = "calculateOutputShape")]
-    #[track_caller]
-    pub fn output_shape(&self) -> Result<Shape> {
-        let (x, y) = self.operands()?;
-        match (self.op, y) {
-            (Op::Binary(_), Arg::Array(y)) => x.broadcast_with(self.op.name(), y),
-            (Op::Reduce(_) | Op::Index(_), _) => {
-                let axes = self.axes.resolve(x.rank()).in_op(self.op.name(), x)?;
-                Ok(axes.reduced_shape(x.shape()))
-            }
-            _ => Ok(x.shape().clone()),
-        }
-    }
-
-    /// The dtype of the result, found without computing it.
-    ///
-    /// # Errors
-    /// [`ArrayErrorKind::UnsupportedDType`] where the operation is not defined for the operands.
-    #[track_caller]
-    pub fn output_dtype(&self) -> Result<DType> {
-        let (x, y) = self.operands()?;
-        let dtype = x.dtype();
-        let (input, result) = match self.op {
-            Op::Unary(op) => (dtype, op.result_dtype(dtype)),
-            Op::Binary(op) => {
-                let dtype = promoted(dtype, &y);
-                (dtype, op.result_dtype(dtype))
-            }
-            Op::Reduce(op) => (dtype, Some(op.result_dtype(dtype))),
-            Op::Index(op) => (dtype, Some(op.result_dtype(dtype))),
-            Op::Scan(op) => (dtype, Some(op.result_dtype(dtype))),
-        };
-        result.ok_or_else(|| {
-            let (op, dtype) = (self.op.name(), input);
-            ArrayError::new(ArrayErrorKind::UnsupportedDType { op, dtype })
-        })
-    }
-
-    /// Computes the result and returns it: a new array, or another handle on [`output`](Self::output).
-    ///
-    /// # Errors
-    /// [`ArrayErrorKind::OperandCount`] for too few or too many operands, and the errors of the method of the same name.
-    #[doc(alias = "exec")]
-    #[track_caller]
-    pub fn run(&self) -> Result<NdArray> {
-        let (x, y) = self.operands()?;
-        let name = self.op.name();
-        let Some(out) = self.output else {
-            return match self.op {
-                Op::Unary(op) => x.unary(op),
-                Op::Binary(op) => x.binary(op, y),
-                Op::Reduce(op) => x.reduce(op, &self.axes),
-                Op::Index(op) => x.arg_reduce(op, &self.axes),
-                Op::Scan(op) => x.scan(op, self.axis(x)?),
-            };
-        };
-        match self.op {
-            Op::Unary(op) => x.unary_into(op, name, out)?,
-            Op::Binary(op) => x.binary_into(op, name, y, out)?,
-            Op::Reduce(op) => x.reduce_into(op, name, &self.axes, out)?,
-            // These have no kernel that writes into any array.
-            Op::Index(op) => out.store(name, &[x], || x.arg_reduce(op, &self.axes))?,
-            Op::Scan(op) => out.store(name, &[x], || x.scan(op, self.axis(x)?))?,
-        }
-        Ok(out.clone())
-    }
-
-    /// The operands, once there are as many as the operation takes.
-    #[track_caller]
-    fn operands(&self) -> Result<(&'a NdArray, Arg<'a>)> {
-        let given = self.inputs.len() + usize::from(self.scalar.is_some());
-        match (&self.inputs[..], self.scalar, self.op.arity()) {
-            // The second operand of an operation of one is never looked at.
-            (&[x], None, 1) => Ok((x, Arg::Array(x))),
-            (&[x, y], None, 2) => Ok((x, Arg::Array(y))),
-            (&[x], Some(y), 2) => Ok((x, Arg::Scalar(y))),
-            _ => Err(ArrayError::new(ArrayErrorKind::OperandCount {
-                op: self.op.name(),
-                expected: self.op.arity(),
-                given,
-            })),
-        }
-    }
-
-    /// The axis of a running total; of a vector there is only one.
-    #[track_caller]
-    fn axis(&self, x: &NdArray) -> Result<isize> {
-        let axes = self.axes.resolve(x.rank()).in_op(self.op.name(), x)?;
-        match axes.axes() {
-            &[axis] => Ok(axis.cast_signed()),
-            _ => {
-                let (op, expected) = (self.op.name(), "one axis: name it by `axes`");
-                let array = ArraySummary::of(x);
-                Err(ArrayError::new(ArrayErrorKind::Form {
-                    op,
-                    expected,
-                    array,
-                }))
-            }
-        }
-    }
-}
-
-/// Names that ND4J has for operations of another name here; what differs only in case and underscores is found without.
-const ALIASES: &[(&str, &str)] = &[
-    ("amax", "norm_max"),
-    ("amean", "mean_abs"),
-    ("amin", "min_abs"),
-    ("asum", "norm1"),
-    ("bitwise_and", "bit_and"),
-    ("bitwise_or", "bit_or"),
-    ("bitwise_xor", "bit_xor"),
-    ("ceiling", "ceil"),
-    ("equals", "eq"),
-    ("floormod", "mod"),
-    ("greater", "gt"),
-    ("greater_equal", "ge"),
-    ("gte", "ge"),
-    ("iamax", "arg_abs_max"),
-    ("iamin", "arg_abs_min"),
-    ("imax", "argmax"),
-    ("imin", "argmin"),
-    ("invert", "bit_not"),
-    ("less", "lt"),
-    ("less_equal", "le"),
-    ("lte", "le"),
-    ("max_pairwise", "maximum"),
-    ("min_pairwise", "minimum"),
-    ("multiply", "mul"),
-    ("divide", "div"),
-    ("negative", "neg"),
-    ("neq", "ne"),
-    ("not_equals", "ne"),
-    ("reduce_max", "max"),
-    ("reduce_mean", "mean"),
-    ("reduce_min", "min"),
-    ("reduce_norm1", "norm1"),
-    ("reduce_norm2", "norm2"),
-    ("reduce_norm_max", "norm_max"),
-    ("reduce_prod", "prod"),
-    ("reduce_sqnorm", "sum_squares"),
-    ("reduce_stdev", "std"),
-    ("reduce_sum", "sum"),
-    ("reduce_variance", "var"),
-    ("realdiv", "div"),
-    ("reversedivide", "rdiv"),
-    ("reversesubtract", "rsub"),
-    ("rint", "round"),
-    ("shift_bits", "shift_left"),
-    ("rshift_bits", "shift_right"),
-    ("sqnorm", "sum_squares"),
-    ("squaredsubtract", "squared_difference"),
-    ("subtract", "sub"),
-    ("tf_atan2", "atan2"),
-];
 
 /// A name without what does not count.
 fn plain(name: &str) -> String {

@@ -18,6 +18,7 @@ mod stale {
     mod factors;
     mod into;
     mod made;
+    mod named;
     pub(crate) mod picks;
     mod products;
     pub(crate) mod table;
@@ -210,7 +211,9 @@ const SWEPT: &[&str] = &[
     "math/exponential.rs",
     "math/floats.rs",
     "math/integers.rs",
+    "math/magnitude.rs",
     "math/pairs.rs",
+    "math/parametric.rs",
     "math/rounding.rs",
     "math/scaled.rs",
     "math/trigonometric.rs",

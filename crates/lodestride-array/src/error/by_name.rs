@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::ArrayErrorKind;
+use crate::named::ParameterProblem;
 
 impl ArrayErrorKind {
     /// The whole text of the kinds that only calls by name have.
@@ -27,6 +28,32 @@ impl ArrayErrorKind {
                     "{op}: takes {expected} operand(s), got {given}\n  help: "
                 )?;
                 f.write_str("`on` takes arrays, `scalar` a plain number as second operand")
+            }
+            Self::Parameter { op, known, problem } => {
+                write!(f, "{op}: ")?;
+                match problem {
+                    ParameterProblem::TooMany { given } => {
+                        write!(f, "has {} parameter(s), got {given}", known.len())
+                    }
+                    ParameterProblem::Unknown { name } => write!(f, "has no parameter `{name}`"),
+                    ParameterProblem::Missing { name } => write!(f, "needs the parameter `{name}`"),
+                    ParameterProblem::NotWhole { name, value } => {
+                        write!(f, "`{name}` must be a whole number, got {value}")
+                    }
+                }?;
+                f.write_str("\n  help: ")?;
+                for (i, parameter) in known.iter().enumerate() {
+                    let lead = if i == 0 { "its parameters are " } else { ", " };
+                    write!(f, "{lead}`{}`", parameter.name)?;
+                    if let Some(default) = parameter.default {
+                        write!(f, " ({default})")?;
+                    }
+                }
+                f.write_str(if known.is_empty() {
+                    "it has operands only, which `on` and `scalar` take"
+                } else {
+                    ": `arg` sets them in order, `named_arg` by name"
+                })
             }
             _ => Ok(()),
         }

@@ -17,7 +17,9 @@ impl fmt::Display for ArrayErrorKind {
                 write!(f, "{source}")?;
                 self.write_help(f)
             }
-            Self::UnknownOp { .. } | Self::OperandCount { .. } => self.write_by_name(f),
+            Self::UnknownOp { .. } | Self::OperandCount { .. } | Self::Parameter { .. } => {
+                self.write_by_name(f)
+            }
             Self::NotFinite(found) => write!(f, "{found}"),
             _ => {
                 self.write_reason(f)?;

@@ -10,6 +10,7 @@ use lodestride_kernels::{BinaryOp, UnaryOp};
 use crate::NdArray;
 use crate::error::{ArrayError, ArrayErrorKind, Result};
 use crate::lazy::Lazy;
+use crate::named::{ParameterProblem, unary_parameters};
 use crate::reduce::{float_of, widened};
 
 /// `alpha` and `lambda` of `selu`.
@@ -38,7 +39,34 @@ impl NdArray {
     #[doc(alias = "softsignDerivative")]
     #[track_caller]
     pub fn derivative(&self, op: UnaryOp) -> Result<NdArray> {
-        self.expect_readable("derivative", Argument::X)?;
+        self.slope("derivative", op, None)
+    }
+
+    /// [`derivative`](Self::derivative) of a function with a parameter: the `alpha` of `leaky_relu` and `elu`, the cut-off of
+    /// `relu` (left of it `relu` is constant) and of `step`, the base of `log`.
+    ///
+    /// # Errors
+    /// As [`derivative`](Self::derivative); [`ArrayErrorKind::Parameter`] for a function without one.
+    ///
+    /// ```
+    /// use lodestride_array::{NdArray, kernels::UnaryOp};
+    ///
+    /// let x = NdArray::from([-1.0f32, 2.0]);
+    /// assert_eq!(x.derivative_with(UnaryOp::LeakyRelu, 0.25)?.to_vec::<f32>()?, [0.25, 1.0]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn derivative_with(&self, op: UnaryOp, parameter: f64) -> Result<NdArray> {
+        if unary_parameters(op).is_empty() {
+            let problem = ParameterProblem::TooMany { given: 1 };
+            return Err(ArrayError::parameter(op.name(), &[], problem));
+        }
+        self.slope("derivative_with", op, Some(parameter))
+    }
+
+    #[track_caller]
+    fn slope(&self, name: &'static str, op: UnaryOp, parameter: Option<f64>) -> Result<NdArray> {
+        self.expect_readable(name, Argument::X)?;
         let dtype = float_of(self.dtype());
         if op.result_dtype(dtype).is_none() {
             let op = op.name();
@@ -50,12 +78,13 @@ impl NdArray {
         let x = Point {
             x: self.widened(),
             dtype: widened(dtype),
+            parameter,
         };
         let elementary = x.elementary(op).or_else(|| x.trigonometric(op));
         let slope = elementary.or_else(|| x.activation(op));
         // What is left is constant between jumps; NaN stays NaN.
         let slope = slope.unwrap_or_else(|| x.x() * 0.0);
-        slope.cast(dtype).eval()
+        slope.cast(dtype).eval_as(name)
     }
 }
 
@@ -63,6 +92,8 @@ impl NdArray {
 struct Point<'a> {
     x: Lazy<'a>,
     dtype: DType,
+    /// The function's parameter, where it is not the usual one.
+    parameter: Option<f64>,
 }
 
 impl<'a> Point<'a> {
@@ -99,7 +130,10 @@ impl<'a> Point<'a> {
             UnaryOp::Cbrt => (x.apply(UnaryOp::Cbrt).square() * 3.0).reciprocal(),
             UnaryOp::Exp | UnaryOp::Expm1 => x.exp(),
             UnaryOp::Exp2 => x.apply(UnaryOp::Exp2) * LN_2,
-            UnaryOp::Log => x.reciprocal(),
+            UnaryOp::Log => match self.parameter {
+                Some(base) => (x * base.ln()).reciprocal(),
+                None => x.reciprocal(),
+            },
             UnaryOp::Log2 => (x * LN_2).reciprocal(),
             UnaryOp::Log10 => (x * LN_10).reciprocal(),
             UnaryOp::Log1p => (x + 1.0).reciprocal(),
@@ -143,10 +177,16 @@ impl<'a> Point<'a> {
             UnaryOp::LogSigmoid => (-x).sigmoid(),
             UnaryOp::Softplus => x.sigmoid(),
             UnaryOp::Softsign => (x.abs() + 1.0).square().reciprocal(),
-            UnaryOp::Relu => positive(),
+            UnaryOp::Relu => self.where_(BinaryOp::Gt, self.parameter.unwrap_or(0.0)),
             UnaryOp::Relu6 => positive() * self.where_(BinaryOp::Le, 6.0),
-            UnaryOp::LeakyRelu => positive().apply_with(BinaryOp::Max, 0.01),
-            UnaryOp::Elu => below(),
+            UnaryOp::LeakyRelu => {
+                let alpha = self.parameter.unwrap_or(0.01);
+                positive() + positive().apply(UnaryOp::OneMinus) * alpha
+            }
+            UnaryOp::Elu => match self.parameter {
+                Some(alpha) => positive() + self.where_(BinaryOp::Le, 0.0) * below() * alpha,
+                None => below(),
+            },
             UnaryOp::Selu => {
                 let (alpha, lambda) = SELU;
                 let left = self.where_(BinaryOp::Le, 0.0) * below() * alpha;

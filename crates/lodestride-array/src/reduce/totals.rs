@@ -1,8 +1,9 @@
 //! Sums, products, extremes and norms over axes.
 //!
 //! Every op has three forms: `sum(axes)` returns an array, `sum_into(axes, &out)` writes one you have, `sum_number()`
-//! reduces everything to an `f64`.
+//! reduces everything to an `f64`. What can be a 64-bit integer has a fourth, `sum_scalar()`, which is exact.
 
+use lodestride_buffer::Scalar;
 use lodestride_kernels::ReduceOp;
 use lodestride_shape::Axes;
 
@@ -40,7 +41,7 @@ impl NdArray {
         self.reduce_into(ReduceOp::Sum, "sum_into", &axes.into(), out)
     }
 
-    /// The sum of all elements.
+    /// The sum of all elements; integers beyond 2^53 are rounded, but not by [`sum_scalar`](Self::sum_scalar).
     ///
     /// # Errors
     /// [`ArrayErrorKind::Kernel`] for a stale array.
@@ -48,6 +49,25 @@ impl NdArray {
     #[track_caller]
     pub fn sum_number(&self) -> Result<f64> {
         self.reduce_number(ReduceOp::Sum)
+    }
+
+    /// The sum of all elements as a number of the result's kind: integers beyond 2^53 exactly, which
+    /// [`sum_number`](Self::sum_number) rounds. Integers are summed in 64 bits.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Kernel`] for a stale array.
+    ///
+    /// ```
+    /// use lodestride_array::{NdArray, Scalar};
+    ///
+    /// let a = NdArray::from([i64::MAX - 1, 1]);
+    /// assert_eq!(a.sum_scalar()?, Scalar::Int(i64::MAX));
+    /// assert_eq!(a.sum_number()?, 9_223_372_036_854_775_808.0); // one more
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn sum_scalar(&self) -> Result<Scalar> {
+        self.reduce(ReduceOp::Sum, &Axes::all())?.get_flat(0)
     }
 
     /// The arithmetic mean over the given axes; NaN of nothing. Of integers it is f64.
@@ -96,7 +116,7 @@ impl NdArray {
         self.reduce_into(ReduceOp::Prod, "prod_into", &axes.into(), out)
     }
 
-    /// The product of all elements.
+    /// The product of all elements; integers beyond 2^53 are rounded, but not by [`prod_scalar`](Self::prod_scalar).
     ///
     /// # Errors
     /// [`ArrayErrorKind::Kernel`] for a stale array.
@@ -104,6 +124,16 @@ impl NdArray {
     #[track_caller]
     pub fn prod_number(&self) -> Result<f64> {
         self.reduce_number(ReduceOp::Prod)
+    }
+
+    /// The product of all elements as a number of the result's kind: integers beyond 2^53 exactly, which
+    /// [`prod_number`](Self::prod_number) rounds. Integers are multiplied in 64 bits.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Kernel`] for a stale array.
+    #[track_caller]
+    pub fn prod_scalar(&self) -> Result<Scalar> {
+        self.reduce(ReduceOp::Prod, &Axes::all())?.get_flat(0)
     }
 
     /// The largest element over the given axes; NaN where one is NaN.
@@ -124,7 +154,7 @@ impl NdArray {
         self.reduce_into(ReduceOp::Max, "max_into", &axes.into(), out)
     }
 
-    /// The largest element.
+    /// The largest element; integers beyond 2^53 are rounded, but not by [`max_scalar`](Self::max_scalar).
     ///
     /// # Errors
     /// [`ArrayErrorKind::Kernel`] when there is no element or for a stale array.
@@ -132,6 +162,16 @@ impl NdArray {
     #[track_caller]
     pub fn max_number(&self) -> Result<f64> {
         self.reduce_number(ReduceOp::Max)
+    }
+
+    /// The largest element as a number of the result's kind: integers beyond 2^53 exactly, which
+    /// [`max_number`](Self::max_number) rounds.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Kernel`] when there is no element or for a stale array.
+    #[track_caller]
+    pub fn max_scalar(&self) -> Result<Scalar> {
+        self.reduce(ReduceOp::Max, &Axes::all())?.get_flat(0)
     }
 
     /// The smallest element over the given axes; NaN where one is NaN.
@@ -152,7 +192,7 @@ impl NdArray {
         self.reduce_into(ReduceOp::Min, "min_into", &axes.into(), out)
     }
 
-    /// The smallest element.
+    /// The smallest element; integers beyond 2^53 are rounded, but not by [`min_scalar`](Self::min_scalar).
     ///
     /// # Errors
     /// [`ArrayErrorKind::Kernel`] when there is no element or for a stale array.
@@ -160,6 +200,16 @@ impl NdArray {
     #[track_caller]
     pub fn min_number(&self) -> Result<f64> {
         self.reduce_number(ReduceOp::Min)
+    }
+
+    /// The smallest element as a number of the result's kind: integers beyond 2^53 exactly, which
+    /// [`min_number`](Self::min_number) rounds.
+    ///
+    /// # Errors
+    /// [`ArrayErrorKind::Kernel`] when there is no element or for a stale array.
+    #[track_caller]
+    pub fn min_scalar(&self) -> Result<Scalar> {
+        self.reduce(ReduceOp::Min, &Axes::all())?.get_flat(0)
     }
 
     /// The sum of magnitudes over the given axes.

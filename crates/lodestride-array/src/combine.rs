@@ -236,6 +236,7 @@ impl NdArray {
         [split, full, merged]: [&[usize]; 3],
         target: Target<'_>,
     ) -> Result<NdArray> {
+        self.expect_readable(op, Argument::X)?;
         let stretched = self.reshape(split)?.broadcast_to(full)?;
         target.fill(op, self.dtype(), merged.into(), &[self], |out| {
             // Cutting axes in two is a view of any layout.

@@ -223,6 +223,49 @@ fn counts_have_their_distribution() {
 }
 
 #[test]
+fn integers_coins_and_orders_are_as_likely_as_they_should_be() {
+    let mut faults = Vec::new();
+    let mut check = |name: String, drawn: Vec<i64>, probabilities: &[f64]| {
+        let (statistic, limit) = chi_square(&drawn, probabilities);
+        if statistic > limit {
+            faults.push(format!("{name}: {statistic} > {limit}"));
+        }
+    };
+    for (seed, (low, high)) in [(0i64, 6i64), (-3, 4), (0, 100), (1 << 40, (1 << 40) + 3)]
+        .into_iter()
+        .enumerate()
+    {
+        let mut rng = Rng::seeded(seed as u64);
+        let drawn = rng.integers([DRAWS], low, high).unwrap();
+        let drawn: Vec<i64> = drawn.to_vec().unwrap();
+        let from_0 = drawn.into_iter().map(|value| value - low).collect();
+        let count = (high - low) as usize;
+        check(
+            format!("integers from {low} to {high}"),
+            from_0,
+            &vec![1.0 / count as f64; count],
+        );
+    }
+    for (seed, p) in [0.02, 0.5, 0.9].into_iter().enumerate() {
+        let drawn = Rng::seeded(seed as u64).bernoulli([DRAWS], p).unwrap();
+        let drawn = drawn.cast(DType::I64).unwrap().to_vec().unwrap();
+        check(format!("bernoulli {p}"), drawn, &[1.0 - p, p]);
+    }
+    // Orders of three by the places of 0 and 1.
+    let mut rng = Rng::seeded(6);
+    let orders = (0..6000).map(|_| match rng.permutation(3)[..] {
+        [0, 1, 2] => 0,
+        [0, 2, 1] => 1,
+        [1, 0, 2] => 2,
+        [1, 2, 0] => 3,
+        [2, 0, 1] => 4,
+        _ => 5,
+    });
+    check("orders of three".into(), orders.collect(), &[1.0 / 6.0; 6]);
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
 fn draws_do_not_depend_on_threads() {
     let drawn = || {
         let mut rng = Rng::seeded(9);

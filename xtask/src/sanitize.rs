@@ -115,6 +115,8 @@ fn run_one(checker: &Checker, target: &str) -> Outcome {
             .env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1")
             .env("TSAN_OPTIONS", "allocator_may_return_null=1")
             .env("PROPTEST_CASES", "16")
+            // Naive models and loops of the tests are instrumented too: unoptimised they take five times as long.
+            .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1")
     };
     let folder = format!("target/sanitize-{}", checker.name);
     call = call.args(["--quiet", "--target-dir", &folder]);

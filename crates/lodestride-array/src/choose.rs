@@ -116,10 +116,8 @@ impl NdArray {
             (Arg::Scalar(low), Arg::Scalar(high)) => (low, high),
             (low, high) => {
                 let watch = Watch::start();
-                let limits = [low, high].into_iter().filter_map(|limit| limit.array());
-                let inputs: SmallVec<[&NdArray; 3]> = [self].into_iter().chain(limits).collect();
                 let made = self.above("clip", low, high)?.binary(BinaryOp::Min, high);
-                return watch.made("clip", &inputs, made);
+                return watch.made("clip", &self.and_limits(low, high), made);
             }
         };
         let dtype = self.clipped_dtype(low, high);
@@ -203,10 +201,14 @@ impl NdArray {
         let watch = Watch::start();
         out.expect_readable(op, Argument::Z)?;
         let made = self.above(op, low, high)?;
-        let limits = [low, high].into_iter().filter_map(|limit| limit.array());
-        let inputs: SmallVec<[&NdArray; 3]> = [self].into_iter().chain(limits).collect();
         let done = made.binary_into(BinaryOp::Min, op, high, out).map(|()| out);
-        watch.made(op, &inputs, done).map(drop)
+        watch.made(op, &self.and_limits(low, high), done).map(drop)
+    }
+
+    /// The arrays that are read.
+    fn and_limits<'s>(&'s self, low: Arg<'s>, high: Arg<'s>) -> SmallVec<[&'s NdArray; 3]> {
+        let limits = [low, high].into_iter().filter_map(|limit| limit.array());
+        [self].into_iter().chain(limits).collect()
     }
 }
 

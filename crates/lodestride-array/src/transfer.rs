@@ -127,6 +127,7 @@ impl NdArray {
     /// # Errors
     /// [`ArrayErrorKind::Access`](crate::ArrayErrorKind::Access) when the array is stale already,
     /// [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
+    ///
     /// ```
     /// use lodestride_array::{NdArray, Workspace};
     ///

@@ -5,7 +5,7 @@ mod support;
 
 use std::cmp::Ordering;
 
-use lodestride_array::kernels::{Isa, set_threads};
+use lodestride_array::kernels::{Isa, set_threads, threads};
 use lodestride_array::{Bool, DType, Element, NdArray, Sorting, bf16, f16, with_dtype};
 use support::matrix::{all_shapes, inputs, layout_matrix};
 use support::report;
@@ -434,10 +434,16 @@ fn results_do_not_depend_on_threads_or_instruction_set() {
     let before = Isa::detect();
     let expected = run();
     for isa in Isa::available() {
-        for threads in [1, 2, 4] {
+        let mut ran = Vec::new();
+        for wanted in [1, 2, 4] {
             assert!(isa.select());
-            set_threads(threads);
-            assert!(run() == expected, "{isa} at {threads} threads");
+            set_threads(wanted);
+            // Without the pool, or in a smaller one, several are the same.
+            let threads = threads();
+            if !ran.contains(&threads) {
+                assert!(run() == expected, "{isa} at {threads} threads");
+                ran.push(threads);
+            }
         }
     }
     set_threads(0);

@@ -1,6 +1,6 @@
 //! What floats have and integers lack: signs of zero, NaN and infinity, digits behind the point, angles.
 
-use lodestride_buffer::{Argument, Bool, DType};
+use lodestride_buffer::{Argument, Bool, DType, bf16, f16};
 use lodestride_kernels::BinaryOp;
 
 use crate::NdArray;
@@ -11,6 +11,11 @@ use crate::compute::{promoted, result_dtype};
 use crate::error::ArrayErrorKind;
 use crate::error::Result;
 use crate::reduce::{float_of, widened};
+
+/// Radians in a degree.
+const RADIANS: f64 = std::f64::consts::PI / 180.0;
+/// Degrees in a radian.
+const DEGREES: f64 = 180.0 / std::f64::consts::PI;
 
 impl NdArray {
     /// Every element rounded to so many digits behind the point, halves to even; negative numbers count digits before it.
@@ -74,8 +79,7 @@ impl NdArray {
     #[track_caller]
     pub fn to_radians(&self) -> Result<NdArray> {
         self.expect_readable("to_radians", Argument::X)?;
-        self.times(std::f64::consts::PI / 180.0)
-            .eval_as("to_radians")
+        self.times(RADIANS).eval_as("to_radians")
     }
 
     /// [`to_radians`](Self::to_radians) in place.
@@ -86,8 +90,7 @@ impl NdArray {
     pub fn to_radiansi(&self) -> Result<&Self> {
         self.expect_readable("to_radiansi", Argument::Z)?;
         self.expect_storable("to_radiansi", float_of(self.dtype()))?;
-        self.times(std::f64::consts::PI / 180.0)
-            .eval_into_as("to_radiansi", self)?;
+        self.times(RADIANS).eval_into_as("to_radiansi", self)?;
         Ok(self)
     }
 
@@ -99,8 +102,7 @@ impl NdArray {
     pub fn to_radians_into(&self, out: &NdArray) -> Result<()> {
         self.expect_readable("to_radians_into", Argument::X)?;
         out.expect_readable("to_radians_into", Argument::Z)?;
-        self.times(std::f64::consts::PI / 180.0)
-            .eval_into_as("to_radians_into", out)
+        self.times(RADIANS).eval_into_as("to_radians_into", out)
     }
 
     /// Angles in radians as degrees.
@@ -118,8 +120,7 @@ impl NdArray {
     #[track_caller]
     pub fn to_degrees(&self) -> Result<NdArray> {
         self.expect_readable("to_degrees", Argument::X)?;
-        self.times(180.0 / std::f64::consts::PI)
-            .eval_as("to_degrees")
+        self.times(DEGREES).eval_as("to_degrees")
     }
 
     /// [`to_degrees`](Self::to_degrees) in place.
@@ -130,8 +131,7 @@ impl NdArray {
     pub fn to_degreesi(&self) -> Result<&Self> {
         self.expect_readable("to_degreesi", Argument::Z)?;
         self.expect_storable("to_degreesi", float_of(self.dtype()))?;
-        self.times(180.0 / std::f64::consts::PI)
-            .eval_into_as("to_degreesi", self)?;
+        self.times(DEGREES).eval_into_as("to_degreesi", self)?;
         Ok(self)
     }
 
@@ -143,8 +143,7 @@ impl NdArray {
     pub fn to_degrees_into(&self, out: &NdArray) -> Result<()> {
         self.expect_readable("to_degrees_into", Argument::X)?;
         out.expect_readable("to_degrees_into", Argument::Z)?;
-        self.times(180.0 / std::f64::consts::PI)
-            .eval_into_as("to_degrees_into", out)
+        self.times(DEGREES).eval_into_as("to_degrees_into", out)
     }
 
     /// A mask that is true where the sign is minus: also that of -0.0 and of NaN.
@@ -274,8 +273,8 @@ impl NdArray {
         let (op, watch) = ("replace_not_finite", Watch::start());
         self.expect_readable(op, Argument::X)?;
         let largest = match self.dtype() {
-            DType::F16 => 65504.0,
-            DType::BF16 => f64::from_bits(0x47ef_e000_0000_0000),
+            DType::F16 => f64::from(f16::MAX),
+            DType::BF16 => f64::from(bf16::MAX),
             DType::F32 => f64::from(f32::MAX),
             DType::F64 => f64::MAX,
             _ => return watch.made(op, &[self], self.dup()),
@@ -289,18 +288,14 @@ impl NdArray {
             DType::F64 => wide.map(|x: f64| match x {
                 x if x.is_finite() => x,
                 x if x.is_nan() => nan,
-                x => {
-                    if x > 0.0 {
-                        up
-                    } else {
-                        down
-                    }
-                }
+                x if x > 0.0 => up,
+                _ => down,
             }),
             _ => wide.map(|x: f32| match x {
                 x if x.is_finite() => x,
                 x if x.is_nan() => nan as f32,
-                x => (if x > 0.0 { up } else { down }) as f32,
+                x if x > 0.0 => up as f32,
+                _ => down as f32,
             }),
         };
         watch.made(op, &[self], made?.cast(self.dtype()))

@@ -194,7 +194,7 @@ impl<'a> OpCall<'a> {
         let Some(out) = self.output else {
             return self.make(op, &given);
         };
-        let axes = self.axes.clone().unwrap_or_else(Axes::all);
+        let axes = given.axes();
         match op {
             Op::Unary(op) if given.arguments.first().is_none() => x.unary_into(op, name, out)?,
             Op::Binary(op) => x.binary_into(op, name, given.y, out)?,
@@ -212,7 +212,7 @@ impl<'a> OpCall<'a> {
     #[track_caller]
     fn make(&self, op: Op, given: &Given<'_>) -> Result<NdArray> {
         let (x, name) = (given.x, given.op);
-        let axes = self.axes.clone().unwrap_or_else(Axes::all);
+        let axes = given.axes();
         match op {
             Op::Unary(op) => match given.arguments.first() {
                 Some(value) => unary_with(x, op, value).renamed(name).located(),

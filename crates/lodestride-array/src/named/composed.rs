@@ -24,7 +24,7 @@ pub(super) struct Given<'g> {
 
 impl Given<'_> {
     /// The axes, or all.
-    fn axes(&self) -> Axes {
+    pub(super) fn axes(&self) -> Axes {
         self.axes.cloned().unwrap_or_else(Axes::all)
     }
 

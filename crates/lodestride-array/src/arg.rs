@@ -1,10 +1,15 @@
-//! What an op takes on its right side, [`Arg`], and what names an element, [`IndexList`].
+//! What an op takes on its right side, [`Arg`], what names an element, [`IndexList`], and positions for a whole op, [`Indices`].
+
+use std::borrow::Cow;
 
 use half::{bf16, f16};
 use lodestride_buffer::Scalar;
+use lodestride_shape::Shape;
 use smallvec::SmallVec;
 
 use crate::NdArray;
+use crate::error::Result;
+use crate::fancy::picked::position_array;
 
 /// The right operand of an op: an array or a plain number.
 ///
@@ -147,3 +152,58 @@ macro_rules! shape_lists {
 }
 
 shape_lists!(lodestride_shape::Shape, lodestride_shape::Position);
+
+/// Positions for an op on many of them: an integer array of any rank, or a list, which counts as a vector.
+///
+/// Methods take `impl Into<Indices>`, so `a.take(&indices, 0)`, `a.take([2, 0, -1], 0)` and `a.take(&permutation, 0)` with a
+/// `Vec<usize>` all work.
+///
+/// ```
+/// use lodestride_array::NdArray;
+///
+/// let a = NdArray::from([[1i32, 2], [3, 4], [5, 6]]);
+/// let rows: Vec<usize> = vec![2, 0];
+/// assert_eq!(a.take(&rows, 0)?, NdArray::from([[5i32, 6], [1, 2]]));
+/// assert_eq!(a.take([-1], 1)?, a.take(&NdArray::from([1i64]), 1)?);
+/// # Ok::<(), lodestride_array::ArrayError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub enum Indices<'a> {
+    /// An array of integers; its shape is part of the result's.
+    Array(&'a NdArray),
+    /// A list.
+    List(SmallVec<[isize; 6]>),
+}
+
+impl<'a> From<&'a NdArray> for Indices<'a> {
+    fn from(array: &'a NdArray) -> Self {
+        Self::Array(array)
+    }
+}
+
+impl<'a> From<&&'a NdArray> for Indices<'a> {
+    fn from(array: &&'a NdArray) -> Self {
+        Self::Array(array)
+    }
+}
+
+impl<L: IndexList> From<L> for Indices<'_> {
+    fn from(list: L) -> Self {
+        Self::List(list.indices())
+    }
+}
+
+impl<'a> Indices<'a> {
+    /// The positions as an array; one of a list is outside all workspaces.
+    #[track_caller]
+    pub(crate) fn array(self, op: &'static str) -> Result<Cow<'a, NdArray>> {
+        match self {
+            Self::Array(array) => Ok(Cow::Borrowed(array)),
+            Self::List(list) => {
+                let positions: Vec<i64> = list.into_iter().map(|index| index as i64).collect();
+                let shape = Shape::from(positions.len());
+                Ok(Cow::Owned(position_array(op, &positions, shape)?))
+            }
+        }
+    }
+}

@@ -5,12 +5,14 @@
 //! weights.
 
 mod into;
+mod vectors;
 
 use lodestride_buffer::{Argument, DType, Scalar};
 use lodestride_kernels as kernels;
 use lodestride_shape::{Index, Order, interval_step};
 use smallvec::SmallVec;
 
+pub use self::vectors::ConvolveMode;
 use crate::NdArray;
 use crate::checks::Watch;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, OrFail, Result};

@@ -6,7 +6,7 @@ use lodestride_shape::{Order, Shape, normalize_axis};
 use crate::NdArray;
 use crate::arg::{Arg, IndexList};
 use crate::checks::Watch;
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, Result};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, Result};
 
 impl NdArray {
     /// The array with values in front of the given positions of an axis, which count before anything is put in; negative ones
@@ -120,14 +120,7 @@ impl NdArray {
         let size = self.shape()[axis];
         let mut places = Vec::with_capacity(positions.len());
         for (which, &index) in positions.iter().enumerate() {
-            let place = match index {
-                index if index < 0 => size.checked_sub(index.unsigned_abs()),
-                index => Some(index as usize).filter(|&place| place <= size),
-            };
-            match place {
-                Some(place) => places.push((place, which)),
-                None => return Err(self.beyond(op, axis, index)),
-            }
+            places.push((self.place_along(op, axis, index, size + 1)?, which));
         }
         places.sort_unstable();
         let mut shape = self.shape().to_vec();
@@ -149,7 +142,7 @@ impl NdArray {
         }
         from.extend(next..size as i64);
         let both = NdArray::concat(&[self, &added], axis as isize)?;
-        both.take_list(op, &from, axis)
+        both.take(&from, axis as isize).renamed(op)
     }
 
     #[track_caller]
@@ -157,34 +150,35 @@ impl NdArray {
         let size = self.shape()[axis];
         let mut stays = vec![true; size];
         for &index in positions {
-            let place = match index {
-                index if index < 0 => size.checked_sub(index.unsigned_abs()),
-                index => Some(index as usize),
-            };
-            match place.and_then(|place| stays.get_mut(place)) {
-                Some(stays) => *stays = false,
-                None => return Err(self.beyond(op, axis, index)),
-            }
+            stays[self.place_along(op, axis, index, size)?] = false;
         }
         let from: Vec<i64> = (0..size as i64).filter(|&at| stays[at as usize]).collect();
-        self.take_list(op, &from, axis)
+        self.take(&from, axis as isize).renamed(op)
     }
 
+    /// A position of an axis from the front, below `end`; negative ones count from the last.
     #[track_caller]
-    fn take_list(&self, op: &'static str, from: &[i64], axis: usize) -> Result<NdArray> {
-        let from = NdArray::from_elements(op, from, Shape::from(from.len()))?;
-        self.take(&from, axis as isize)
-    }
-
-    #[cold]
-    #[track_caller]
-    fn beyond(&self, op: &'static str, axis: usize, index: isize) -> ArrayError {
-        ArrayError::new(ArrayErrorKind::IndexRange {
+    fn place_along(
+        &self,
+        op: &'static str,
+        axis: usize,
+        index: isize,
+        end: usize,
+    ) -> Result<usize> {
+        let place = match index {
+            index if index < 0 => self.shape()[axis].checked_sub(index.unsigned_abs()),
+            index => Some(index as usize),
+        };
+        if let Some(place) = place.filter(|&place| place < end) {
+            return Ok(place);
+        }
+        let array = ArraySummary::of(self);
+        Err(ArrayError::new(ArrayErrorKind::IndexRange {
             op,
             axis,
             index,
-            array: ArraySummary::of(self),
-        })
+            array,
+        }))
     }
 }
 

@@ -236,6 +236,17 @@ pub enum ArrayErrorKind {
         /// The array.
         array: ArraySummary,
     },
+    /// Points that must not fall, of which one is NaN or lower than the one before it.
+    NotAscending {
+        /// The method.
+        op: &'static str,
+        /// Position of the point.
+        index: usize,
+        /// The point.
+        value: f64,
+        /// The one before it (itself for the first).
+        previous: f64,
+    },
     /// Nested sequences of unequal lengths.
     Ragged {
         /// The axis on which the lengths differ.

@@ -6,7 +6,7 @@ use lodestride_shape::{Shape, normalize_axis};
 use smallvec::SmallVec;
 
 use crate::NdArray;
-use crate::arg::IndexList;
+use crate::arg::{IndexList, Indices};
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, OrFail, Result};
 use crate::fancy::picked::Picked;
 use crate::target::Target;
@@ -14,7 +14,7 @@ use crate::target::Target;
 impl NdArray {
     /// A copy of the given positions along an axis, in the given order; negative ones count from the end.
     ///
-    /// The indices are an integer array; its shape takes the place of the axis.
+    /// The indices are an integer array, whose shape takes the place of the axis, or a list.
     ///
     /// # Errors
     /// [`ArrayErrorKind::Shape`] for a wrong axis, [`ArrayErrorKind::PositionRange`] for a position out of range,
@@ -26,13 +26,14 @@ impl NdArray {
     /// let a = NdArray::from([[1.0f32, 2.0], [3.0, 4.0], [5.0, 6.0]]);
     /// let rows = a.take(&NdArray::from([2i64, 0, 2]), 0)?;
     /// assert_eq!(rows, NdArray::from([[5.0f32, 6.0], [1.0, 2.0], [5.0, 6.0]]));
+    /// assert_eq!(a.take([-1], 1)?, NdArray::from([[2.0f32], [4.0], [6.0]]));
     /// # Ok::<(), lodestride_array::ArrayError>(())
     /// ```
     #[doc(alias = "gather")]
     #[doc(alias = "pullRows")]
     #[track_caller]
-    pub fn take(&self, indices: &NdArray, axis: isize) -> Result<NdArray> {
-        self.take_to("take", indices, axis, Target::New)
+    pub fn take<'i>(&self, indices: impl Into<Indices<'i>>, axis: isize) -> Result<NdArray> {
+        self.take_to("take", indices.into(), axis, Target::New)
     }
 
     /// [`take`](Self::take) into an array of the result's shape.
@@ -40,8 +41,13 @@ impl NdArray {
     /// # Errors
     /// As [`take`](Self::take); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
-    pub fn take_into(&self, indices: &NdArray, axis: isize, out: &NdArray) -> Result<()> {
-        self.take_to("take_into", indices, axis, Target::Into(out))
+    pub fn take_into<'i>(
+        &self,
+        indices: impl Into<Indices<'i>>,
+        axis: isize,
+        out: &NdArray,
+    ) -> Result<()> {
+        self.take_to("take_into", indices.into(), axis, Target::Into(out))
             .map(drop)
     }
 
@@ -49,10 +55,11 @@ impl NdArray {
     fn take_to(
         &self,
         op: &'static str,
-        indices: &NdArray,
+        indices: Indices<'_>,
         axis: isize,
         target: Target<'_>,
     ) -> Result<NdArray> {
+        let indices = &*indices.array(op)?;
         indices.expect_positions(op)?;
         let axis = normalize_axis(axis, self.rank()).in_op(op, self)?;
         let mut shape: SmallVec<[usize; 6]> = SmallVec::from_slice(&self.shape()[..axis]);
@@ -88,9 +95,10 @@ impl NdArray {
     /// ```
     #[doc(alias = "gatherNd")]
     #[track_caller]
-    pub fn gather_nd(&self, indices: &NdArray) -> Result<NdArray> {
+    pub fn gather_nd<'i>(&self, indices: impl Into<Indices<'i>>) -> Result<NdArray> {
         let op = "gather_nd";
-        self.gathered(op, &Picked::coordinates(op, self, indices)?, Target::New)
+        let indices = indices.into().array(op)?;
+        self.gathered(op, &Picked::coordinates(op, self, &indices)?, Target::New)
     }
 
     /// [`gather_nd`](Self::gather_nd) into an array of the result's shape.
@@ -99,9 +107,10 @@ impl NdArray {
     /// As [`gather_nd`](Self::gather_nd); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not
     /// fit.
     #[track_caller]
-    pub fn gather_nd_into(&self, indices: &NdArray, out: &NdArray) -> Result<()> {
+    pub fn gather_nd_into<'i>(&self, indices: impl Into<Indices<'i>>, out: &NdArray) -> Result<()> {
         let op = "gather_nd_into";
-        let picked = Picked::coordinates(op, self, indices)?;
+        let indices = indices.into().array(op)?;
+        let picked = Picked::coordinates(op, self, &indices)?;
         self.gathered(op, &picked, Target::Into(out)).map(drop)
     }
 
@@ -122,10 +131,15 @@ impl NdArray {
     /// ```
     #[doc(alias = "gather_elements")]
     #[track_caller]
-    pub fn take_along_axis(&self, indices: &NdArray, axis: isize) -> Result<NdArray> {
+    pub fn take_along_axis<'i>(
+        &self,
+        indices: impl Into<Indices<'i>>,
+        axis: isize,
+    ) -> Result<NdArray> {
         let op = "take_along_axis";
+        let indices = indices.into().array(op)?;
         let axis = normalize_axis(axis, self.rank()).in_op(op, self)?;
-        self.gathered(op, &Picked::at_each(op, self, indices, axis)?, Target::New)
+        self.gathered(op, &Picked::at_each(op, self, &indices, axis)?, Target::New)
     }
 
     /// [`take_along_axis`](Self::take_along_axis) into an array of the result's shape.
@@ -134,15 +148,16 @@ impl NdArray {
     /// As [`take_along_axis`](Self::take_along_axis); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out`
     /// does not fit.
     #[track_caller]
-    pub fn take_along_axis_into(
+    pub fn take_along_axis_into<'i>(
         &self,
-        indices: &NdArray,
+        indices: impl Into<Indices<'i>>,
         axis: isize,
         out: &NdArray,
     ) -> Result<()> {
         let op = "take_along_axis_into";
+        let indices = indices.into().array(op)?;
         let axis = normalize_axis(axis, self.rank()).in_op(op, self)?;
-        let picked = Picked::at_each(op, self, indices, axis)?;
+        let picked = Picked::at_each(op, self, &indices, axis)?;
         self.gathered(op, &picked, Target::Into(out)).map(drop)
     }
 
@@ -173,7 +188,8 @@ impl NdArray {
     pub fn get_rows_into(&self, rows: impl IndexList, out: &NdArray) -> Result<()> {
         let op = "get_rows_into";
         let rows = self.positions(op, rows, 0)?;
-        self.take_to(op, &rows, 0, Target::Into(out)).map(drop)
+        self.take_to(op, (&rows).into(), 0, Target::Into(out))
+            .map(drop)
     }
 
     /// A copy of the given columns (positions along axis 1) in the given order; negative ones count from the end.
@@ -196,7 +212,8 @@ impl NdArray {
     pub fn get_columns_into(&self, columns: impl IndexList, out: &NdArray) -> Result<()> {
         let op = "get_columns_into";
         let columns = self.positions(op, columns, 1)?;
-        self.take_to(op, &columns, 1, Target::Into(out)).map(drop)
+        self.take_to(op, (&columns).into(), 1, Target::Into(out))
+            .map(drop)
     }
 
     /// Checked positions along an axis as an array.

@@ -149,6 +149,7 @@ mod profile;
 pub mod promotion;
 mod random;
 mod reduce;
+mod samples;
 mod scatter;
 mod scatter_nd;
 mod several_axes;
@@ -181,12 +182,12 @@ pub use lodestride_shape::{
     broadcast_shapes, interval, interval_step, keep, new_axis, normalize_axis, point, s,
 };
 
-pub use crate::arg::{Arg, IndexList};
+pub use crate::arg::{Arg, IndexList, Indices};
 pub use crate::array::NdArray;
 pub use crate::checks::{Checks, NotFinite};
 pub use crate::condition::{Condition, EPS_THRESHOLD};
 pub use crate::conditional::Where;
-pub use crate::convolution::{Padding, Pooling, Windows};
+pub use crate::convolution::{ConvolveMode, Padding, Pooling, Windows};
 pub use crate::display::{Notation, PrintOptions, Printed};
 pub use crate::distance::Distance;
 pub use crate::einsum::{AxisPairs, EinsumPath, SubscriptsProblem};
@@ -207,6 +208,7 @@ pub use crate::operators::Rhs;
 pub use crate::pad::{PadMode, PadWidths};
 pub use crate::profile::{OpStatistics, Profile};
 pub use crate::random::{Rng, set_seed};
+pub use crate::samples::{EdgeOrder, Spacing};
 pub use crate::scatter::Scatter;
 pub use crate::sort::{Bins, HistogramOptions, Unique};
 pub use crate::typed::{ArrayView, ArrayViewMut, Window, WindowMut};

@@ -8,7 +8,7 @@ use lodestride_kernels::{self as kernels, BinaryOp, Operand};
 use lodestride_shape::{Layout, Shape, normalize_axis};
 
 use crate::NdArray;
-use crate::arg::Arg;
+use crate::arg::{Arg, Indices};
 use crate::checks::watched;
 use crate::compute::{promoted, result_dtype};
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, OrFail, Result};
@@ -81,13 +81,19 @@ impl NdArray {
     /// ```
     #[doc(alias = "scatterAdd")]
     #[track_caller]
-    pub fn scatter_addi<'a>(
+    pub fn scatter_addi<'i, 'a>(
         &self,
-        indices: &NdArray,
+        indices: impl Into<Indices<'i>>,
         values: impl Into<Arg<'a>>,
         axis: isize,
     ) -> Result<&Self> {
-        self.scatter_slices(Scatter::Add, "scatter_addi", indices, values.into(), axis)
+        self.scatter_slices(
+            Scatter::Add,
+            "scatter_addi",
+            indices.into(),
+            values.into(),
+            axis,
+        )
     }
 
     /// Writes slices of an array to the positions that the indices name along an axis; of repeated ones the last stays.
@@ -96,13 +102,19 @@ impl NdArray {
     /// As [`scatter_addi`](Self::scatter_addi).
     #[doc(alias = "scatterUpdate")]
     #[track_caller]
-    pub fn scatter_put<'a>(
+    pub fn scatter_put<'i, 'a>(
         &self,
-        indices: &NdArray,
+        indices: impl Into<Indices<'i>>,
         values: impl Into<Arg<'a>>,
         axis: isize,
     ) -> Result<&Self> {
-        self.scatter_slices(Scatter::Update, "scatter_put", indices, values.into(), axis)
+        self.scatter_slices(
+            Scatter::Update,
+            "scatter_put",
+            indices.into(),
+            values.into(),
+            axis,
+        )
     }
 
     /// Subtracts slices of an array from the positions that the indices name along an axis, in place; repeated ones add up.
@@ -111,13 +123,19 @@ impl NdArray {
     /// As [`scatter_addi`](Self::scatter_addi); [`ArrayErrorKind::UnsupportedDType`] for truth values.
     #[doc(alias = "scatterSub")]
     #[track_caller]
-    pub fn scatter_subi<'a>(
+    pub fn scatter_subi<'i, 'a>(
         &self,
-        indices: &NdArray,
+        indices: impl Into<Indices<'i>>,
         values: impl Into<Arg<'a>>,
         axis: isize,
     ) -> Result<&Self> {
-        self.scatter_slices(Scatter::Sub, "scatter_subi", indices, values.into(), axis)
+        self.scatter_slices(
+            Scatter::Sub,
+            "scatter_subi",
+            indices.into(),
+            values.into(),
+            axis,
+        )
     }
 
     /// Multiplies the positions that the indices name along an axis by slices of an array, in place, repeated ones repeatedly.
@@ -137,13 +155,19 @@ impl NdArray {
     /// ```
     #[doc(alias = "scatterMul")]
     #[track_caller]
-    pub fn scatter_muli<'a>(
+    pub fn scatter_muli<'i, 'a>(
         &self,
-        indices: &NdArray,
+        indices: impl Into<Indices<'i>>,
         values: impl Into<Arg<'a>>,
         axis: isize,
     ) -> Result<&Self> {
-        self.scatter_slices(Scatter::Mul, "scatter_muli", indices, values.into(), axis)
+        self.scatter_slices(
+            Scatter::Mul,
+            "scatter_muli",
+            indices.into(),
+            values.into(),
+            axis,
+        )
     }
 
     /// Divides the positions that the indices name along an axis by slices of an array, in place, repeated ones repeatedly.
@@ -153,13 +177,19 @@ impl NdArray {
     /// [`ArrayErrorKind::Cast`].
     #[doc(alias = "scatterDiv")]
     #[track_caller]
-    pub fn scatter_divi<'a>(
+    pub fn scatter_divi<'i, 'a>(
         &self,
-        indices: &NdArray,
+        indices: impl Into<Indices<'i>>,
         values: impl Into<Arg<'a>>,
         axis: isize,
     ) -> Result<&Self> {
-        self.scatter_slices(Scatter::Div, "scatter_divi", indices, values.into(), axis)
+        self.scatter_slices(
+            Scatter::Div,
+            "scatter_divi",
+            indices.into(),
+            values.into(),
+            axis,
+        )
     }
 
     /// Raises the positions that the indices name along an axis to at least the slices of an array, in place; NaN wins.
@@ -168,13 +198,19 @@ impl NdArray {
     /// As [`scatter_muli`](Self::scatter_muli).
     #[doc(alias = "scatterMax")]
     #[track_caller]
-    pub fn scatter_maxi<'a>(
+    pub fn scatter_maxi<'i, 'a>(
         &self,
-        indices: &NdArray,
+        indices: impl Into<Indices<'i>>,
         values: impl Into<Arg<'a>>,
         axis: isize,
     ) -> Result<&Self> {
-        self.scatter_slices(Scatter::Max, "scatter_maxi", indices, values.into(), axis)
+        self.scatter_slices(
+            Scatter::Max,
+            "scatter_maxi",
+            indices.into(),
+            values.into(),
+            axis,
+        )
     }
 
     /// Lowers the positions that the indices name along an axis to at most the slices of an array, in place; NaN wins.
@@ -183,13 +219,19 @@ impl NdArray {
     /// As [`scatter_muli`](Self::scatter_muli).
     #[doc(alias = "scatterMin")]
     #[track_caller]
-    pub fn scatter_mini<'a>(
+    pub fn scatter_mini<'i, 'a>(
         &self,
-        indices: &NdArray,
+        indices: impl Into<Indices<'i>>,
         values: impl Into<Arg<'a>>,
         axis: isize,
     ) -> Result<&Self> {
-        self.scatter_slices(Scatter::Min, "scatter_mini", indices, values.into(), axis)
+        self.scatter_slices(
+            Scatter::Min,
+            "scatter_mini",
+            indices.into(),
+            values.into(),
+            axis,
+        )
     }
 
     #[track_caller]
@@ -197,10 +239,11 @@ impl NdArray {
         &self,
         how: Scatter,
         op: &'static str,
-        indices: &NdArray,
+        indices: Indices<'_>,
         values: Arg<'_>,
         axis: isize,
     ) -> Result<&Self> {
+        let indices = &*indices.array(op)?;
         self.expect_readable(op, Argument::Z)?;
         indices.expect_readable(op, Argument::X)?;
         let axis = normalize_axis(axis, self.rank()).in_op(op, self)?;

@@ -4,7 +4,7 @@ use lodestride_buffer::Argument;
 use lodestride_shape::{Shape, normalize_axis};
 
 use crate::NdArray;
-use crate::arg::Arg;
+use crate::arg::{Arg, Indices};
 #[expect(unused_imports, reason = "named in the documentation")]
 use crate::error::ArrayErrorKind;
 use crate::error::{InOp, Result};
@@ -29,14 +29,15 @@ impl NdArray {
     /// ```
     #[doc(alias = "scatterNd")]
     #[track_caller]
-    pub fn scatter_nd(
-        indices: &NdArray,
+    pub fn scatter_nd<'i>(
+        indices: impl Into<Indices<'i>>,
         values: &NdArray,
         shape: impl Into<Shape>,
     ) -> Result<NdArray> {
+        let indices = indices.into().array("scatter_nd")?;
         indices.expect_readable("scatter_nd", Argument::X)?;
         let out = NdArray::zeros_of(values.dtype(), shape)?;
-        let picked = Picked::coordinates("scatter_nd", &out, indices)?;
+        let picked = Picked::coordinates("scatter_nd", &out, &indices)?;
         out.scatter_picked(Scatter::Add, "scatter_nd", &picked, values.into())?;
         Ok(out)
     }
@@ -63,15 +64,16 @@ impl NdArray {
     #[doc(alias = "scatterNdUpdate")]
     #[doc(alias = "tensor_scatter_nd_add")]
     #[track_caller]
-    pub fn scatter_ndi<'a>(
+    pub fn scatter_ndi<'i, 'a>(
         &self,
         how: Scatter,
-        indices: &NdArray,
+        indices: impl Into<Indices<'i>>,
         values: impl Into<Arg<'a>>,
     ) -> Result<&Self> {
+        let indices = indices.into().array("scatter_ndi")?;
         self.expect_readable("scatter_ndi", Argument::Z)?;
         indices.expect_readable("scatter_ndi", Argument::X)?;
-        let picked = Picked::coordinates("scatter_ndi", self, indices)?;
+        let picked = Picked::coordinates("scatter_ndi", self, &indices)?;
         self.scatter_picked(how, "scatter_ndi", &picked, values.into())?;
         Ok(self)
     }
@@ -92,17 +94,18 @@ impl NdArray {
     /// ```
     #[doc(alias = "scatter_elements")]
     #[track_caller]
-    pub fn put_along_axis<'a>(
+    pub fn put_along_axis<'i, 'a>(
         &self,
-        indices: &NdArray,
+        indices: impl Into<Indices<'i>>,
         values: impl Into<Arg<'a>>,
         axis: isize,
     ) -> Result<&Self> {
         let op = "put_along_axis";
+        let indices = indices.into().array(op)?;
         self.expect_readable(op, Argument::Z)?;
         indices.expect_readable(op, Argument::X)?;
         let axis = normalize_axis(axis, self.rank()).in_op(op, self)?;
-        let picked = Picked::at_each(op, self, indices, axis)?;
+        let picked = Picked::at_each(op, self, &indices, axis)?;
         self.scatter_picked(Scatter::Update, op, &picked, values.into())?;
         Ok(self)
     }

@@ -1,13 +1,15 @@
 //! What methods of one axis do, along several axes at once: moving, squeezing, inserting, rolling.
 
 use lodestride_buffer::Argument;
-use lodestride_shape::{Axes, Shape, ShapeError, normalize_axis};
+use lodestride_shape::{Axes, ShapeError, normalize_axis};
 use smallvec::SmallVec;
 
 use crate::NdArray;
 use crate::arg::IndexList;
 use crate::checks::Watch;
-use crate::error::{ArrayError, ArrayErrorKind, InOp, Result};
+#[expect(unused_imports, reason = "named in the documentation")]
+use crate::error::ArrayErrorKind;
+use crate::error::{InOp, Result};
 
 impl NdArray {
     /// A view with several axes moved: axis `from[i]` becomes axis `to[i]`, the others keep their order.
@@ -97,7 +99,7 @@ impl NdArray {
     /// named twice is rolled twice.
     ///
     /// # Errors
-    /// [`ArrayErrorKind::Shape`] for a wrong axis, [`ArrayErrorKind::Length`] when there is not one shift for each axis.
+    /// [`ArrayErrorKind::Shape`] for a wrong axis, [`ArrayErrorKind::Count`] when there is not one shift for each axis.
     ///
     /// ```
     /// use lodestride_array::NdArray;
@@ -114,11 +116,7 @@ impl NdArray {
         self.expect_readable(OP, Argument::X)?;
         let (shifts, axes) = (shifts.indices(), axes.indices());
         if shifts.len() != axes.len() {
-            return Err(ArrayError::new(ArrayErrorKind::Length {
-                op: OP,
-                shape: Shape::from(axes.len()),
-                values: shifts.len(),
-            }));
+            return Err(self.miscounted(OP, "shifts, one per axis", axes.len(), shifts.len()));
         }
         let mut by: SmallVec<[isize; 6]> = SmallVec::from_elem(0, self.rank());
         for (shift, axis) in shifts.into_iter().zip(axes) {

@@ -275,7 +275,16 @@ fn bounds_positions_and_axes_that_do_not_fit_are_errors() {
     fails(a.move_axes([0], [0, 1]), |e| matches!(e, E::Shape { .. }));
     fails(a.squeeze_axes(0), |e| matches!(e, E::Shape { .. }));
     fails(a.expand_dims_axes([0, 4]), |e| matches!(e, E::Shape { .. }));
-    fails(a.roll_axes([1], [0, 1]), |e| matches!(e, E::Length { .. }));
+    fails(a.roll_axes([1], [0, 1]), |e| {
+        matches!(
+            e,
+            E::Count {
+                expected: 2,
+                given: 1,
+                ..
+            }
+        )
+    });
 }
 
 #[test]

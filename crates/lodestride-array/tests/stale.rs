@@ -21,6 +21,7 @@ mod stale {
     mod named;
     pub(crate) mod picks;
     mod products;
+    mod samples;
     pub(crate) mod table;
     mod watched;
 }
@@ -178,6 +179,7 @@ const SWEPT: &[&str] = &[
     "convert.rs",
     "convolution.rs",
     "convolution/into.rs",
+    "convolution/vectors.rs",
     "create.rs",
     "create/placed.rs",
     "create/spaced.rs",
@@ -231,6 +233,9 @@ const SWEPT: &[&str] = &[
     "reduce/normalise.rs",
     "reduce/statistics.rs",
     "reduce/totals.rs",
+    "samples/area.rs",
+    "samples/interpolate.rs",
+    "samples/slope.rs",
     "scatter.rs",
     "scatter_nd.rs",
     "several_axes.rs",

@@ -322,6 +322,15 @@ impl ArrayErrorKind {
     /// Positions and ranges that do not exist.
     fn write_range_reason(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::NotAscending {
+                op,
+                index,
+                value,
+                previous,
+            } => write!(
+                f,
+                "{op}: point {index} is {value} after {previous}, but points must ascend"
+            ),
             Self::Range {
                 op: op @ "linspace",
                 start,

@@ -78,6 +78,15 @@ impl ArrayErrorKind {
             Self::Count { op, .. } if op.starts_with("reverse") => {
                 "a length of 1 leaves a line as it is"
             }
+            Self::Count { op, .. } if op.starts_with("gradient") || op.contains("trapezoid") => {
+                "a number as spacing stands for equal distances everywhere"
+            }
+            Self::Count { op, .. } if op.starts_with("roll") => {
+                "a shift of 0 leaves an axis as it is"
+            }
+            Self::NotAscending { .. } => {
+                "`argsort` gives the order in which `take` brings points and values; leave out NaN"
+            }
             Self::Range { op: "linspace", .. } => {
                 "both bounds, and what is between them, must be finite"
             }

@@ -52,7 +52,7 @@ impl NdArray {
     }
 
     #[track_caller]
-    pub(super) fn expect_line(&self, op: &'static str) -> Result<()> {
+    pub(crate) fn expect_line(&self, op: &'static str) -> Result<()> {
         if self.rank() == 1 {
             return Ok(());
         }

@@ -1,6 +1,8 @@
 //! Gathering and scattering by index arrays, index vectors and along axes, against plain loops over every layout.
 
-use lodestride_array::{Bool, DType, NdArray, Order, Scatter, bf16, f16};
+use lodestride_array::{
+    ArrayErrorKind, Bool, DType, Indices, NdArray, Order, Result, Scatter, bf16, f16, s,
+};
 
 use crate::model::each_position;
 use crate::report;
@@ -450,4 +452,72 @@ fn positions_are_counted_like_digits() {
     each_position(&[2, 0], |_| none += 1);
     each_position(&[], |_| one += 1);
     assert_eq!((none, one), (0, 1));
+}
+
+#[test]
+fn a_list_means_what_a_vector_of_the_same_positions_means() {
+    let a = NdArray::arange(0, 12, 1).unwrap().reshape([3, 4]).unwrap();
+    let list = [2i64, 0, -1, 0];
+    let vector = NdArray::from(list);
+    let forms = [
+        a.take(list, 0),
+        a.take(&list[..], 0),
+        a.take(list.to_vec(), 0),
+        a.take([2, 0, -1, 0], 0),
+        a.take(vec![2isize, 0, -1, 0], 0),
+        a.take(vec![2usize, 0, 2, 0], 0),
+        a.take(&vector, 0),
+    ];
+    let rows = forms[0].as_ref().unwrap();
+    assert_eq!(rows.shape()[..], [4, 4]);
+    for form in &forms {
+        assert_eq!(form.as_ref().unwrap(), rows);
+    }
+    a.take_into(list, 1, &rows.get(&s![..3]).unwrap()).unwrap();
+    assert_eq!(rows.get(&s![..3]).unwrap(), a.take(&vector, 1).unwrap());
+    assert!(a.take([0usize; 0], 0).unwrap().is_empty());
+    assert_eq!(a.gather_nd([1, 2]).unwrap().item::<f32>().unwrap(), 6.0);
+    let line = a.row(1).unwrap();
+    let sorted = line.take_along_axis([3usize, 1, 1], 0).unwrap();
+    assert_eq!(sorted.to_vec::<f32>().unwrap(), [7.0, 5.0, 5.0]);
+    line.put_along_axis([0], 9, 0).unwrap();
+    assert_eq!(line.to_vec::<f32>().unwrap(), [9.0, 5.0, 6.0, 7.0]);
+}
+
+#[test]
+fn a_list_changes_what_a_vector_of_the_same_positions_changes() {
+    type Change = fn(&NdArray, Indices<'_>) -> Result<()>;
+    let a = NdArray::arange(0, 12, 1).unwrap().reshape([3, 4]).unwrap();
+    let changes: [Change; 9] = [
+        |x, at| x.scatter_addi(at, 2, 1).map(drop),
+        |x, at| x.scatter_put(at, 2, 1).map(drop),
+        |x, at| x.scatter_subi(at, 2, 1).map(drop),
+        |x, at| x.scatter_muli(at, 2, 1).map(drop),
+        |x, at| x.scatter_divi(at, 2, 1).map(drop),
+        |x, at| x.scatter_maxi(at, 2, 1).map(drop),
+        |x, at| x.scatter_mini(at, 2, 1).map(drop),
+        |x, at| x.scatter_ndi(Scatter::Add, at, 2).map(drop),
+        |x, at| {
+            x.assign(&NdArray::scatter_nd(at, &x.row(0)?, [3, 4])?)
+                .map(drop)
+        },
+    ];
+    for (which, change) in changes.iter().enumerate() {
+        let (x, y) = (a.dup().unwrap(), a.dup().unwrap());
+        let listed = &[2i64, 0][..1 + usize::from(which < 7)];
+        let at = NdArray::from_vec(listed.to_vec(), listed.len()).unwrap();
+        change(&x, (&at).into()).unwrap();
+        change(&y, listed.into()).unwrap();
+        assert_eq!(x, y, "{which}");
+    }
+    let error = a.take(vec![0usize, 7], 1).unwrap_err();
+    assert!(matches!(
+        error.kind(),
+        ArrayErrorKind::PositionRange {
+            axis: 1,
+            index: 7,
+            position: 1,
+            ..
+        }
+    ));
 }

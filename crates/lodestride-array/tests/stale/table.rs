@@ -342,6 +342,7 @@ pub(crate) static TABLE: &[&[Row]] = &[
     super::factors::FACTORS,
     super::factors::INTERCHANGE,
     super::made::MADE,
+    super::samples::SAMPLES,
     super::named::NAMED,
     super::named::PARAMETRIC,
     super::named::FLAT,

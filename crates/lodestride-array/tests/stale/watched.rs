@@ -231,7 +231,12 @@ fn every_operation_reports_a_nan_it_makes() {
                         KernelError::InvalidArgument { value, .. }
                         | KernelError::OutOfRange { value, .. }
                         | KernelError::Edges { edge: value, .. },
-                } if value.is_nan() => None,
+                }
+                | ArrayErrorKind::NotAscending { value, .. }
+                    if value.is_nan() =>
+                {
+                    None
+                }
                 _ => Some(format!("refuses: {error}")),
             },
         };

@@ -1,0 +1,98 @@
+"""Writes samples.txt: what NumPy and SciPy answer about functions known at points, convolutions and polynomials, norms and
+histograms of pairs. Run with NumPy 2."""
+
+import warnings
+
+import numpy as np
+import scipy.integrate
+
+warnings.simplefilter("ignore")
+rng = np.random.default_rng(17)
+out = open("samples.txt", "w")
+inf, nan = np.inf, np.nan
+
+
+def text(a):
+    a = np.asarray(a)
+    sizes = " ".join(map(str, a.shape))
+    return f"{a.dtype} {sizes} : " + " ".join(repr(float(v)) for v in np.ravel(a))
+
+
+def case(words, inputs, results):
+    words = " ".join(map(str, words))
+    out.write(" | ".join([words, *map(text, inputs)]) + " => " + " | ".join(map(text, results)) + "\n")
+
+
+def numbers(*shape):
+    return np.round(rng.uniform(-4, 4, shape), 2)
+
+
+# Straight lines between points.
+points, values = np.array([-1.0, 0.5, 0.5, 2.0, 7.25]), np.array([3.0, -1.0, 4.0, 0.25, 9.0])
+x = np.array([[-3.0, -1.0, 0.0, 0.5], [1.0, 7.25, 8.0, nan]])
+for xp, fp in [
+    (points, values),
+    (points.astype("float32"), values.astype("int32")),
+    (points[:1], values[:1]),
+    (points[:2], values[:2]),
+    (np.array([0, 2, 3]), np.array([inf, 1.0, -inf])),
+    (np.array([-inf, 0.0, inf]), np.array([1.0, 1.0, 3.0])),
+]:
+    for at in [x, x[0, 1], np.zeros((0, 3)), np.array([1, 2, 3], "int8"), x.astype("float16")]:
+        case(["interp"], [at, xp, fp], [np.interp(at, xp, fp)])
+        case(["interp_with", -9.5, 9.5], [at, xp, fp], [np.interp(at, xp, fp, left=-9.5, right=9.5)])
+
+# Slopes and areas.
+coordinates = {4: np.array([-1.0, 0.0, 0.25, 3.0]), 3: np.array([1, 3, 4]), 5: np.arange(5) * 0.5}
+for a in [numbers(4), numbers(3, 4), numbers(4, 3, 2), numbers(5), numbers(4, 0), rng.integers(-9, 9, (3, 4)), numbers(3, 4).astype("float32"), numbers(4).astype("float16"), rng.integers(0, 200, 4).astype("uint8")]:
+    for axis in [*range(a.ndim), -1]:
+        if a.shape[axis] < 3:
+            continue
+        for order in [1, 2]:
+            for step in [1, 0.5]:
+                case(["gradient", axis, order, step], [a], [np.gradient(a, step, axis=axis, edge_order=order)])
+            at = coordinates[a.shape[axis]]
+            case(["gradient", axis, order, "at"], [a, at], [np.gradient(a, at, axis=axis, edge_order=order)])
+    for axis in [*range(a.ndim), -1]:
+        y = a.astype(float) if a.dtype.kind in "iu" else a
+        for step in [1, 0.5]:
+            case(["trapezoid", axis, step], [a], [np.trapezoid(y, dx=step, axis=axis)])
+            if a.size:
+                case(["cumulative_trapezoid", axis, step], [a], [scipy.integrate.cumulative_trapezoid(y, dx=step, axis=axis)])
+        if a.shape[axis] in coordinates:
+            at = coordinates[a.shape[axis]]
+            # Here the heights are added in the precision of the result already.
+            case(["trapezoid", axis, "at"], [a, at], [np.trapezoid(y.astype(float), at, axis=axis)])
+a = numbers(2, 2)
+case(["gradient", 0, 1, 2], [a], [np.gradient(a, 2, axis=0)])
+a, at = numbers(2, 3), np.cumsum(np.abs(numbers(2, 3)), 1)
+case(["trapezoid", 1, "at"], [a, at], [np.trapezoid(a, at)])
+case(["trapezoid", 1, "at"], [a, at[:1]], [np.trapezoid(a, at[:1])])
+case(["trapezoid", 0, 1], [np.zeros((0, 3))], [np.trapezoid(np.zeros((0, 3)), axis=0)])
+case(["trapezoid", 0, 1], [np.ones((1, 3))], [np.trapezoid(np.ones((1, 3)), axis=0)])
+a = numbers(3, 4)
+case(["gradient_axes"], [a, coordinates[4]], np.gradient(a, coordinates[4], 2.0, axis=(1, 0)))
+
+# Sliding one vector past another.
+vectors = [
+    (numbers(5), numbers(3)),
+    (numbers(3), numbers(5)),
+    (numbers(4), numbers(4)),
+    (numbers(6), numbers(2)),
+    (numbers(2), numbers(5)),
+    (numbers(1), numbers(4)),
+    (rng.integers(-100, 100, 5).astype("int8"), rng.integers(-100, 100, 4).astype("int8")),
+    (rng.integers(0, 255, 4).astype("uint8"), rng.integers(-100, 100, 3)),
+    (rng.integers(0, 2, 6).astype(bool), rng.integers(0, 2, 3).astype(bool)),
+    (rng.integers(0, 2, 3).astype(bool), rng.integers(0, 2, 6).astype(bool)),
+    (numbers(5).astype("float32"), numbers(2).astype("float32")),
+    (rng.integers(-5, 5, 5).astype("float16"), rng.integers(-5, 5, 2).astype("float16")),
+    (numbers(4).astype("float32"), rng.integers(-9, 9, 3).astype("int32")),
+    (np.array([1.0, inf, 2.0, nan]), np.array([0.0, 1.0, 3.0])),
+    (np.array(2.0), numbers(3)),
+    (np.array(2), np.array(3)),
+]
+for a, b in vectors:
+    for mode in ["full", "same", "valid"]:
+        case(["convolve", mode], [a, b], [np.convolve(a, b, mode)])
+        case(["correlate", mode], [a, b], [np.correlate(np.atleast_1d(a), np.atleast_1d(b), mode)])

@@ -1,0 +1,26 @@
+//! The rows of functions known at points, and of vectors that slide past each other.
+
+use lodestride_array::{ConvolveMode, EdgeOrder};
+
+use super::table::Row;
+
+pub(crate) static SAMPLES: &[Row] = rows! {
+    interp "moo" "XY2" |a| a[0].interp(&a[1], &a[2]);
+    interp_into "QooQ" "XY2Z" |a| a[0].interp_into(&a[1], &a[2], &a[3]);
+    interp_with "moo" "XY2" |a| a[0].interp_with(&a[1], &a[2], None, Some(1.0));
+    gradient "m" "X" |a| a[0].gradient(1, 0);
+    gradient "mr" "XY" |a| a[0].gradient(&a[1], 1);
+    gradient_into "mm" "XZ" |a| a[0].gradient_into(1, 0, &a[1]);
+    gradient_with "mr" "XY" |a| a[0].gradient_with(&a[1], 1, EdgeOrder::Second);
+    gradient_axes "mcr" "X12" |a| {
+        a[0].gradient_axes(&[(&a[1]).into(), (&a[2]).into()], [0, 1], EdgeOrder::First)
+    };
+    trapezoid "m" "X" |a| a[0].trapezoid(1, 0);
+    trapezoid "mr" "XY" |a| a[0].trapezoid(&a[1], 1);
+    trapezoid_into "mcr" "XYZ" |a| a[0].trapezoid_into(&a[1], 0, &a[2]);
+    cumulative_trapezoid "mm" "XY" |a| a[0].cumulative_trapezoid(&a[1], 1);
+    convolve "rc" "XY" |a| a[0].convolve(&a[1], ConvolveMode::Full);
+    convolve_into "rcr" "XYZ" |a| a[0].convolve_into(&a[1], ConvolveMode::Same, &a[2]);
+    correlate "cr" "XY" |a| a[0].correlate(&a[1], ConvolveMode::Valid);
+    correlate_into "rcr" "XYZ" |a| a[0].correlate_into(&a[1], ConvolveMode::Same, &a[2]);
+};

@@ -217,7 +217,7 @@ impl NdArray {
 
     /// Lets a closure write all elements of an array that owns its whole buffer.
     #[track_caller]
-    fn fill_elements<T: Element>(
+    pub(crate) fn fill_elements<T: Element>(
         &self,
         op: &'static str,
         fill: impl FnOnce(&mut [T]),

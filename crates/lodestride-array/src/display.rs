@@ -1,7 +1,8 @@
 //! Printing arrays: aligned columns, `...` in large ones, scientific notation where fixed digits would not do.
 //!
 //! `{}` prints the elements, `{:?}` puts a line like `f32 [2, 3] C` above them. `{:.2}` fixes the digits after the
-//! point, `{:e}` asks for scientific notation, `{:#}` prints every element of a large array.
+//! point, `{:e}` asks for scientific notation, `{:#}` prints every element of a large array. What else there is to choose is in
+//! [`PrintOptions`].
 
 mod explain;
 mod options;
@@ -110,7 +111,7 @@ fn texts(values: &[Scalar], dtype: DType, options: &PrintOptions) -> Vec<String>
     let values: Vec<f64> = values.iter().map(|value| value.as_f64()).collect();
     let precision = options.precision;
     let scientific = match options.notation {
-        Notation::Common => precision.is_none() && needs_exponent(&values),
+        Notation::Common => needs_exponent(&values),
         Notation::Fixed => false,
         Notation::Scientific => true,
         Notation::Each { below, from } => {
@@ -241,7 +242,7 @@ impl Page<'_> {
         innermost: bool,
     ) -> fmt::Result {
         let comma = if innermost {
-            self.options.separator.as_str()
+            &*self.options.separator
         } else {
             ","
         };

@@ -1,10 +1,15 @@
 //! Random arrays: reproducible from a seed, at any number of threads.
 //!
-//! The common distributions are here, others in `distributions`, chance applied to arrays in `choose`.
+//! The common distributions are here, integers in `integers`, vectors in `vectors`, others in `distributions`, chance applied to
+//! arrays in `choose`.
 
 mod choose;
 mod distributions;
+mod integers;
+#[cfg(feature = "linalg")]
+mod multivariate;
 mod sampler;
+mod vectors;
 
 use std::cell::RefCell;
 use std::collections::hash_map::RandomState;
@@ -16,7 +21,7 @@ use lodestride_shape::{Order, Shape};
 
 use crate::NdArray;
 use crate::checks::{Watch, watched};
-use crate::error::Result;
+use crate::error::{ArrayError, ArrayErrorKind, Result};
 
 thread_local! {
     static GENERATOR: RefCell<Rng> = RefCell::new(Rng::seeded(RandomState::new().hash_one(0u8)));
@@ -45,12 +50,25 @@ pub fn set_seed(seed: u64) {
 /// Every array is drawn from a new stream of a counter-based generator (Philox), so that its values depend only on the
 /// seed and on how many arrays were drawn before, not on threads.
 ///
+/// # Dtypes
+/// Reals are of the default dtype, integers and counts of i64. Forms in `_of` take a dtype, as those of [`NdArray::zeros_of`]
+/// do; `fill_` forms draw in the dtype of the array. Whatever the dtype, an array takes one stream, so that what is drawn
+/// after it stays the same. Of one seed and one stream
+/// * integers are the same numbers in every dtype;
+/// * `uniform` and `normal` in f16 and bf16 are those in f32, rounded (uniform ones stay below `high`), and those in f64 are
+///   others: they take more random bits; `log_normal` is the exponential of `normal` in its dtype;
+/// * the other reals are drawn in f64 and rounded once to the dtype.
+///
 /// ```
-/// use lodestride_array::Rng;
+/// use lodestride_array::{DType, Rng};
 ///
 /// let mut rng = Rng::seeded(42);
 /// let a = rng.normal([1000], 5.0, 0.1)?;
 /// assert!((a.mean_number()? - 5.0).abs() < 0.05);
+/// let b = rng.normal_of(DType::F64, [1000], 5.0, 0.1)?;
+/// assert_eq!((a.dtype(), b.dtype()), (DType::F32, DType::F64));
+/// let die = rng.integers_of(DType::U8, [1000], 1, 7)?;
+/// assert_eq!((die.min_number()?, die.max_number()?), (1.0, 6.0));
 /// # Ok::<(), lodestride_array::ArrayError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -77,8 +95,32 @@ impl Rng {
     /// [`ArrayErrorKind::Kernel`](crate::ArrayErrorKind::Kernel) when the bounds are not finite and ascending.
     #[track_caller]
     pub fn uniform(&mut self, shape: impl Into<Shape>, low: f64, high: f64) -> Result<NdArray> {
+        self.uniform_of(float_default(), shape, low, high)
+    }
+
+    /// [`uniform`](Self::uniform) of the given float dtype; every number is below `high`, also after rounding.
+    ///
+    /// # Errors
+    /// As [`uniform`](Self::uniform); [`ArrayErrorKind::UnsupportedDType`](crate::ArrayErrorKind::UnsupportedDType) for another
+    /// kind of dtype.
+    ///
+    /// ```
+    /// use lodestride_array::{DType, Rng};
+    ///
+    /// let a = Rng::seeded(1).uniform_of(DType::F16, [1000], -1.0, 1.0)?;
+    /// assert!(a.dtype() == DType::F16 && a.max_number()? < 1.0);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn uniform_of(
+        &mut self,
+        dtype: DType,
+        shape: impl Into<Shape>,
+        low: f64,
+        high: f64,
+    ) -> Result<NdArray> {
         let watch = Watch::start();
-        let out = NdArray::recycled_ordered("uniform", float_default(), shape.into(), Order::C)?;
+        let out = real("uniform", dtype, shape.into())?;
         self.fill_uniform(&out, low, high)?;
         watch.made("uniform", &[], Ok(out))
     }
@@ -94,8 +136,33 @@ impl Rng {
         mean: f64,
         deviation: f64,
     ) -> Result<NdArray> {
+        self.normal_of(float_default(), shape, mean, deviation)
+    }
+
+    /// [`normal`](Self::normal) of the given float dtype.
+    ///
+    /// # Errors
+    /// As [`normal`](Self::normal); [`ArrayErrorKind::UnsupportedDType`](crate::ArrayErrorKind::UnsupportedDType) for another
+    /// kind of dtype.
+    ///
+    /// ```
+    /// use lodestride_array::{DType, Rng};
+    ///
+    /// let a = Rng::seeded(1).normal_of(DType::F64, [2, 3], 0.0, 1.0)?;
+    /// assert_eq!((a.dtype(), &a.shape()[..]), (DType::F64, &[2, 3][..]));
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "standard_normal")]
+    #[track_caller]
+    pub fn normal_of(
+        &mut self,
+        dtype: DType,
+        shape: impl Into<Shape>,
+        mean: f64,
+        deviation: f64,
+    ) -> Result<NdArray> {
         let watch = Watch::start();
-        let out = NdArray::recycled_ordered("normal", float_default(), shape.into(), Order::C)?;
+        let out = real("normal", dtype, shape.into())?;
         self.fill_normal(&out, mean, deviation)?;
         watch.made("normal", &[], Ok(out))
     }
@@ -111,17 +178,6 @@ impl Rng {
         Ok(out)
     }
 
-    /// An i64 array of integers of `[low, high)`, each equally likely.
-    ///
-    /// # Errors
-    /// [`ArrayErrorKind::Kernel`](crate::ArrayErrorKind::Kernel) when `low >= high`.
-    #[track_caller]
-    pub fn integers(&mut self, shape: impl Into<Shape>, low: i64, high: i64) -> Result<NdArray> {
-        let out = NdArray::recycled_ordered("integers", DType::I64, shape.into(), Order::C)?;
-        self.draw_integers("integers", &out, low, high)?;
-        Ok(out)
-    }
-
     /// Fills a bool array with what is true with the given probability; allocates nothing.
     ///
     /// # Errors
@@ -133,36 +189,11 @@ impl Rng {
         self.draw_bernoulli("fill_bernoulli", out, probability)
     }
 
-    /// Fills an array of any integer dtype with integers of `[low, high)`, each equally likely; allocates nothing.
-    ///
-    /// # Errors
-    /// [`ArrayErrorKind::Kernel`](crate::ArrayErrorKind::Kernel) when `low >= high`, a bound is out of the dtype's range, or
-    /// the array is not of integers.
-    #[track_caller]
-    pub fn fill_integers(&mut self, out: &NdArray, low: i64, high: i64) -> Result<()> {
-        out.expect_writable("fill_integers")?;
-        self.draw_integers("fill_integers", out, low, high)
-    }
-
     #[track_caller]
     fn draw_bernoulli(&mut self, op: &'static str, out: &NdArray, probability: f64) -> Result<()> {
         let (seed, stream) = (self.seed, self.next_stream());
         watched(op, &[], out, || {
             draw::bernoulli(seed, stream, probability, out.operand())
-        })
-    }
-
-    #[track_caller]
-    fn draw_integers(
-        &mut self,
-        op: &'static str,
-        out: &NdArray,
-        low: i64,
-        high: i64,
-    ) -> Result<()> {
-        let (seed, stream) = (self.seed, self.next_stream());
-        watched(op, &[], out, || {
-            draw::uniform_integers(seed, stream, low, high, out.operand())
         })
     }
 
@@ -211,6 +242,25 @@ fn float_default() -> DType {
     }
 }
 
+/// An array for draws of reals.
+#[track_caller]
+fn real(op: &'static str, dtype: DType, shape: Shape) -> Result<NdArray> {
+    expect_float(op, dtype)?;
+    NdArray::recycled_ordered(op, dtype, shape, Order::C)
+}
+
+/// Refuses a dtype that cannot hold reals.
+#[track_caller]
+fn expect_float(op: &'static str, dtype: DType) -> Result<()> {
+    if dtype.is_float() {
+        return Ok(());
+    }
+    Err(ArrayError::new(ArrayErrorKind::UnsupportedDType {
+        op,
+        dtype,
+    }))
+}
+
 impl NdArray {
     /// An array of random numbers spread evenly over `[0, 1)`, from this thread's generator.
     ///
@@ -218,8 +268,25 @@ impl NdArray {
     /// [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
     #[track_caller]
     pub fn rand(shape: impl Into<Shape>) -> Result<NdArray> {
+        Self::rand_of(float_default(), shape)
+    }
+
+    /// [`rand`](Self::rand) of the given float dtype.
+    ///
+    /// # Errors
+    /// As [`rand`](Self::rand); [`ArrayErrorKind::UnsupportedDType`](crate::ArrayErrorKind::UnsupportedDType) for another kind
+    /// of dtype.
+    ///
+    /// ```
+    /// use lodestride_array::{DType, NdArray};
+    ///
+    /// assert_eq!(NdArray::rand_of(DType::F64, [2, 3])?.dtype(), DType::F64);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn rand_of(dtype: DType, shape: impl Into<Shape>) -> Result<NdArray> {
         let watch = Watch::start();
-        let out = NdArray::recycled_ordered("rand", float_default(), shape.into(), Order::C)?;
+        let out = real("rand", dtype, shape.into())?;
         let mut rng = GENERATOR.with_borrow_mut(Rng::split);
         rng.fill_uniform(&out, 0.0, 1.0)?;
         watch.made("rand", &[], Ok(out))
@@ -231,8 +298,25 @@ impl NdArray {
     /// [`ArrayErrorKind::Allocation`](crate::ArrayErrorKind::Allocation) when memory runs out.
     #[track_caller]
     pub fn randn(shape: impl Into<Shape>) -> Result<NdArray> {
+        Self::randn_of(float_default(), shape)
+    }
+
+    /// [`randn`](Self::randn) of the given float dtype.
+    ///
+    /// # Errors
+    /// As [`randn`](Self::randn); [`ArrayErrorKind::UnsupportedDType`](crate::ArrayErrorKind::UnsupportedDType) for another
+    /// kind of dtype.
+    ///
+    /// ```
+    /// use lodestride_array::{DType, NdArray};
+    ///
+    /// assert_eq!(NdArray::randn_of(DType::BF16, [2, 3])?.dtype(), DType::BF16);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn randn_of(dtype: DType, shape: impl Into<Shape>) -> Result<NdArray> {
         let watch = Watch::start();
-        let out = NdArray::recycled_ordered("randn", float_default(), shape.into(), Order::C)?;
+        let out = real("randn", dtype, shape.into())?;
         let mut rng = GENERATOR.with_borrow_mut(Rng::split);
         rng.fill_normal(&out, 0.0, 1.0)?;
         watch.made("randn", &[], Ok(out))

@@ -124,7 +124,7 @@ impl NdArray {
             guard.slice::<T>()[range.clone()].iter().map(|value| value.to_scalar()).collect()
         });
         drop(guard);
-        let values = texts(&values, self.dtype(), &PrintOptions::new());
+        let values = texts(&values, self.dtype(), &PrintOptions::current());
         let indices = self.index_texts(&range);
         let places: Vec<String> = range.map(|place| place.to_string()).collect();
         let longest = |column: &[String]| column.iter().map(|cell| cell.chars().count()).max();

@@ -169,6 +169,9 @@ fn operands_advice(op: &str, expected: &str) -> Option<&'static str> {
             "`matmul` takes vectors and batches too; `expand_dims(0)` makes a row of a vector, `expand_dims(1)` a column",
         ),
         "gemm_into" => Some("`expand_dims(0)` makes a row of a vector, `expand_dims(1)` a column"),
+        _ if expected.contains("a covariance") => {
+            Some("`covariance(1)` makes one of samples in columns, `diag(0)` one of variances")
+        }
         _ if expected.contains("memory") => Some("`dup()` one of them first"),
         _ => None,
     }
@@ -229,12 +232,29 @@ fn shape_advice(op: &str, source: &ShapeError) -> Option<&'static str> {
 fn kernel_advice(source: &KernelError) -> Option<&'static str> {
     match source {
         KernelError::UnsupportedDType { .. } => Some(CASTING),
+        KernelError::InvalidArgument { name, .. } => random_advice(name),
         KernelError::EmptyReduction { .. } => {
             Some("`is_empty()` tells beforehand; sums and products have a value for no elements")
         }
         KernelError::OverlappingOutputs { .. } => Some("pass outputs that share no memory"),
         _ => None,
     }
+}
+
+/// What the numbers that random vectors are drawn by must be.
+fn random_advice(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "weight" => "weights are finite and at least 0; they need not add up to 1",
+        "sum of the weights" => {
+            "at least one weight must be above 0, and their sum finite: divide them by the largest"
+        }
+        "parameter" => "parameters are above 0 and finite",
+        "trials" => "beyond 1e15 counts are not exact in f64",
+        "mean" | "covariance" => {
+            "every element must be finite: `is_finite()` shows where the others are"
+        }
+        _ => return None,
+    })
 }
 
 /// What else there is for a matrix that cannot be solved or taken apart.
@@ -248,6 +268,10 @@ fn linalg_advice(problem: &crate::LinalgProblem) -> &'static str {
         Problem::NotPositiveDefinite { .. } => {
             "`lu` takes any square matrix, `eigh` any symmetric one"
         }
+        Problem::NotPositiveSemidefinite { .. } => {
+            "`eigh` shows its eigenvalues; adding a small multiple of `eye` makes the negative ones positive"
+        }
+        Problem::NotSymmetric { .. } => "half the sum of it and its `transpose()` is symmetric",
         Problem::NotFinite { .. } => {
             "`is_finite()` shows where the others are, `replace_where` replaces them"
         }

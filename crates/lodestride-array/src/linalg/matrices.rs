@@ -30,6 +30,22 @@ pub enum LinalgProblem {
         /// Row at which the elimination met a square that is not positive.
         pivot: usize,
     },
+    /// The matrix is not that of a covariance: an eigenvalue is negative.
+    NotPositiveSemidefinite {
+        /// Number of the matrix in the batch.
+        matrix: usize,
+        /// The smallest eigenvalue.
+        eigenvalue: f64,
+    },
+    /// Two elements that mirror each other differ.
+    NotSymmetric {
+        /// Number of the matrix in the batch.
+        matrix: usize,
+        /// Row of the one below the diagonal.
+        row: usize,
+        /// Its column.
+        column: usize,
+    },
     /// An element is NaN or infinite.
     NotFinite {
         /// Number of the matrix in the batch.
@@ -63,6 +79,22 @@ impl fmt::Display for LinalgProblem {
                 write!(
                     f,
                     "matrix {matrix} is not positive definite: seen in row {pivot}"
+                )
+            }
+            Self::NotPositiveSemidefinite { matrix, eigenvalue } => {
+                write!(
+                    f,
+                    "matrix {matrix} is no covariance: its smallest eigenvalue is {eigenvalue:e}"
+                )
+            }
+            Self::NotSymmetric {
+                matrix,
+                row,
+                column,
+            } => {
+                write!(
+                    f,
+                    "matrix {matrix} is not symmetric: elements [{row}, {column}] and [{column}, {row}] differ"
                 )
             }
             Self::NotFinite { matrix, value } => {

@@ -4,9 +4,9 @@ use lodestride_buffer::{Argument, DType};
 use lodestride_kernels::sort_search::Side;
 use lodestride_shape::{Order, Shape, normalize_axis};
 
-use super::distributions::valid;
+use super::distributions::{numbers, valid};
 use super::sampler::Law;
-use super::{Rng, float_default};
+use super::{Rng, float_default, real};
 use crate::NdArray;
 use crate::checks::Watch;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, Result, expect_within};
@@ -260,8 +260,30 @@ impl Rng {
     #[doc(alias = "OrthogonalDistribution")]
     #[track_caller]
     pub fn orthogonal(&mut self, shape: impl Into<Shape>, factor: f64) -> Result<NdArray> {
+        self.orthogonal_of(float_default(), shape, factor)
+    }
+
+    /// [`orthogonal`](Self::orthogonal) of the given float dtype.
+    ///
+    /// # Errors
+    /// As [`orthogonal`](Self::orthogonal); [`ArrayErrorKind::UnsupportedDType`] for another kind of dtype.
+    ///
+    /// ```
+    /// use lodestride_array::{DType, NdArray, Rng};
+    ///
+    /// let q = Rng::seeded(1).orthogonal_of(DType::F64, [3, 5], 1.0)?;
+    /// assert!(q.mmul(&q.transpose())?.all_close(&NdArray::eye(3)?, 0.0, 1e-14)?);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn orthogonal_of(
+        &mut self,
+        dtype: DType,
+        shape: impl Into<Shape>,
+        factor: f64,
+    ) -> Result<NdArray> {
         const OP: &str = "orthogonal";
-        let out = NdArray::recycled_ordered(OP, float_default(), shape.into(), Order::C)?;
+        let out = real(OP, dtype, shape.into())?;
         if out.rank() < 2 {
             return Err(out.unfit(OP, "at least two axes"));
         }
@@ -324,9 +346,11 @@ fn weights(source: &NdArray, size: usize, probabilities: &NdArray) -> Result<NdA
         }));
     }
     let weights = probabilities.cast(DType::F64)?;
-    for weight in weights.to_vec::<f64>()? {
-        let fits = weight >= 0.0 && weight.is_finite();
-        valid("choice", "probability", weight, fits)?;
-    }
+    numbers("choice", "probability", &weights, is_weight)?;
     Ok(weights)
+}
+
+/// Whether a number can stand for a share.
+pub(super) fn is_weight(weight: f64) -> bool {
+    weight >= 0.0 && weight.is_finite()
 }

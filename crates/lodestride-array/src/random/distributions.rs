@@ -5,7 +5,7 @@ use lodestride_kernels::{KernelError, random as draw};
 use lodestride_shape::{Order, Shape};
 
 use super::sampler::{Law, Words};
-use super::{Rng, float_default};
+use super::{Rng, expect_float, float_default};
 use crate::NdArray;
 use crate::arg::Arg;
 use crate::checks::{Watch, recorded_in};
@@ -24,8 +24,32 @@ impl Rng {
         mean: f64,
         deviation: f64,
     ) -> Result<NdArray> {
+        self.log_normal_of(float_default(), shape, mean, deviation)
+    }
+
+    /// [`log_normal`](Self::log_normal) of the given float dtype.
+    ///
+    /// # Errors
+    /// As [`log_normal`](Self::log_normal); [`ArrayErrorKind::UnsupportedDType`] for another kind of dtype.
+    ///
+    /// ```
+    /// use lodestride_array::{DType, Rng};
+    ///
+    /// let a = Rng::seeded(1).log_normal_of(DType::F64, [100], 0.0, 0.5)?;
+    /// assert!(a.dtype() == DType::F64 && a.min_number()? > 0.0);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn log_normal_of(
+        &mut self,
+        dtype: DType,
+        shape: impl Into<Shape>,
+        mean: f64,
+        deviation: f64,
+    ) -> Result<NdArray> {
+        expect_float("log_normal", dtype)?;
         let watch = Watch::start();
-        let logarithms = self.normal(shape, mean, deviation)?;
+        let logarithms = self.normal_of(dtype, shape, mean, deviation)?;
         logarithms.expi()?;
         watch.made("log_normal", &[], Ok(logarithms))
     }
@@ -64,8 +88,32 @@ impl Rng {
         mean: f64,
         deviation: f64,
     ) -> Result<NdArray> {
+        self.truncated_normal_of(float_default(), shape, mean, deviation)
+    }
+
+    /// [`truncated_normal`](Self::truncated_normal) of the given float dtype.
+    ///
+    /// # Errors
+    /// As [`truncated_normal`](Self::truncated_normal); [`ArrayErrorKind::UnsupportedDType`] for another kind of dtype.
+    ///
+    /// ```
+    /// use lodestride_array::{DType, Rng};
+    ///
+    /// let a = Rng::seeded(1).truncated_normal_of(DType::F64, [100], 0.0, 1.0)?;
+    /// assert!(a.dtype() == DType::F64 && a.max_number()? <= 2.0);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn truncated_normal_of(
+        &mut self,
+        dtype: DType,
+        shape: impl Into<Shape>,
+        mean: f64,
+        deviation: f64,
+    ) -> Result<NdArray> {
+        expect_float("truncated_normal", dtype)?;
         let law = truncated_normal_law("truncated_normal", mean, deviation)?;
-        self.lawful("truncated_normal", float_default(), shape.into(), law)
+        self.lawful("truncated_normal", dtype, shape.into(), law)
     }
 
     /// Fills an array as [`truncated_normal`](Self::truncated_normal) makes one; its dtype may be any float.
@@ -90,8 +138,31 @@ impl Rng {
     /// [`ArrayErrorKind::Kernel`] when the mean is negative or not finite.
     #[track_caller]
     pub fn exponential(&mut self, shape: impl Into<Shape>, mean: f64) -> Result<NdArray> {
+        self.exponential_of(float_default(), shape, mean)
+    }
+
+    /// [`exponential`](Self::exponential) of the given float dtype.
+    ///
+    /// # Errors
+    /// As [`exponential`](Self::exponential); [`ArrayErrorKind::UnsupportedDType`] for another kind of dtype.
+    ///
+    /// ```
+    /// use lodestride_array::{DType, Rng};
+    ///
+    /// let a = Rng::seeded(1).exponential_of(DType::F16, [100], 3.0)?;
+    /// assert!(a.dtype() == DType::F16 && a.min_number()? >= 0.0);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn exponential_of(
+        &mut self,
+        dtype: DType,
+        shape: impl Into<Shape>,
+        mean: f64,
+    ) -> Result<NdArray> {
+        expect_float("exponential", dtype)?;
         let law = exponential_law("exponential", mean)?;
-        self.lawful("exponential", float_default(), shape.into(), law)
+        self.lawful("exponential", dtype, shape.into(), law)
     }
 
     /// Fills an array as [`exponential`](Self::exponential) makes one; its dtype may be any float.
@@ -111,8 +182,32 @@ impl Rng {
     /// [`ArrayErrorKind::Kernel`] when a parameter is not positive and finite.
     #[track_caller]
     pub fn gamma(&mut self, shape: impl Into<Shape>, k: f64, scale: f64) -> Result<NdArray> {
+        self.gamma_of(float_default(), shape, k, scale)
+    }
+
+    /// [`gamma`](Self::gamma) of the given float dtype.
+    ///
+    /// # Errors
+    /// As [`gamma`](Self::gamma); [`ArrayErrorKind::UnsupportedDType`] for another kind of dtype.
+    ///
+    /// ```
+    /// use lodestride_array::{DType, Rng};
+    ///
+    /// let a = Rng::seeded(1).gamma_of(DType::F64, [100], 2.0, 1.0)?;
+    /// assert!(a.dtype() == DType::F64 && a.min_number()? > 0.0);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn gamma_of(
+        &mut self,
+        dtype: DType,
+        shape: impl Into<Shape>,
+        k: f64,
+        scale: f64,
+    ) -> Result<NdArray> {
+        expect_float("gamma", dtype)?;
         let law = gamma_law("gamma", k, scale)?;
-        self.lawful("gamma", float_default(), shape.into(), law)
+        self.lawful("gamma", dtype, shape.into(), law)
     }
 
     /// Fills an array as [`gamma`](Self::gamma) makes one; its dtype may be any float.
@@ -132,8 +227,32 @@ impl Rng {
     /// [`ArrayErrorKind::Kernel`] when a parameter is not positive and finite.
     #[track_caller]
     pub fn beta(&mut self, shape: impl Into<Shape>, a: f64, b: f64) -> Result<NdArray> {
+        self.beta_of(float_default(), shape, a, b)
+    }
+
+    /// [`beta`](Self::beta) of the given float dtype.
+    ///
+    /// # Errors
+    /// As [`beta`](Self::beta); [`ArrayErrorKind::UnsupportedDType`] for another kind of dtype.
+    ///
+    /// ```
+    /// use lodestride_array::{DType, Rng};
+    ///
+    /// let a = Rng::seeded(1).beta_of(DType::BF16, [100], 2.0, 3.0)?;
+    /// assert!(a.dtype() == DType::BF16 && a.max_number()? <= 1.0);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn beta_of(
+        &mut self,
+        dtype: DType,
+        shape: impl Into<Shape>,
+        a: f64,
+        b: f64,
+    ) -> Result<NdArray> {
+        expect_float("beta", dtype)?;
         let law = beta_law("beta", a, b)?;
-        self.lawful("beta", float_default(), shape.into(), law)
+        self.lawful("beta", dtype, shape.into(), law)
     }
 
     /// Fills an array as [`beta`](Self::beta) makes one; its dtype may be any float.
@@ -234,13 +353,20 @@ impl Rng {
         })
     }
 
-    /// Draws in f64.
+    /// Where the words of each element start.
     #[track_caller]
-    fn drawn(&mut self, op: &'static str, shape: Shape, law: Law) -> Result<NdArray> {
+    pub(super) fn starts(&mut self, op: &'static str, shape: Shape) -> Result<NdArray> {
         let starts = NdArray::recycled_ordered(op, DType::I64, shape, Order::C)?;
         let (low, high) = (i64::MIN, i64::MAX);
         draw::uniform_integers(self.seed, self.next_stream(), low, high, starts.operand())
             .or_fail(op)?;
+        Ok(starts)
+    }
+
+    /// Draws in f64.
+    #[track_caller]
+    fn drawn(&mut self, op: &'static str, shape: Shape, law: Law) -> Result<NdArray> {
+        let starts = self.starts(op, shape)?;
         starts.map(|start: i64| law.draw(&mut Words::new(start as u64)))
     }
 }
@@ -306,6 +432,21 @@ fn binomial_law(op: &'static str, trials: u64, probability: f64) -> Result<Law> 
         probability,
     };
     Ok(law)
+}
+
+/// The numbers of an array, each of which must fit.
+#[track_caller]
+pub(super) fn numbers(
+    op: &'static str,
+    name: &'static str,
+    array: &NdArray,
+    fits: impl Fn(f64) -> bool,
+) -> Result<Vec<f64>> {
+    let values = array.cast(DType::F64)?.to_vec::<f64>()?;
+    for &value in &values {
+        valid(op, name, value, fits(value))?;
+    }
+    Ok(values)
 }
 
 /// The error for a number outside its range.

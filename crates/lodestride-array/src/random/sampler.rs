@@ -21,7 +21,7 @@ impl Words {
     }
 
     /// A number between 0 and 1, neither included, so that its logarithm is finite.
-    fn unit(&mut self) -> f64 {
+    pub(super) fn unit(&mut self) -> f64 {
         ((self.next() >> 12) as f64 + 0.5) * (1.0 / (1u64 << 52) as f64)
     }
 
@@ -110,6 +110,14 @@ fn gamma(shape: f64, words: &mut Words) -> f64 {
             return d * cube;
         }
     }
+}
+
+/// The logarithm of a [`gamma`] number, also where that is too small for f64.
+pub(super) fn log_gamma(shape: f64, words: &mut Words) -> f64 {
+    if shape < 1.0 {
+        return gamma(shape + 1.0, words).ln() + words.unit().ln() / shape;
+    }
+    gamma(shape, words).ln()
 }
 
 fn beta(a: f64, b: f64, words: &mut Words) -> f64 {

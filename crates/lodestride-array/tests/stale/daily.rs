@@ -1,6 +1,6 @@
 //! The rows of functions of daily use: editing, sets, whole numbers, several axes.
 
-use lodestride_array::{NdArray, Rng};
+use lodestride_array::{DType, NdArray, Rng};
 
 use super::table::{Row, row};
 
@@ -49,6 +49,10 @@ pub(crate) static DAILY: &[Row] = rows! {
     clip_into "mrrm" "XY2Z" |a| a[0].clip_into(&a[1], &a[2], &a[3]);
     count_zero "m" "X" |a| a[0].count_zero(0);
     count_zero_into "mj" "XZ" |a| a[0].count_zero_into(0, &a[1]);
+    multinomial "r" "X" |a| Rng::seeded(1).multinomial([3], 5, &a[0]);
+    fill_multinomial "Nr" "ZX" |a| Rng::seeded(1).fill_multinomial(&a[0], 5, &a[1]);
+    dirichlet "r" "X" |a| Rng::seeded(1).dirichlet([3], &a[0]);
+    fill_dirichlet "mr" "ZX" |a| Rng::seeded(1).fill_dirichlet(&a[0], &a[1]);
     permuted "m" "X" |a| Rng::seeded(1).permuted(&a[0], 0);
 };
 
@@ -64,3 +68,8 @@ pub(crate) static VIEWS: &[Row] = &[
         a[0].expand_dims_axes([0, -1])?.neg().map(drop)
     }),
 ];
+
+/// Special cases, whose errors have the other's name.
+pub(crate) static ELSE: &[Row] = &[row("dirichlet_of", "dirichlet", "r", "X", |a| {
+    (Rng::seeded(1).dirichlet_of(DType::F64, [3], &a[0])).map(drop)
+})];

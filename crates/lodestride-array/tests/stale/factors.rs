@@ -1,10 +1,12 @@
 //! Rows of the sweep that features bring: linear algebra, and arrays of the ndarray crate.
 
 use super::table::Row;
+#[cfg(feature = "linalg")]
+use super::table::row;
 
 #[cfg(feature = "linalg")]
 pub(super) const FACTORS: &[Row] = {
-    use lodestride_array::{Components, MatrixNorm};
+    use lodestride_array::{Components, MatrixNorm, Rng};
     rows! {
         solve "dc" "XY" |a| a[0].solve(&a[1]);
         inv "d" "X" |a| a[0].inv();
@@ -28,6 +30,8 @@ pub(super) const FACTORS: &[Row] = {
         matrix_norm "d" "X" |a| a[0].matrix_norm(MatrixNorm::Nuclear);
         cond "d" "X" |a| a[0].cond();
         pca "d" "X" |a| a[0].pca(Components::Count(2));
+        multivariate_normal "cd" "XY" |a| Rng::seeded(1).multivariate_normal([4], &a[0], &a[1]);
+        fill_multivariate_normal "scd" "ZXY" |a| Rng::seeded(1).fill_multivariate_normal(&a[0], &a[1], &a[2]);
         solve_into "dcc" "XYZ" |a| a[0].solve_into(&a[1], &a[2]);
         inv_into "ds" "XZ" |a| a[0].inv_into(&a[1]);
         det_into "dM" "XZ" |a| a[0].det_into(&a[1]);
@@ -44,6 +48,25 @@ pub(super) const FACTORS: &[Row] = {
 };
 #[cfg(not(feature = "linalg"))]
 pub(super) const FACTORS: &[Row] = &[];
+
+/// Special cases, whose errors have the other's name.
+#[cfg(feature = "linalg")]
+pub(super) const ELSE: &[Row] = &[row(
+    "multivariate_normal_of",
+    "multivariate_normal",
+    "cd",
+    "XY",
+    |a| {
+        let (dtype, mut rng) = (
+            lodestride_array::DType::F64,
+            lodestride_array::Rng::seeded(1),
+        );
+        rng.multivariate_normal_of(dtype, [4], &a[0], &a[1])
+            .map(drop)
+    },
+)];
+#[cfg(not(feature = "linalg"))]
+pub(super) const ELSE: &[Row] = &[];
 
 #[cfg(feature = "ndarray")]
 pub(super) const INTERCHANGE: &[Row] = rows! {

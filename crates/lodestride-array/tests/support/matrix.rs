@@ -5,7 +5,7 @@
 //! over [`combinations`] and [`stretched_combinations`] ([`in_layouts`] names the operands); what is written to takes the
 //! layouts of [`layout_matrix`]; shapes are [`all_shapes`]. It uses the public interface only.
 //!
-//! Used by blas, by_name, chance, convolution, dlpack, einsum, elementwise, fused, indexing (cases, conditions, numpy, oracle,
+//! Used by blas, by_name, chance, convolution, dlpack, draws, einsum, elementwise, fused, indexing (cases, conditions, numpy, oracle,
 //! scatter), interchange, into, layout_matrix, linalg, making, properties, short_ways, sorting, sorting_numpy, statistics,
 //! transfer, views; in statistics and convolution through the stored cases of `figures`, and for single known answers (of
 //! cases, elementwise, indexing, nd4j_cases, sorting, statistics, views) through the turns of `tables`. Not by tests of errors,

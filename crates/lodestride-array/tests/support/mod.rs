@@ -6,6 +6,7 @@
     reason = "every test file uses its own part"
 )]
 
+pub(crate) mod chances;
 pub(crate) mod figures;
 pub(crate) mod matrix;
 pub(crate) mod tables;

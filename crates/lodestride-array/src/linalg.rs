@@ -7,6 +7,10 @@ mod into;
 #[cfg(feature = "linalg")]
 pub(crate) mod matrices;
 #[cfg(feature = "linalg")]
+mod norms;
+#[cfg(feature = "linalg")]
+mod polynomial;
+#[cfg(feature = "linalg")]
 mod solve;
 #[cfg(feature = "linalg")]
 mod svd;
@@ -21,9 +25,11 @@ pub use self::eigen::{Eigen, SymmetricEigen};
 #[cfg(feature = "linalg")]
 pub use self::matrices::LinalgProblem;
 #[cfg(feature = "linalg")]
+pub use self::norms::MatrixNorm;
+#[cfg(feature = "linalg")]
 pub use self::solve::{LogDeterminant, Lu, Qr};
 #[cfg(feature = "linalg")]
-pub use self::svd::{Components, LeastSquares, MatrixNorm, Pca, Svd};
+pub use self::svd::{Components, LeastSquares, Pca, Svd};
 use crate::NdArray;
 use crate::arg::Arg;
 use crate::checks::{self, Watch, watched};

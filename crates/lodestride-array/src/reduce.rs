@@ -5,6 +5,7 @@
 mod information;
 mod nan;
 mod normalise;
+mod norms;
 mod statistics;
 mod totals;
 

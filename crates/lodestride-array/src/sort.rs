@@ -4,6 +4,7 @@
 //! bins in `histogram`, medians and quantiles in `quantile`.
 
 mod histogram;
+mod histogram2d;
 mod quantile;
 mod search;
 mod select;
@@ -11,6 +12,7 @@ mod sets;
 mod unique;
 
 pub use histogram::{Bins, HistogramOptions};
+pub use histogram2d::{Histogram2d, Histogram2dOptions};
 pub use unique::Unique;
 
 use lodestride_buffer::{Argument, DType};

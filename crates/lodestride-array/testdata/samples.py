@@ -96,3 +96,68 @@ for a, b in vectors:
     for mode in ["full", "same", "valid"]:
         case(["convolve", mode], [a, b], [np.convolve(a, b, mode)])
         case(["correlate", mode], [a, b], [np.correlate(np.atleast_1d(a), np.atleast_1d(b), mode)])
+
+# Polynomials.
+for p, at in [
+    (numbers(4), numbers(2, 3)),
+    (numbers(1), numbers(3)),
+    (np.zeros(0), numbers(2)),
+    (np.array([3, 0, -1]), np.array([[5, -1], [2, 0]])),
+    (np.array([3, 100, -1], "int8"), np.array([5, -1], "int8")),
+    (np.array([1, 2], "int32"), numbers(3).astype("float32")),
+    (numbers(3).astype("float32"), numbers(2, 1).astype("float32")),
+    (np.array([1.0, -2.0, 0.5], "float16"), np.array([0.5, 2.0, -3.0], "float16")),
+    (numbers(40) / 4, numbers(3) / 4),
+    (np.array([1.0, 2.0]), np.array([inf, nan, -inf])),
+    (np.array([1.0, 2.0]), np.array(3.0)),
+    (np.array([1.0, 2.0]), np.zeros((0, 2))),
+]:
+    case(["polyval"], [p, at], [np.polyval(p, at)])
+x, y = numbers(7), numbers(7)
+for degree in [0, 1, 2, 3]:
+    case(["polyfit", degree], [x, y], [np.polyfit(x, y, degree)])
+    y2 = numbers(7, 2)
+    case(["polyfit", degree], [x, y2], [np.polyfit(x, y2, degree)])
+    full = np.polyfit(x, y2, degree, full=True, w=np.abs(y))
+    case(["polyfit_full", degree], [x, y2, np.abs(y)], [full[0], full[1], full[3]])
+case(["polyfit", 3], [np.array([1.0, 1.0, 2.0]), np.array([1.0, 3.0, 5.0])], [np.polyfit([1.0, 1.0, 2.0], [1.0, 3.0, 5.0], 3)])
+case(["polyfit", 1], [np.arange(4), np.array([1, 3, 5, 7])], [np.polyfit(np.arange(4), [1, 3, 5, 7], 1)])
+
+
+def roots(p):
+    found = np.sort_complex(np.round(np.roots(p), 9))
+    return [np.sort(found.real), np.sort(found.imag)]
+
+
+for p in [numbers(4), numbers(6), np.array([0.0, 0.0, 2.0, -3.0, 1.0, 0.0, 0.0]), np.array([1, 0, 1]), np.array([5.0]), np.array([0.0, 0.0]), np.zeros(0), np.array([3.0, 0.0, 0.0])]:
+    case(["poly_roots"], [p], roots(p))
+for a in [numbers(3, 3), numbers(2, 4, 4), np.zeros((0, 0)), np.zeros((2, 0, 0)), rng.integers(-5, 5, (2, 2))]:
+    values = np.linalg.eigvals(a)
+    case(["eigvals"], [a], [np.sort(values.real), np.sort(values.imag)])
+    case(["eigvalsh"], [a], [np.linalg.eigvalsh(a)])
+    for order in [-1, -2, -inf, 1, 2, inf, "nuc", "fro"]:
+        if a.size or order not in [-1, -2, -inf]:
+            case(["matrix_norm", order], [a], [np.linalg.norm(a, order, axis=(-2, -1))])
+
+# Norms of any order.
+for a in [numbers(3, 4), numbers(2, 3, 2), numbers(5), rng.integers(-9, 9, (3, 4)).astype("int8"), np.array([True, False, True]), numbers(3, 4).astype("float32"), np.zeros((0, 3)), np.array(-2.5)]:
+    for p in [inf, -inf, 0, 1, 2, 3, 0.5, -1, -2.5]:
+        for axis in [*range(a.ndim), None]:
+            if p == -inf and a.size == 0 and axis != 1:
+                continue
+            found = np.linalg.vector_norm(a, ord=p, axis=axis)
+            if a.dtype.kind in "bi":
+                found = np.linalg.vector_norm(a.astype(float), ord=p, axis=axis)
+            case(["norm_p", p, "all" if axis is None else axis], [a], [found])
+
+# Pairs in bins.
+x, y, w = numbers(20), numbers(20), np.round(rng.uniform(0, 3, 20), 1)
+xe, ye = np.array([-3.0, -1.0, 0.5, 4.0]), np.array([-2, 0, 2, 2, 3])
+for bins in [3, 1]:
+    case(["histogram2d", bins, bins + 1], [x, y], np.histogram2d(x, y, [bins, bins + 1]))
+    case(["histogram2d_density", bins, bins + 1], [x, y, w], np.histogram2d(x, y, [bins, bins + 1], density=True, weights=w))
+    case(["histogram2d_range", bins, bins + 1], [x, y], np.histogram2d(x, y, [bins, bins + 1], range=[[-2, 2], [0, 3]]))
+case(["histogram2d_edges"], [x, y, xe, ye], np.histogram2d(x, y, [xe, ye]))
+case(["histogram2d_edges"], [np.array([-3.0, 4.0, nan, 0.5]), np.array([2.0, 3.0, 0.0, -2.0]), xe, ye], np.histogram2d([-3.0, 4.0, nan, 0.5], [2.0, 3.0, 0.0, -2.0], [xe, ye]))
+case(["histogram2d", 2, 2], [np.zeros(0), np.zeros(0)], np.histogram2d([], [], 2))
+case(["histogram2d", 2, 3], [np.arange(4), np.ones(4, "int8")], np.histogram2d(np.arange(4), np.ones(4, "int8"), [2, 3]))

@@ -4,7 +4,10 @@
 
 mod support;
 
-use lodestride_array::{ArrayErrorKind, ConvolveMode, DType, EdgeOrder, NdArray, Result, Spacing};
+use lodestride_array::kernels::KernelError;
+use lodestride_array::{
+    ArrayErrorKind, ConvolveMode, DType, EdgeOrder, Histogram2dOptions, NdArray, Result, Spacing,
+};
 use support::figures::{Case, cases};
 use support::matrix::{all_shapes, numbered};
 use support::report;
@@ -44,9 +47,77 @@ fn answer(case: &Case<'_>, x: &[&NdArray]) -> Result<Vec<NdArray>> {
         "cumulative_trapezoid" => x[0].cumulative_trapezoid(spacing(case, 2, x), axis(1)),
         "convolve" => x[0].convolve(x[1], mode(case)),
         "correlate" => x[0].correlate(x[1], mode(case)),
-        name => panic!("no answer for {name}"),
+        "polyval" => x[0].polyval(x[1]),
+        "norm_p" => x[0].norm_p(case.number(1), case.axes(2)),
+        "polyfit" | "polyfit_full" | "poly_roots" | "eigvals" | "eigvalsh" | "matrix_norm" => {
+            return of_matrices(case, x);
+        }
+        _ => return spread(case, x),
     };
     found.map(|array| vec![array])
+}
+
+/// What the crate answers about pairs in bins.
+fn spread(case: &Case<'_>, x: &[&NdArray]) -> Result<Vec<NdArray>> {
+    let bins = |at: usize| case.number(at) as usize;
+    let options = Histogram2dOptions::default();
+    let found = match case.words[0] {
+        "histogram2d" => x[0].histogram2d(x[1], bins(1), bins(2)),
+        "histogram2d_edges" => x[0].histogram2d(x[1], x[2], x[3]),
+        "histogram2d_range" => {
+            let ranges = [Some((-2.0, 2.0)), Some((0.0, 3.0))];
+            let options = Histogram2dOptions { ranges, ..options };
+            x[0].histogram2d_with(x[1], bins(1), bins(2), options)
+        }
+        "histogram2d_density" => {
+            let (weights, density) = (Some(x[2]), true);
+            let options = Histogram2dOptions {
+                weights,
+                density,
+                ..options
+            };
+            x[0].histogram2d_with(x[1], bins(1), bins(2), options)
+        }
+        name => panic!("no answer for {name}"),
+    }?;
+    // Edges that were given are given back in their own dtype.
+    let (x_edges, y_edges) = (found.x_edges, found.y_edges);
+    Ok(vec![found.counts, x_edges, y_edges])
+}
+
+/// What the crate answers with the help of linear algebra. Complex numbers come as sorted parts.
+#[cfg(feature = "linalg")]
+fn of_matrices(case: &Case<'_>, x: &[&NdArray]) -> Result<Vec<NdArray>> {
+    use lodestride_array::MatrixNorm as Norm;
+    let degree = || case.number(1) as usize;
+    let sorted = |(re, im): (NdArray, NdArray)| Ok(vec![re.sort(-1)?, im.sort(-1)?]);
+    let found = match case.words[0] {
+        "polyfit" => x[0].polyfit(x[1], degree()),
+        "polyfit_full" => {
+            let found = x[0].polyfit_full(x[1], degree(), Some(x[2]))?;
+            return Ok(vec![found.x, found.residuals, found.s]);
+        }
+        "poly_roots" => return x[0].poly_roots().and_then(sorted),
+        "eigvals" => return x[0].eigvals().and_then(sorted),
+        "eigvalsh" => x[0].eigvalsh(),
+        _ => x[0].matrix_norm(match case.words[1] {
+            "1" => Norm::One,
+            "2" => Norm::Two,
+            "inf" => Norm::Infinity,
+            "fro" => Norm::Frobenius,
+            "nuc" => Norm::Nuclear,
+            "-1" => Norm::MinusOne,
+            "-2" => Norm::MinusTwo,
+            _ => Norm::MinusInfinity,
+        }),
+    };
+    found.map(|array| vec![array])
+}
+
+/// Without the feature the figures themselves.
+#[cfg(not(feature = "linalg"))]
+fn of_matrices(case: &Case<'_>, _: &[&NdArray]) -> Result<Vec<NdArray>> {
+    Ok(case.expected.clone())
 }
 
 #[test]
@@ -54,7 +125,12 @@ fn points_and_vectors_give_numpys_figures_in_every_layout() {
     let (mut checked, mut faults) = (0, Vec::new());
     for case in cases(include_str!("../testdata/samples.txt")) {
         // A few roundings each; half precision is rounded once here and at every step there.
+        let factored = ["poly", "eig", "matrix"];
+        let is_factored = factored.iter().any(|word| case.words[0].starts_with(word));
         let relative = |dtype: DType| match dtype {
+            // Roots are stored to nine places; the others are as good as the condition of their matrices.
+            DType::F64 if case.words[0] == "poly_roots" => 1e-8,
+            DType::F64 if is_factored => 1e-11,
             DType::F64 => 1e-14,
             DType::F32 => 1e-6,
             dtype if dtype.is_float() => 4e-3,
@@ -251,5 +327,99 @@ fn axes_and_spacings_that_do_not_fit_are_errors() {
     });
     fails(NdArray::scalar(1.0).unwrap().trapezoid(1, 0), |e| {
         matches!(e, E::Shape { .. })
+    });
+}
+
+#[test]
+fn coefficients_bins_and_orders_that_do_not_fit_are_errors() {
+    use ArrayErrorKind as E;
+    let x = NdArray::from([[0.5, 1.5, 2.5]]);
+    let three = NdArray::from([1.0, 2.0, 3.0]);
+    fails(x.polyval(&three), |e| matches!(e, E::Form { .. }));
+    fails(three.norm_p(3.0, 1), |e| matches!(e, E::Shape { .. }));
+    let none = NdArray::zeros([0]).unwrap();
+    fails(none.norm_p(f64::NEG_INFINITY, 0), |e| {
+        matches!(e, E::Kernel { .. })
+    });
+    let mismatch = |e: &E| {
+        matches!(
+            e,
+            E::Kernel {
+                source: KernelError::ShapeMismatch { .. }
+            }
+        )
+    };
+    fails(x.histogram2d(&three, 2, 2), mismatch);
+    let options = Histogram2dOptions {
+        weights: Some(&x),
+        ..Default::default()
+    };
+    fails(three.histogram2d_with(&three, 2, 2, options), mismatch);
+    fails(three.histogram2d(&three, 0, 2), |e| {
+        matches!(
+            e,
+            E::Kernel {
+                source: KernelError::InvalidArgument { .. }
+            }
+        )
+    });
+    let falling = NdArray::from([0.0, 2.0, 1.0]);
+    fails(three.histogram2d(&three, 2, &falling), |e| {
+        matches!(
+            e,
+            E::Kernel {
+                source: KernelError::Edges { index: 2, .. }
+            }
+        )
+    });
+    fails(three.histogram2d(&three, &x, 2), |e| {
+        matches!(e, E::Form { .. })
+    });
+}
+
+#[cfg(feature = "linalg")]
+#[test]
+fn fits_and_roots_that_cannot_be_are_errors() {
+    use ArrayErrorKind as E;
+    let x = NdArray::from([[0.5, 1.5, 2.5]]);
+    let three = NdArray::from([1.0, 2.0, 3.0]);
+    let none = NdArray::zeros([0]).unwrap();
+    fails(x.polyfit(&three, 1), |e| matches!(e, E::Form { .. }));
+    fails(none.polyfit(&none, 1), |e| matches!(e, E::Empty { .. }));
+    fails(three.polyfit(&x, 1), |e| {
+        matches!(
+            e,
+            E::Count {
+                expected: 3,
+                given: 1,
+                ..
+            }
+        )
+    });
+    fails(three.polyfit_full(&three, 1, Some(&none)), |e| {
+        matches!(
+            e,
+            E::Count {
+                expected: 3,
+                given: 0,
+                ..
+            }
+        )
+    });
+    fails(three.polyfit(&three, usize::MAX / 2), |e| {
+        matches!(e, E::Shape { .. } | E::Allocation { .. })
+    });
+    fails(three.mul(1e200).unwrap().polyfit(&three, 4), |e| {
+        matches!(e, E::Linalg { .. })
+    });
+    fails(x.poly_roots(), |e| matches!(e, E::Form { .. }));
+    fails(NdArray::from([1.0, f64::NAN]).poly_roots(), |e| {
+        matches!(e, E::Linalg { .. })
+    });
+    fails(x.eigvals(), |e| matches!(e, E::Form { .. }));
+    fails(x.eigvalsh(), |e| matches!(e, E::Form { .. }));
+    let least = lodestride_array::MatrixNorm::MinusTwo;
+    fails(NdArray::zeros([0, 2]).unwrap().matrix_norm(least), |e| {
+        matches!(e, E::Empty { .. })
     });
 }

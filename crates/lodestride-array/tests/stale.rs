@@ -203,6 +203,10 @@ const SWEPT: &[&str] = &[
     #[cfg(feature = "linalg")]
     "linalg/into.rs",
     #[cfg(feature = "linalg")]
+    "linalg/norms.rs",
+    #[cfg(feature = "linalg")]
+    "linalg/polynomial.rs",
+    #[cfg(feature = "linalg")]
     "linalg/solve.rs",
     #[cfg(feature = "linalg")]
     "linalg/svd.rs",
@@ -222,6 +226,7 @@ const SWEPT: &[&str] = &[
     "nested.rs",
     "pad.rs",
     "partition.rs",
+    "polynomial.rs",
     "products.rs",
     "products_into.rs",
     "random.rs",
@@ -235,6 +240,7 @@ const SWEPT: &[&str] = &[
     "reduce/information.rs",
     "reduce/nan.rs",
     "reduce/normalise.rs",
+    "reduce/norms.rs",
     "reduce/statistics.rs",
     "reduce/totals.rs",
     "samples/area.rs",
@@ -245,6 +251,7 @@ const SWEPT: &[&str] = &[
     "several_axes.rs",
     "sort.rs",
     "sort/histogram.rs",
+    "sort/histogram2d.rs",
     "sort/quantile.rs",
     "sort/search.rs",
     "sort/select.rs",

@@ -199,6 +199,72 @@ impl NdArray {
         watch.made("eig", &[self], made)
     }
 
+    /// The eigenvalues alone of any square matrix: their real and their imaginary parts; conjugate pairs are neighbours.
+    /// Batches.
+    ///
+    /// # Errors
+    /// As [`eig`](Self::eig).
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let (re, im) = NdArray::from([[0.0f64, -1.0], [1.0, 0.0]]).eigvals()?;
+    /// assert!(re.abs()?.max_number()? < 1e-12);
+    /// assert!(im.sum(..)?.item::<f64>()?.abs() < 1e-12);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn eigvals(&self) -> Result<(NdArray, NdArray)> {
+        let watch = Watch::start();
+        self.square_matrices("eigvals")?;
+        watch.made("eigvals", &[self], self.eigenvalues("eigvals"))
+    }
+
+    /// The real and imaginary parts of the eigenvalues of square matrices.
+    #[track_caller]
+    pub(super) fn eigenvalues(&self, op: &'static str) -> Result<(NdArray, NdArray)> {
+        let matrices = Matrices::of(op, self)?;
+        let mut parts = [
+            matrices.results([matrices.rows]),
+            matrices.results([matrices.rows]),
+        ];
+        for matrix in 0..matrices.count_filled() {
+            let found = matrices.get(matrix).eigenvalues();
+            let found = found.map_err(|_| LinalgProblem::NoConvergence { matrix });
+            let found = checked(op, self, found)?;
+            parts[0].extend(found.iter().map(|value| value.re));
+            parts[1].extend(found.iter().map(|value| value.im));
+        }
+        let [re, im] = parts.map(|part| part.array(matrices.dtype));
+        Ok((re?, im?))
+    }
+
+    /// The eigenvalues alone of a symmetric matrix, smallest first; only the lower triangle is read. Batches.
+    ///
+    /// # Errors
+    /// As [`eigh`](Self::eigh).
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let values = NdArray::from([[2.0f64, 1.0], [1.0, 2.0]]).eigvalsh()?;
+    /// assert!(values.all_close(&NdArray::from([1.0f64, 3.0]), 1e-12, 0.0)?);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[track_caller]
+    pub fn eigvalsh(&self) -> Result<NdArray> {
+        let watch = Watch::start();
+        let n = self.square_matrices("eigvalsh")?;
+        let matrices = Matrices::of("eigvalsh", self)?;
+        let mut values = matrices.results([n]);
+        for matrix in 0..matrices.count_filled() {
+            let found = matrices.get(matrix).self_adjoint_eigenvalues(Side::Lower);
+            let found = found.map_err(|_| LinalgProblem::NoConvergence { matrix });
+            values.extend(checked("eigvalsh", self, found)?);
+        }
+        watch.made("eigvalsh", &[self], values.array(matrices.dtype))
+    }
+
     /// The exponential of a square matrix, or of each of a batch, by scaling, a rational approximation and squaring.
     ///
     /// # Errors

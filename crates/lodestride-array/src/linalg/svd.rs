@@ -1,4 +1,5 @@
-//! Singular values and what follows from them: least squares, pseudo-inverses, rank, norms, principal components.
+//! Singular values and what follows from them: least squares, pseudo-inverses, rank, principal components. Norms are in
+//! `norms`.
 
 use faer::linalg::solvers::Svd as Factors;
 
@@ -56,21 +57,6 @@ pub enum Components {
     Variance(f64),
 }
 
-/// The norms of a matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MatrixNorm {
-    /// Largest sum of magnitudes of a column.
-    One,
-    /// Largest singular value.
-    Two,
-    /// Largest sum of magnitudes of a row.
-    Infinity,
-    /// Square root of the sum of squares.
-    Frobenius,
-    /// Sum of the singular values.
-    Nuclear,
-}
-
 /// The factors of one matrix, in their short form.
 #[track_caller]
 fn factors(
@@ -93,24 +79,78 @@ fn values(factors: &Factors<f64>) -> Vec<f64> {
     (0..column.nrows()).map(|i| column[i]).collect()
 }
 
+/// The distance from 1 to the next number of a float dtype.
+pub(super) fn epsilon(dtype: DType) -> f64 {
+    match dtype {
+        DType::F64 => f64::EPSILON,
+        DType::F32 => f64::from(f32::EPSILON),
+        DType::F16 => f64::exp2(-10.0),
+        _ => f64::exp2(-7.0),
+    }
+}
+
+/// How many singular values are more than so much of the largest.
+fn rank_above(values: &[f64], tolerance: f64) -> usize {
+    let least = values.first().map_or(0.0, |largest| largest * tolerance);
+    values.iter().filter(|&&value| value > least).count()
+}
+
+/// What [`NdArray::lstsq`] finds for one matrix and right sides in f64, where singular values below `tolerance` times the
+/// largest count as zero.
+#[track_caller]
+pub(super) fn least_squares(
+    op: &'static str,
+    given: &NdArray,
+    a: &Matrices,
+    right: &NdArray,
+    tolerance: f64,
+) -> Result<LeastSquares> {
+    let (mut s, mut inverse) = (Vec::new(), vec![0.0; a.rows * a.columns]);
+    if a.count_filled() > 0 {
+        let found = factors(op, given, a, 0)?;
+        s = values(&found);
+        inverse = a.pseudo_inverse(&found, rank_above(&s, tolerance));
+    }
+    let x = NdArray::from_vec(inverse, [a.columns, a.rows])?.matmul(right)?;
+    let left = a.whole()?.matmul(&x)?.sub(right)?;
+    Ok(LeastSquares {
+        residuals: left.sum_squares(0)?,
+        rank: rank_above(&s, tolerance),
+        s: NdArray::from_vec(s, [a.rows.min(a.columns)])?,
+        x,
+    })
+}
+
+impl LeastSquares {
+    /// The same for a right side that was given as a vector, or as a matrix, in the dtype of results.
+    #[track_caller]
+    pub(super) fn of_rank(self, rank: usize, dtype: DType) -> Result<Self> {
+        let column = |array: NdArray, axis: isize| {
+            let array = if rank == 1 {
+                array.squeeze(axis)?.owning()
+            } else {
+                array
+            };
+            array.cast(dtype)
+        };
+        Ok(Self {
+            x: column(self.x, -1)?,
+            residuals: column(self.residuals, -1)?,
+            rank: self.rank,
+            s: self.s.cast(dtype)?,
+        })
+    }
+}
+
 impl Matrices {
     /// Below this times the largest, a singular value counts as zero: NumPy's rule for the precision of the result.
     fn tolerance(&self) -> f64 {
-        let epsilon = match self.dtype {
-            DType::F64 => f64::EPSILON,
-            DType::F32 => f64::from(f32::EPSILON),
-            DType::F16 => f64::exp2(-10.0),
-            _ => f64::exp2(-7.0),
-        };
-        self.rows.max(self.columns) as f64 * epsilon
+        self.rows.max(self.columns) as f64 * epsilon(self.dtype)
     }
 
     /// How many singular values do not count as zero.
     fn rank_of(&self, values: &[f64]) -> usize {
-        let least = values
-            .first()
-            .map_or(0.0, |largest| largest * self.tolerance());
-        values.iter().filter(|&&value| value > least).count()
+        rank_above(values, self.tolerance())
     }
 
     /// The elements of the pseudo-inverse, from as many singular values as count.
@@ -340,90 +380,9 @@ impl NdArray {
             Matrices::of("lstsq", self)?,
             Matrices::of("lstsq", &right)?.whole()?,
         );
-        let (mut s, mut inverse) = (Vec::new(), vec![0.0; a.rows * a.columns]);
-        if a.count_filled() > 0 {
-            let found = factors("lstsq", self, &a, 0)?;
-            s = values(&found);
-            inverse = a.pseudo_inverse(&found, a.rank_of(&s));
-        }
-        let rank = a.rank_of(&s);
-        let inverse = NdArray::from_vec(inverse, [a.columns, a.rows])?;
-        let x = inverse.matmul(&right)?;
-        let left = a.whole()?.matmul(&x)?.sub(&right)?;
-        let residuals = left.sum_squares(0)?;
-        let column = |array: NdArray, axis: isize| -> Result<NdArray> {
-            let array = if b.rank() == 1 {
-                array.squeeze(axis)?.owning()
-            } else {
-                array
-            };
-            array.cast(dtype)
-        };
-        let s = NdArray::from_vec(s, [a.rows.min(a.columns)])?.cast(dtype)?;
-        let made = Ok(LeastSquares {
-            x: column(x, -1)?,
-            residuals: column(residuals, -1)?,
-            rank,
-            s,
-        });
+        let found = least_squares("lstsq", self, &a, &right, a.tolerance())?;
+        let made = found.of_rank(b.rank(), dtype);
         watch.made("lstsq", &[self, b], made)
-    }
-
-    /// A norm of a matrix, or of each of a batch.
-    ///
-    /// # Errors
-    /// [`ArrayErrorKind::Form`] when there is no matrix, [`ArrayErrorKind::Linalg`] when an element is not finite.
-    ///
-    /// ```
-    /// use lodestride_array::{MatrixNorm, NdArray};
-    ///
-    /// let a = NdArray::from([[3.0f64, 0.0], [4.0, 0.0]]);
-    /// assert_eq!(a.matrix_norm(MatrixNorm::One)?.item::<f64>()?, 7.0);
-    /// assert_eq!(a.matrix_norm(MatrixNorm::Frobenius)?.item::<f64>()?, 5.0);
-    /// # Ok::<(), lodestride_array::ArrayError>(())
-    /// ```
-    #[track_caller]
-    pub fn matrix_norm(&self, norm: MatrixNorm) -> Result<NdArray> {
-        let watch = Watch::start();
-        let matrices = Matrices::of("matrix_norm", self)?;
-        if self.is_empty() {
-            return watch.made("matrix_norm", &[self], matrices.zeros());
-        }
-        let result = match norm {
-            MatrixNorm::One => matrices.whole()?.abs()?.sum(-2)?.max(-1)?,
-            MatrixNorm::Infinity => matrices.whole()?.abs()?.sum(-1)?.max(-1)?,
-            MatrixNorm::Frobenius => matrices.whole()?.norm2([-2, -1])?,
-            MatrixNorm::Two => matrices.whole()?.singular_values()?.max(-1)?,
-            MatrixNorm::Nuclear => matrices.whole()?.singular_values()?.sum(-1)?,
-        };
-        watch.made("matrix_norm", &[self], result.cast(matrices.dtype))
-    }
-
-    /// The condition number: the largest singular value over the smallest; infinite for a singular matrix. Batches.
-    ///
-    /// # Errors
-    /// As [`svd`](Self::svd); [`ArrayErrorKind::Empty`] for matrices without elements.
-    ///
-    /// ```
-    /// use lodestride_array::NdArray;
-    ///
-    /// assert_eq!(NdArray::from([[4.0f64, 0.0], [0.0, 2.0]]).cond()?.item::<f64>()?, 2.0);
-    /// # Ok::<(), lodestride_array::ArrayError>(())
-    /// ```
-    #[track_caller]
-    pub fn cond(&self) -> Result<NdArray> {
-        let watch = Watch::start();
-        let matrices = Matrices::of("cond", self)?;
-        if matrices.rows.min(matrices.columns) == 0 {
-            let (op, expected) = ("cond", "matrices with elements");
-            return Err(ArrayError::new(ArrayErrorKind::Empty { op, expected }));
-        }
-        let s = matrices.whole()?.singular_values()?;
-        watch.made(
-            "cond",
-            &[self],
-            s.max(-1)?.div(&s.min(-1)?)?.cast(matrices.dtype),
-        )
     }
 
     /// Principal components of data with one observation per row: the directions of largest variance.

@@ -1,4 +1,4 @@
-//! Counting elements by bins and by value.
+//! Counting elements by bins and by value. Pairs of elements are counted in `histogram2d`.
 
 use lodestride_buffer::{Argument, DType};
 use lodestride_kernels::KernelError;
@@ -105,7 +105,11 @@ impl NdArray {
         let given: SmallVec<[&NdArray; 2]> = given.into_iter().flatten().collect();
         let watch = Watch::start();
         let (edges, is_even) = match bins.into() {
-            Bins::Count(count) => (self.even_edges(count, options.range)?, true),
+            Bins::Count(count) => (
+                self.even_edges("histogram", count, options.range)
+                    .located()?,
+                true,
+            ),
             Bins::Edges(edges) => {
                 edges.expect_line("histogram")?;
                 (edges.clone(), false)
@@ -158,9 +162,13 @@ impl NdArray {
 
     /// Edges of bins of equal width.
     #[track_caller]
-    fn even_edges(&self, bins: usize, range: Option<(f64, f64)>) -> Result<NdArray> {
+    pub(super) fn even_edges(
+        &self,
+        op: &'static str,
+        bins: usize,
+        range: Option<(f64, f64)>,
+    ) -> Result<NdArray> {
         let refuse = |name, value| {
-            let op = "histogram";
             ArrayError::new(ArrayErrorKind::Kernel {
                 source: KernelError::InvalidArgument { op, name, value },
             })
@@ -172,8 +180,8 @@ impl NdArray {
             Some(range) => range,
             None if self.is_empty() => (0.0, 1.0),
             None => (
-                self.min_number().renamed("histogram")?,
-                self.max_number().renamed("histogram")?,
+                self.min_number().renamed(op)?,
+                self.max_number().renamed(op)?,
             ),
         };
         for (name, value) in [

@@ -1,6 +1,6 @@
 //! The rows of functions known at points, and of vectors that slide past each other.
 
-use lodestride_array::{ConvolveMode, EdgeOrder};
+use lodestride_array::{ConvolveMode, EdgeOrder, Histogram2dOptions};
 
 use super::table::Row;
 
@@ -23,4 +23,26 @@ pub(crate) static SAMPLES: &[Row] = rows! {
     convolve_into "rcr" "XYZ" |a| a[0].convolve_into(&a[1], ConvolveMode::Same, &a[2]);
     correlate "cr" "XY" |a| a[0].correlate(&a[1], ConvolveMode::Valid);
     correlate_into "rcr" "XYZ" |a| a[0].correlate_into(&a[1], ConvolveMode::Same, &a[2]);
+    polyval "cm" "XY" |a| a[0].polyval(&a[1]);
+    polyval_into "cmm" "XYZ" |a| a[0].polyval_into(&a[1], &a[2]);
+    norm_p "m" "X" |a| a[0].norm_p(3.0, 1);
+    norm_p_into "mr" "XZ" |a| a[0].norm_p_into(3.0, 0, &a[1]);
+    histogram2d "ccFS" "XY34" |a| a[0].histogram2d(&a[1], &a[2], &a[3]);
+    histogram2d_with "ccc" "XY2" |a| {
+        let options = Histogram2dOptions { weights: Some(&a[2]), ..Default::default() };
+        a[0].histogram2d_with(&a[1], 2, 3, options)
+    };
 };
+
+/// Those that need linear algebra.
+#[cfg(feature = "linalg")]
+pub(crate) static FITS: &[Row] = rows! {
+    polyfit "cc" "XY" |a| a[0].polyfit(&a[1], 1);
+    polyfit_full "ccc" "XY2" |a| a[0].polyfit_full(&a[1], 1, Some(&a[2]));
+    poly_roots "c" "X" |a| a[0].poly_roots();
+    eigvals "s" "X" |a| a[0].eigvals();
+    eigvalsh "s" "X" |a| a[0].eigvalsh();
+};
+
+#[cfg(not(feature = "linalg"))]
+pub(crate) static FITS: &[Row] = &[];

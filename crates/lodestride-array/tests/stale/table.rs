@@ -345,6 +345,7 @@ pub(crate) static TABLE: &[&[Row]] = &[
     super::factors::INTERCHANGE,
     super::made::MADE,
     super::samples::SAMPLES,
+    super::samples::FITS,
     super::named::NAMED,
     super::named::PARAMETRIC,
     super::named::FLAT,

@@ -26,11 +26,12 @@
 //! | Arithmetic | [`add`](NdArray::add) and the others: `add` returns, `addi` changes in place, `add_into` fills; operators |
 //! | Order | [`sort`](NdArray::sort), [`argsort`](NdArray::argsort), [`topk`](NdArray::topk), [`unique`](NdArray::unique), [`median`](NdArray::median), [`histogram`](NdArray::histogram) |
 //! | Statistics | [`sum`](NdArray::sum), [`moments`](NdArray::moments), [`entropy`](NdArray::entropy), [`nan_mean`](NdArray::nan_mean), [`covariance`](NdArray::covariance), [`distance`](NdArray::distance) |
+//! | Samples | [`interp`](NdArray::interp), [`gradient`](NdArray::gradient), [`trapezoid`](NdArray::trapezoid), [`convolve`](NdArray::convolve), [`polyval`](NdArray::polyval), `polyfit` with the feature `linalg` |
 //! | Chance | [`rand`](NdArray::rand), [`Rng`]: distributions of any dtype, shuffling, choosing, dropout |
 //! | Printing | [`display`](NdArray::display), [`PrintOptions`] for one array, a closure or the process; [`explain`](NdArray::explain) |
 //! | Images | [`conv2d`](NdArray::conv2d), [`pool2d`](NdArray::pool2d), [`im2col`](NdArray::im2col) over [`Windows`] |
 //! | Products | [`matmul`](NdArray::matmul), [`einsum`](NdArray::einsum), [`tensordot`](NdArray::tensordot), [`multi_dot`](NdArray::multi_dot), [`kron`](NdArray::kron), [`cross`](NdArray::cross) |
-//! | Linear algebra, with the feature `linalg` | `solve`, `lstsq`, `inv`, `pinv`, `det`, `lu`, `qr`, `cholesky`, `eigh`, `eig`, `svd`, `matrix_norm`, `pca` |
+//! | Linear algebra, with the feature `linalg` | `solve`, `lstsq`, `inv`, `pinv`, `det`, `lu`, `qr`, `cholesky`, `eigh`, `eig`, `eigvals`, `svd`, `matrix_norm`, `pca` |
 //! | BLAS by name | [`blas::gemm`] and the others of levels 1 to 3 |
 //! | Operations by name | [`op`], [`Op`] |
 //! | Own loops | [`map`](NdArray::map), [`zip_map`](NdArray::zip_map), [`view`](NdArray::view), [`view_mut`](NdArray::view_mut) |

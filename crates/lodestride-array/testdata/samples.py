@@ -41,6 +41,11 @@ for xp, fp in [
     for at in [x, x[0, 1], np.zeros((0, 3)), np.array([1, 2, 3], "int8"), x.astype("float16")]:
         case(["interp"], [at, xp, fp], [np.interp(at, xp, fp)])
         case(["interp_with", -9.5, 9.5], [at, xp, fp], [np.interp(at, xp, fp, left=-9.5, right=9.5)])
+for at in [x, np.array([-720.0, 5.0, 359.5, 1000.0]), np.zeros((0, 2)), np.array(7)]:
+    xp, fp = np.array([190.0, -10.0, 370.0, 45.5]), np.array([4.0, -1.0, 2.5, 9.0])
+    case(["interp_periodic", 360], [at, xp, fp], [np.interp(at, xp, fp, period=360)])
+    case(["interp_periodic", -2.5], [at, xp, fp], [np.interp(at, xp, fp, period=-2.5)])
+    case(["interp_periodic", 4], [at, xp[:1], fp[:1]], [np.interp(at, xp[:1], fp[:1], period=4)])
 
 # Slopes and areas.
 coordinates = {4: np.array([-1.0, 0.0, 0.25, 3.0]), 3: np.array([1, 3, 4]), 5: np.arange(5) * 0.5}

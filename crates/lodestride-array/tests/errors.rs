@@ -55,6 +55,25 @@ fn texts_say_what_failed_and_what_to_do() {
              i32 [2] C\n  help: use `add`, which is f64, or `cast` one of the operands",
         ),
         (
+            text(a.gradient(&NdArray::from([1.0, 2.0]), 1)),
+            "gradient: needs 4 coordinates, one per position along the axis, got 2\n  --> HERE\n  array: f64 [2] C\n  help: a \
+             number as spacing stands for equal distances everywhere",
+        ),
+        (
+            text(array(&[1, 4]).gradient(1, 0)),
+            "gradient: needs at least two positions along the axis, got shape [1, 4]\n  --> HERE\n  array: f32 [1, 4] C\n  \
+             help: a slope needs a neighbour, one at the ends of second order two of them",
+        ),
+        (
+            text(a.interp(&NdArray::from([1.0, 0.5]), &array(&[2]))),
+            "interp: point 1 is 0.5 after 1, but points must ascend\n  --> HERE\n  help: `argsort` gives the order in which \
+             `take` brings points and values; leave out NaN",
+        ),
+        (
+            text(a.polyval(&a)),
+            "polyval: needs a vector (`ravel` makes one), got shape [3, 4]\n  --> HERE\n  array: f32 [3, 4] C",
+        ),
+        (
             text(a.to_vec::<f64>()),
             "to_vec: asked for elements of type f64, the array has f32\n  --> HERE\n  array: f32 [3, 4] C\n  help: ask for \
              f32, or `cast(DType::F64)` first",

@@ -37,6 +37,7 @@ fn answer(case: &Case<'_>, x: &[&NdArray]) -> Result<Vec<NdArray>> {
             let [left, right] = [1, 2].map(|at| Some(case.number(at)));
             x[0].interp_with(x[1], x[2], left, right)
         }
+        "interp_periodic" => x[0].interp_periodic(x[1], x[2], case.number(1)),
         "gradient" if case.words[2] == "1" => x[0].gradient(spacing(case, 3, x), axis(1)),
         "gradient" => x[0].gradient_with(spacing(case, 3, x), axis(1), EdgeOrder::Second),
         "gradient_axes" => {
@@ -257,6 +258,10 @@ fn points_and_spacings_that_make_no_sense_are_errors() {
             }
         )
     });
+    for period in [0.0, f64::NAN, f64::INFINITY] {
+        let error = x.interp_periodic(&three, &three, period).unwrap_err();
+        assert!(matches!(error.kind(), E::Kernel { .. }), "{error}");
+    }
     fails(x.interp(&NdArray::from([1.0, 3.0, 2.0]), &three), |e| {
         matches!(
             e,

@@ -84,6 +84,9 @@ impl ArrayErrorKind {
             Self::Count { op, .. } if op.starts_with("roll") => {
                 "a shift of 0 leaves an axis as it is"
             }
+            Self::Count { op, .. } if op.starts_with("interp") || op.starts_with("polyfit") => {
+                "points, values and weights pair up; `get(&s![..])` takes a part of what is longer"
+            }
             Self::NotAscending { .. } => {
                 "`argsort` gives the order in which `take` brings points and values; leave out NaN"
             }
@@ -190,6 +193,9 @@ fn form_advice(expected: &str, rank: usize) -> Option<&'static str> {
         ),
         _ if expected == "a vector" || expected == "vectors" => {
             Some("`ravel` makes a vector of any array")
+        }
+        _ if expected.contains("positions") => {
+            Some("a slope needs a neighbour, one at the ends of second order two of them")
         }
         _ if matrix || expected.contains("at least") && expected.contains("ax") => {
             Some("`expand_dims` adds an axis, `reshape` splits and joins them")

@@ -97,6 +97,36 @@ impl NdArray {
         out.store("pinv_right_into", &[self], || self.pinv_right())
     }
 
+    /// [`eigvalsh`](Self::eigvalsh) into an array of the result's shape: the factors need scratch memory, from which it is
+    /// copied.
+    ///
+    /// # Errors
+    /// As [`eigvalsh`](Self::eigvalsh); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn eigvalsh_into(&self, out: &NdArray) -> Result<()> {
+        out.store("eigvalsh_into", &[self], || self.eigvalsh())
+    }
+
+    /// [`eigvals`](Self::eigvals) into two arrays of the results' shape: they are made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`eigvals`](Self::eigvals); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when an output does not
+    /// fit, [`ArrayErrorKind::Operands`] when they share memory. Nothing is written then.
+    #[track_caller]
+    pub fn eigvals_into(&self, re: &NdArray, im: &NdArray) -> Result<()> {
+        NdArray::store_both([re, im], "eigvals_into", &[self], || self.eigvals())
+    }
+
+    /// [`polyfit`](Self::polyfit) into an array of the result's shape: the factors need scratch memory, from which it is
+    /// copied.
+    ///
+    /// # Errors
+    /// As [`polyfit`](Self::polyfit); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn polyfit_into(&self, y: &NdArray, degree: usize, out: &NdArray) -> Result<()> {
+        out.store("polyfit_into", &[self, y], || self.polyfit(y, degree))
+    }
+
     /// [`matrix_norm`](Self::matrix_norm) into an array of the result's shape: the factors need scratch memory, from which
     /// it is copied.
     ///

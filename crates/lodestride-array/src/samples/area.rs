@@ -78,6 +78,26 @@ impl NdArray {
         })
     }
 
+    /// [`cumulative_trapezoid`](Self::cumulative_trapezoid) into an array of the result's shape: it is made elsewhere and
+    /// copied there.
+    ///
+    /// # Errors
+    /// As [`trapezoid`](Self::trapezoid); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not
+    /// fit.
+    #[track_caller]
+    pub fn cumulative_trapezoid_into<'a>(
+        &self,
+        spacing: impl Into<Spacing<'a>>,
+        axis: isize,
+        out: &NdArray,
+    ) -> Result<()> {
+        let spacing = spacing.into();
+        let inputs = spacing.with(self);
+        out.store("cumulative_trapezoid_into", &inputs, || {
+            self.cumulative_trapezoid(spacing, axis)
+        })
+    }
+
     /// What `finish` makes of the areas between neighbours along an axis.
     #[track_caller]
     fn areas(

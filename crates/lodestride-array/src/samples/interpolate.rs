@@ -1,6 +1,7 @@
 //! Values between sample points, on straight lines.
 
 use lodestride_buffer::{Argument, DType, scope_out};
+use lodestride_kernels::KernelError;
 
 use crate::NdArray;
 use crate::checks::Watch;
@@ -66,6 +67,80 @@ impl NdArray {
         self.interpolated("interp_with", points, values, [left, right])
     }
 
+    /// [`interp_with`](Self::interp_with) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`interp`](Self::interp); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn interp_with_into(
+        &self,
+        points: &NdArray,
+        values: &NdArray,
+        left: Option<f64>,
+        right: Option<f64>,
+        out: &NdArray,
+    ) -> Result<()> {
+        out.store("interp_with_into", &[self, points, values], || {
+            self.interp_with(points, values, left, right)
+        })
+    }
+
+    /// [`interp`](Self::interp) of a function that repeats itself after every `period`, such as one of an angle: the points
+    /// may come in any order.
+    ///
+    /// # Errors
+    /// As [`interp`](Self::interp), but for the order; [`ArrayErrorKind::Kernel`] for a period that is 0 or not finite.
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    ///
+    /// let (angles, values) = (NdArray::from([350.0, 10.0, 190.0]), NdArray::from([0.0, 2.0, 20.0]));
+    /// let y = NdArray::from([0.0, 370.0, -80.0]).interp_periodic(&angles, &values, 360.0)?;
+    /// assert_eq!(y.to_vec::<f64>()?, [1.0, 2.0, 8.75]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
+    #[doc(alias = "period")]
+    #[track_caller]
+    pub fn interp_periodic(
+        &self,
+        points: &NdArray,
+        values: &NdArray,
+        period: f64,
+    ) -> Result<NdArray> {
+        let op = "interp_periodic";
+        let watch = Watch::start();
+        self.expect_readable(op, Argument::X)?;
+        let samples = Samples::read(op, points, values)?;
+        let period = period.abs();
+        if !(period > 0.0 && period.is_finite()) {
+            let (name, value) = ("period", period);
+            let source = KernelError::InvalidArgument { op, name, value };
+            return Err(ArrayError::new(ArrayErrorKind::Kernel { source }));
+        }
+        let samples = samples.wrapped(period).ascending(op)?;
+        let x = scope_out(|| self.cast(DType::F64)).located()?;
+        let made = x.map(|x: f64| samples.at(modulo(x, period), [None, None]));
+        watch.made(op, &[self, points, values], made)
+    }
+
+    /// [`interp_periodic`](Self::interp_periodic) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`interp_periodic`](Self::interp_periodic); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out`
+    /// does not fit.
+    #[track_caller]
+    pub fn interp_periodic_into(
+        &self,
+        points: &NdArray,
+        values: &NdArray,
+        period: f64,
+        out: &NdArray,
+    ) -> Result<()> {
+        out.store("interp_periodic_into", &[self, points, values], || {
+            self.interp_periodic(points, values, period)
+        })
+    }
+
     #[track_caller]
     fn interpolated(
         &self,
@@ -76,7 +151,7 @@ impl NdArray {
     ) -> Result<NdArray> {
         let watch = Watch::start();
         self.expect_readable(op, Argument::X)?;
-        let samples = Samples::of(op, points, values)?;
+        let samples = Samples::read(op, points, values)?.ascending(op)?;
         let x = scope_out(|| self.cast(DType::F64)).located()?;
         let made = x.map(|x: f64| samples.at(x, ends));
         watch.made(op, &[self, points, values], made)
@@ -91,7 +166,7 @@ struct Samples {
 
 impl Samples {
     #[track_caller]
-    fn of(op: &'static str, points: &NdArray, values: &NdArray) -> Result<Self> {
+    fn read(op: &'static str, points: &NdArray, values: &NdArray) -> Result<Self> {
         points.expect_readable(op, Argument::Y)?;
         values.expect_readable(op, Argument::Input(2))?;
         points.expect_line(op)?;
@@ -105,6 +180,13 @@ impl Samples {
             return Err(values.miscounted(op, what, points.len(), values.len()));
         }
         let (points, values) = (points.to_f64_vec()?, values.to_f64_vec()?);
+        Ok(Self { points, values })
+    }
+
+    /// These, if their points do not fall.
+    #[track_caller]
+    fn ascending(self, op: &'static str) -> Result<Self> {
+        let points = &self.points;
         let falls = |&at: &usize| points[at].is_nan() || at > 0 && points[at] < points[at - 1];
         if let Some(index) = (0..points.len()).find(falls) {
             return Err(ArrayError::new(ArrayErrorKind::NotAscending {
@@ -114,7 +196,19 @@ impl Samples {
                 previous: points[index.saturating_sub(1)],
             }));
         }
-        Ok(Self { points, values })
+        Ok(self)
+    }
+
+    /// These within one period, in order, and the next one on either side.
+    fn wrapped(self, period: f64) -> Self {
+        let points = self.points.into_iter().map(|x| modulo(x, period));
+        let mut pairs: Vec<(f64, f64)> = points.zip(self.values).collect();
+        pairs.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        let (first, last) = (pairs[0], pairs[pairs.len() - 1]);
+        pairs.insert(0, (last.0 - period, last.1));
+        pairs.push((first.0 + period, first.1));
+        let (points, values) = pairs.into_iter().unzip();
+        Self { points, values }
     }
 
     /// The value at `x`; `ends` are those before and behind all points.
@@ -150,4 +244,11 @@ impl Samples {
         }
         backward
     }
+}
+
+/// What is left of a number after whole periods, from 0 to one of them.
+fn modulo(x: f64, period: f64) -> f64 {
+    // Zero has no sign here, by which points that are equal would be sorted.
+    let left = x % period + 0.0;
+    if left < 0.0 { left + period } else { left }
 }

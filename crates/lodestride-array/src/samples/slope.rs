@@ -86,6 +86,26 @@ impl NdArray {
         self.sloped("gradient_with", spacing.into(), axis, edges)
     }
 
+    /// [`gradient_with`](Self::gradient_with) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`gradient_with`](Self::gradient_with); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out`
+    /// does not fit.
+    #[track_caller]
+    pub fn gradient_with_into<'a>(
+        &self,
+        spacing: impl Into<Spacing<'a>>,
+        axis: isize,
+        edges: EdgeOrder,
+        out: &NdArray,
+    ) -> Result<()> {
+        let spacing = spacing.into();
+        let inputs = spacing.with(self);
+        out.store("gradient_with_into", &inputs, || {
+            self.gradient_with(spacing, axis, edges)
+        })
+    }
+
     /// [`gradient`](Self::gradient) along several axes, in the order in which they are named. The spacings are none for 1,
     /// one number for all axes, or one for each.
     ///

@@ -8,10 +8,16 @@ pub(crate) static SAMPLES: &[Row] = rows! {
     interp "moo" "XY2" |a| a[0].interp(&a[1], &a[2]);
     interp_into "QooQ" "XY2Z" |a| a[0].interp_into(&a[1], &a[2], &a[3]);
     interp_with "moo" "XY2" |a| a[0].interp_with(&a[1], &a[2], None, Some(1.0));
+    interp_with_into "QooQ" "XY2Z" |a| a[0].interp_with_into(&a[1], &a[2], None, None, &a[3]);
+    interp_periodic "moo" "XY2" |a| a[0].interp_periodic(&a[1], &a[2], 2.0);
+    interp_periodic_into "QooQ" "XY2Z" |a| a[0].interp_periodic_into(&a[1], &a[2], 2.0, &a[3]);
     gradient "m" "X" |a| a[0].gradient(1, 0);
     gradient "mr" "XY" |a| a[0].gradient(&a[1], 1);
     gradient_into "mm" "XZ" |a| a[0].gradient_into(1, 0, &a[1]);
     gradient_with "mr" "XY" |a| a[0].gradient_with(&a[1], 1, EdgeOrder::Second);
+    gradient_with_into "mrm" "XYZ" |a| {
+        a[0].gradient_with_into(&a[1], 1, EdgeOrder::Second, &a[2])
+    };
     gradient_axes "mcr" "X12" |a| {
         a[0].gradient_axes(&[(&a[1]).into(), (&a[2]).into()], [0, 1], EdgeOrder::First)
     };
@@ -19,6 +25,7 @@ pub(crate) static SAMPLES: &[Row] = rows! {
     trapezoid "mr" "XY" |a| a[0].trapezoid(&a[1], 1);
     trapezoid_into "mcr" "XYZ" |a| a[0].trapezoid_into(&a[1], 0, &a[2]);
     cumulative_trapezoid "mm" "XY" |a| a[0].cumulative_trapezoid(&a[1], 1);
+    cumulative_trapezoid_into "DDm" "XYZ" |a| a[0].cumulative_trapezoid_into(&a[1], 0, &a[2]);
     convolve "rc" "XY" |a| a[0].convolve(&a[1], ConvolveMode::Full);
     convolve_into "rcr" "XYZ" |a| a[0].convolve_into(&a[1], ConvolveMode::Same, &a[2]);
     correlate "cr" "XY" |a| a[0].correlate(&a[1], ConvolveMode::Valid);
@@ -42,6 +49,9 @@ pub(crate) static FITS: &[Row] = rows! {
     poly_roots "c" "X" |a| a[0].poly_roots();
     eigvals "s" "X" |a| a[0].eigvals();
     eigvalsh "s" "X" |a| a[0].eigvalsh();
+    eigvalsh_into "sc" "XZ" |a| a[0].eigvalsh_into(&a[1]);
+    eigvals_into "scc" "X01" |a| a[0].eigvals_into(&a[1], &a[2]);
+    polyfit_into "ccF" "XYZ" |a| a[0].polyfit_into(&a[1], 1, &a[2]);
 };
 
 #[cfg(not(feature = "linalg"))]

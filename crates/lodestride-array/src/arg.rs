@@ -207,3 +207,8 @@ impl<'a> Indices<'a> {
         }
     }
 }
+
+/// The arrays an operation with an operand reads.
+pub(crate) fn with<'a>(array: &'a NdArray, rhs: Arg<'a>) -> Vec<&'a NdArray> {
+    [array].into_iter().chain(rhs.array()).collect()
+}

@@ -4,7 +4,7 @@ use lodestride_buffer::Argument;
 use lodestride_shape::{Order, Shape, normalize_axis};
 
 use crate::NdArray;
-use crate::arg::{Arg, IndexList};
+use crate::arg::{Arg, IndexList, with};
 use crate::checks::Watch;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, Result};
 
@@ -180,9 +180,4 @@ impl NdArray {
             array,
         }))
     }
-}
-
-/// The arrays an operation reads.
-fn with<'a>(array: &'a NdArray, values: Arg<'a>) -> Vec<&'a NdArray> {
-    [array].into_iter().chain(values.array()).collect()
 }

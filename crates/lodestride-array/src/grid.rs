@@ -238,6 +238,16 @@ impl NdArray {
         self.matrix_form("append_bias")?;
         self.append(1, 1, 1)
     }
+
+    /// [`append_bias`](Self::append_bias) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`append_bias`](Self::append_bias); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does
+    /// not fit.
+    #[track_caller]
+    pub fn append_bias_into(&self, out: &NdArray) -> Result<()> {
+        out.store("append_bias_into", &[self], || self.append_bias())
+    }
 }
 
 /// The bool matrix that is true where `column <= row + k`.

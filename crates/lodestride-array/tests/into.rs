@@ -89,6 +89,17 @@ const PARTS: &[Case] = of_first! {
     get_outer get_outer_into, |x| (&fancy![.., 1..3]), |d| [a(d, &[3, 4])];
 };
 
+const NUMBERS: &[Case] = of_first! {
+    gcd gcd_into, |x| (&x[1]), |d| [a(d, &[3, 4]), a(d, &[4])];
+    gcd gcd_into, |x| (6), |d| [a(d, &[3, 3])];
+    lcm lcm_into, |x| (&x[1]), |d| [a(d, &[3, 4]), a(d, &[3, 1])];
+    copysign copysign_into, |x| (&x[1]), |d| [a(d, &[3, 4]), a(d, &[3, 4])];
+    copysign copysign_into, |x| (-1), |d| [a(d, &[0, 4])];
+    fmax fmax_into, |x| (&x[1]), |d| [holes(d, &[3, 4]), a(d, &[4])];
+    fmax fmax_into, |x| (2), |d| [holes(d, &[3, 3])];
+    fmin fmin_into, |x| (&x[1]), |d| [holes(d, &[3, 4]), holes(d, &[3, 4])];
+};
+
 const ARRANGED: &[Case] = of_first! {
     tile tile_into, |x| ([2, 1, 3]), |d| [a(d, &[2, 3])];
     repeat repeat_into, |x| (2, 0), |d| [a(d, &[2, 3])];
@@ -110,6 +121,7 @@ const ARRANGED: &[Case] = of_first! {
     pad_with pad_with_into, |x| ([2, 4], &PadMode::linear_ramp(1)), |d| [a(d, &[2, 3])];
     pad_with pad_with_into, |x| ([1, 1], &PadMode::Constant(vec![[0.into(), 1.into()], [1.into(), 0.into()]])), |d| [a(d, &[2, 3])];
     select select_into, |x| (&x[1], 2), |d| [a(d, &[3, 4])?.greater(4), a(d, &[3, 4])];
+    append_bias append_bias_into, |x| (), |d| [a(d, &[3, 4])];
     clip clip_into, |x| (2, 5), |d| [a(d, &[3, 4])];
     tril tril_into, |x| (0), |d| [a(d, &[3, 4])];
     triu triu_into, |x| (1), |d| [a(d, &[2, 3, 4])];
@@ -144,6 +156,7 @@ const JOINED: &[Case] = of_all! {
     hstack hstack_into, |x| (&[&x[0], &x[1]]), |d| [a(d, &[3]), a(d, &[2])];
     vstack vstack_into, |x| (&[&x[0], &x[1]]), |d| [a(d, &[3]), a(d, &[2, 3])];
     lexsort lexsort_into, |x| (&[&x[0], &x[1]]), |d| [a(d, &[9]), a(d, &[9])];
+    ravel_multi_index ravel_multi_index_into, |x| (&[&x[0], &x[1]], [3, 4]), |_d| [positions(&[2, 0, 1]), positions(&[3])];
     einsum einsum_into, |x| ("ij,jk->ki", &[&x[0], &x[1]]), |d| [a(d, &[2, 3]), a(d, &[3, 4])];
     einsum einsum_into, |x| ("ii", &[&x[0]]), |d| [a(d, &[3, 3])];
     einsum einsum_into, |x| ("ij->ji", &[&x[0]]), |d| [a(d, &[3, 3])];
@@ -261,7 +274,7 @@ const LINALG: &[Case] = &[];
 
 fn all() -> impl Iterator<Item = &'static Case> {
     let tables = [
-        PARTS, ARRANGED, JOINED, SORTED, STATISTICS, PRODUCTS, CHOSEN, CHANCE, LINALG,
+        PARTS, NUMBERS, ARRANGED, JOINED, SORTED, STATISTICS, PRODUCTS, CHOSEN, CHANCE, LINALG,
     ];
     tables.into_iter().flatten()
 }
@@ -496,6 +509,7 @@ const PAIRS: &[Pair] = pairs! {
     sort_with_indices sort_with_indices_into(0, Sorting::descending());
     moments moments_into(keep(1));
     histogram histogram_into(4);
+    div_mod div_mod_into(3);
     histogram_with histogram_with_into(4, HistogramOptions { density: true, ..Default::default() });
 };
 

@@ -245,6 +245,24 @@ impl NdArray {
         watch.made(op, positions, made)
     }
 
+    /// [`ravel_multi_index`](Self::ravel_multi_index) into an array of the positions' common shape, i64 or a float: it is made
+    /// elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`ravel_multi_index`](Self::ravel_multi_index); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when
+    /// `out` does not fit.
+    #[track_caller]
+    pub fn ravel_multi_index_into(
+        positions: &[&NdArray],
+        shape: impl Into<Shape>,
+        out: &NdArray,
+    ) -> Result<()> {
+        let shape = shape.into();
+        out.store("ravel_multi_index_into", positions, || {
+            Self::ravel_multi_index(positions, shape)
+        })
+    }
+
     /// Writes values over the main diagonal: of a matrix, or of an array of more axes of one size the elements whose positions
     /// are all the same.
     ///

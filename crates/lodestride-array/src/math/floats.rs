@@ -1,10 +1,12 @@
 //! What floats have and integers lack: signs of zero, NaN and infinity, digits behind the point, angles.
 
+use std::ops::{Div, Mul};
+
 use lodestride_buffer::{Argument, Bool, DType, bf16, f16};
 use lodestride_kernels::BinaryOp;
 
 use crate::NdArray;
-use crate::arg::Arg;
+use crate::arg::{Arg, with};
 use crate::checks::Watch;
 use crate::compute::{promoted, result_dtype};
 #[expect(unused_imports, reason = "named in the documentation")]
@@ -48,9 +50,11 @@ impl NdArray {
         // Beyond that the scale itself is infinite.
         let scale = 10f64.powi(digits.min(if is_wide { 308 } else { 38 }) as i32);
         let made = if is_wide {
-            wide.map(|x: f64| scaled_round(x, scale, decimals < 0))
+            let round = (f64::round_ties_even, f64::is_finite);
+            wide.map(|x: f64| scaled_round(x, scale, decimals < 0, round))
         } else {
-            wide.map(|x: f32| scaled_round32(x, scale as f32, decimals < 0))
+            let round = (f32::round_ties_even, f32::is_finite);
+            wide.map(|x: f32| scaled_round(x, scale as f32, decimals < 0, round))
         };
         watch.made(op, &[self], made?.cast(dtype))
     }
@@ -202,6 +206,16 @@ impl NdArray {
         self.of_floats("copysign", rhs.into(), narrow, wide)
     }
 
+    /// [`copysign`](Self::copysign) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`copysign`](Self::copysign); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn copysign_into<'a>(&self, rhs: impl Into<Arg<'a>>, out: &NdArray) -> Result<()> {
+        let rhs = rhs.into();
+        out.store("copysign_into", &with(self, rhs), || self.copysign(rhs))
+    }
+
     /// The larger of this element and the other, or the one that is not NaN: [`maximum`](Self::maximum) without its NaN.
     ///
     /// # Errors
@@ -225,6 +239,16 @@ impl NdArray {
         self.of_floats("fmax", rhs, narrow, wide)
     }
 
+    /// [`fmax`](Self::fmax) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`fmax`](Self::fmax); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn fmax_into<'a>(&self, rhs: impl Into<Arg<'a>>, out: &NdArray) -> Result<()> {
+        let rhs = rhs.into();
+        out.store("fmax_into", &with(self, rhs), || self.fmax(rhs))
+    }
+
     /// The smaller of this element and the other, or the one that is not NaN: [`minimum`](Self::minimum) without its NaN.
     ///
     /// # Errors
@@ -246,6 +270,16 @@ impl NdArray {
         let narrow = |x: f32, y: f32| if x <= y || y.is_nan() { x } else { y };
         let wide = |x: f64, y: f64| if x <= y || y.is_nan() { x } else { y };
         self.of_floats("fmin", rhs, narrow, wide)
+    }
+
+    /// [`fmin`](Self::fmin) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`fmin`](Self::fmin); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn fmin_into<'a>(&self, rhs: impl Into<Arg<'a>>, out: &NdArray) -> Result<()> {
+        let rhs = rhs.into();
+        out.store("fmin_into", &with(self, rhs), || self.fmin(rhs))
     }
 
     /// A copy with numbers in place of NaN and of both infinities; without one, infinity becomes the largest number of the
@@ -354,23 +388,20 @@ impl NdArray {
     }
 }
 
+/// A number rounded at another place than the point; `round` is how it is at the point, and what is finite.
 #[inline]
-fn scaled_round(x: f64, scale: f64, coarse: bool) -> f64 {
+fn scaled_round<F: Copy + Mul<Output = F> + Div<Output = F>>(
+    x: F,
+    scale: F,
+    coarse: bool,
+    round: (impl Fn(F) -> F, impl Fn(F) -> bool),
+) -> F {
+    let (round, is_finite) = round;
     let rounded = if coarse {
-        (x / scale).round_ties_even() * scale
+        round(x / scale) * scale
     } else {
-        (x * scale).round_ties_even() / scale
+        round(x * scale) / scale
     };
     // Too large to be scaled is too large to have digits there.
-    if rounded.is_finite() { rounded } else { x }
-}
-
-#[inline]
-fn scaled_round32(x: f32, scale: f32, coarse: bool) -> f32 {
-    let rounded = if coarse {
-        (x / scale).round_ties_even() * scale
-    } else {
-        (x * scale).round_ties_even() / scale
-    };
-    if rounded.is_finite() { rounded } else { x }
+    if is_finite(rounded) { rounded } else { x }
 }

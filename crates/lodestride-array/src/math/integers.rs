@@ -3,7 +3,7 @@
 use lodestride_buffer::{Argument, DType, Scalar};
 
 use crate::NdArray;
-use crate::arg::Arg;
+use crate::arg::{Arg, with};
 use crate::checks::Watch;
 use crate::compute::promoted;
 use crate::error::{ArrayError, ArrayErrorKind, Result, expect_within};
@@ -34,6 +34,16 @@ impl NdArray {
         watch.made("gcd", &[&x.wide, &y.wide], made?.cast(x.dtype))
     }
 
+    /// [`gcd`](Self::gcd) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`gcd`](Self::gcd); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn gcd_into<'a>(&self, rhs: impl Into<Arg<'a>>, out: &NdArray) -> Result<()> {
+        let rhs = rhs.into();
+        out.store("gcd_into", &with(self, rhs), || self.gcd(rhs))
+    }
+
     /// The smallest number that this element and the other divide; 0 where either is 0. What the dtype cannot hold wraps.
     ///
     /// # Errors
@@ -56,6 +66,16 @@ impl NdArray {
             }),
         };
         watch.made("lcm", &[&x.wide, &y.wide], made?.cast(x.dtype))
+    }
+
+    /// [`lcm`](Self::lcm) into an array of the result's shape: it is made elsewhere and copied there.
+    ///
+    /// # Errors
+    /// As [`lcm`](Self::lcm); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
+    #[track_caller]
+    pub fn lcm_into<'a>(&self, rhs: impl Into<Arg<'a>>, out: &NdArray) -> Result<()> {
+        let rhs = rhs.into();
+        out.store("lcm_into", &with(self, rhs), || self.lcm(rhs))
     }
 
     /// The quotient rounded down and what is left, which has the sign of the divisor: [`floor_div`](Self::floor_div) and
@@ -84,6 +104,25 @@ impl NdArray {
         }
         let made = Ok((self.floor_div(rhs)?, self.modulo(rhs)?));
         watch.made(op, &inputs, made)
+    }
+
+    /// [`div_mod`](Self::div_mod) into two arrays of the result's shape that share no memory: both are made elsewhere and
+    /// copied there.
+    ///
+    /// # Errors
+    /// As [`div_mod`](Self::div_mod); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when one does not fit,
+    /// [`ArrayErrorKind::Operands`] when they share memory. Neither is written then.
+    #[track_caller]
+    pub fn div_mod_into<'a>(
+        &self,
+        rhs: impl Into<Arg<'a>>,
+        quotient: &NdArray,
+        rest: &NdArray,
+    ) -> Result<()> {
+        let rhs = rhs.into();
+        NdArray::store_both([quotient, rest], "div_mod_into", &with(self, rhs), || {
+            self.div_mod(rhs)
+        })
     }
 
     /// This array and another operand as the widest integers of their kind, and the dtype the result has.

@@ -7,6 +7,7 @@ use super::table::{Row, row};
 pub(crate) static DAILY: &[Row] = rows! {
     unravel_index "i" "X" |a| a[0].unravel_index([2, 2]);
     ravel_multi_index "ii" "01" |a| NdArray::ravel_multi_index(&[&a[0], &a[1]], [2, 2]);
+    ravel_multi_index_into "iii" "01Z" |a| NdArray::ravel_multi_index_into(&[&a[0], &a[1]], [2, 2], &a[2]);
     fill_diagonal "sc" "ZY" |a| a[0].fill_diagonal(&a[1]);
     roll_axes "m" "X" |a| a[0].roll_axes([1, 1], [0, 1]);
     roll_axes_into "mm" "XZ" |a| a[0].roll_axes_into([1, 1], [0, 1], &a[1]);
@@ -26,6 +27,9 @@ pub(crate) static DAILY: &[Row] = rows! {
     union "mm" "XY" |a| a[0].union(&a[1]);
     set_difference "mm" "XY" |a| a[0].set_difference(&a[1]);
     symmetric_difference "mm" "XY" |a| a[0].symmetric_difference(&a[1]);
+    gcd_into "nnn" "XYZ" |a| a[0].gcd_into(&a[1], &a[2]);
+    lcm_into "nnn" "XYZ" |a| a[0].lcm_into(&a[1], &a[2]);
+    div_mod_into "mmmm" "XY01" |a| a[0].div_mod_into(&a[1], &a[2], &a[3]);
     gcd "nn" "XY" |a| a[0].gcd(&a[1]);
     lcm "nn" "XY" |a| a[0].lcm(&a[1]);
     div_mod "mm" "XY" |a| a[0].div_mod(&a[1]);
@@ -39,6 +43,10 @@ pub(crate) static DAILY: &[Row] = rows! {
     to_degrees_into "mm" "XZ" |a| a[0].to_degrees_into(&a[1]);
     sign_bit "m" "X" |a| a[0].sign_bit();
     sign_bit_into "mb" "XZ" |a| a[0].sign_bit_into(&a[1]);
+    copysign_into "mmm" "XYZ" |a| a[0].copysign_into(&a[1], &a[2]);
+    fmax_into "mmm" "XYZ" |a| a[0].fmax_into(&a[1], &a[2]);
+    fmin_into "mmm" "XYZ" |a| a[0].fmin_into(&a[1], &a[2]);
+    append_bias_into "sm" "XZ" |a| a[0].append_bias_into(&a[1]);
     copysign "mm" "XY" |a| a[0].copysign(&a[1]);
     fmax "mm" "XY" |a| a[0].fmax(&a[1]);
     fmin "mm" "XY" |a| a[0].fmin(&a[1]);

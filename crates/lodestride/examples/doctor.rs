@@ -50,6 +50,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             size(from.heavy_bytes)
         ),
     );
+    line(
+        "past the caches",
+        format!(
+            "results of operations that move more than {}",
+            size(from.stream_bytes)
+        ),
+    );
     line("matrix products", matrix_products());
     line(
         "page size",

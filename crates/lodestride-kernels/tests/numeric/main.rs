@@ -59,12 +59,13 @@ impl Report {
 }
 
 /// Held by tests that change process-wide settings, so that they do not disturb each other. From now on small operations are
-/// divided among threads too.
+/// divided among threads and written past the caches too.
 fn settings() -> std::sync::MutexGuard<'static, ()> {
     static LOCK: std::sync::Mutex<()> = std::sync::Mutex::new(());
     set_thresholds(Thresholds {
         light_bytes: 1 << 16,
         heavy_bytes: 1 << 14,
+        stream_bytes: 1 << 16,
     });
     LOCK.lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner)

@@ -41,22 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             threads()
         ),
     );
-    let from = thresholds();
-    line(
-        "divided from",
-        format!(
-            "{} when memory decides, {} when arithmetic does",
-            size(from.light_bytes),
-            size(from.heavy_bytes)
-        ),
-    );
-    line(
-        "past the caches",
-        format!(
-            "results of operations that move more than {}",
-            size(from.stream_bytes)
-        ),
-    );
+    sizes_that_decide();
     line("matrix products", matrix_products());
     line(
         "page size",
@@ -73,6 +58,26 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     line("cache limit", size(memory::cache_limit()));
     line("self-test", self_test()?);
     Ok(())
+}
+
+/// From which sizes on an operation is run in another way.
+fn sizes_that_decide() {
+    let from = thresholds();
+    line(
+        "divided from",
+        format!(
+            "{} when memory decides, {} when arithmetic does",
+            size(from.light_bytes),
+            size(from.heavy_bytes)
+        ),
+    );
+    line(
+        "past the caches",
+        format!(
+            "results of operations that move more than {}",
+            size(from.stream_bytes)
+        ),
+    );
 }
 
 fn line(name: &str, value: impl std::fmt::Display) {

@@ -32,7 +32,7 @@ use lodestride_array::{DType, NdArray, Order, Shape, scope_out};
 #[expect(unused_imports, reason = "named in the documentation")]
 use crate::error::SerdeErrorKind;
 use crate::error::{IoAction, Place, Result};
-use crate::sink::{gapless, order_in_file, write_elements};
+use crate::sink::{gapless, order_in_file, readable, write_elements};
 use crate::source::{Elements, Endian, Source, check_rank};
 use threshold::Hits;
 
@@ -245,6 +245,7 @@ fn read_whole(reader: &mut dyn std::io::Read, most: u64, elements: &Elements) ->
 
 fn encode(array: &NdArray, codec: Codec) -> Result<Vec<u8>> {
     check_rank(array.rank())?;
+    readable("Compressed::new", array)?;
     let mut bytes = Vec::new();
     match codec {
         Codec::Plain => write_elements(&gapless(array)?, &mut bytes, |_| ())?,

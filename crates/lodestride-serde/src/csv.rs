@@ -34,6 +34,7 @@ use std::path::Path;
 use lodestride_array::{DType, NdArray, with_dtype};
 
 use crate::error::{IoAction, Place, Result, SerdeErrorKind};
+use crate::sink::readable;
 use crate::staged::StagedFile;
 use crate::text::{Decimal, Style, read_all, read_file};
 use split::{Delimiter, quote};
@@ -263,6 +264,7 @@ impl Options {
             let (found, limit) = (array.rank(), 2);
             return Err(SerdeErrorKind::Rank { found, limit }.into());
         }
+        readable("write", array)?;
         let columns = array.shape().get(1).copied().unwrap_or(1);
         if !self.names.is_empty() {
             if self.names.len() != columns {

@@ -26,7 +26,7 @@ use lodestride_array::{DType, NdArray, Order, scope_out};
 
 use crate::error::{IoAction, Place, Result, SerdeErrorKind};
 use crate::npy::open;
-use crate::sink::{gapless, order_in_file, write_elements};
+use crate::sink::{gapless, order_in_file, readable, write_elements};
 use crate::source::{Elements, Endian, Source, check_rank};
 use crate::staged::StagedFile;
 
@@ -132,6 +132,7 @@ fn bytes_of<'a>(arrays: impl Iterator<Item = (String, &'a NdArray)>) -> Result<V
         if parts.contains_key(&name) {
             return Err(SerdeErrorKind::DuplicateName { name }.into());
         }
+        readable("write", array).in_entry(&name)?;
         let dense = match order_in_file(array) {
             Order::C => gapless(array)?,
             Order::F => scope_out(|| array.dup_order(Order::C))?,

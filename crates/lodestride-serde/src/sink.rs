@@ -19,8 +19,18 @@ pub(crate) fn order_in_file(array: &NdArray) -> Order {
     array.order().unwrap_or(Order::C)
 }
 
-/// An array whose elements lie without gaps in the order of the file: the array itself, or a copy of a strided one.
+/// Refuses an array whose memory may not be read, before a byte of it is written anywhere.
+pub(crate) fn readable(op: &'static str, array: &NdArray) -> Result<()> {
+    match array.buffer().read() {
+        Ok(_) => Ok(()),
+        Err(error) => Err(denied(op, error, array)),
+    }
+}
+
+/// An array whose elements lie without gaps in the order of the file: the array itself, or a copy of a strided one. Refused is
+/// here what may not be read.
 pub(crate) fn gapless(array: &NdArray) -> Result<NdArray> {
+    readable("write", array)?;
     if array.order().is_some() {
         return Ok(array.clone());
     }

@@ -38,7 +38,7 @@ use std::path::Path;
 use lodestride_array::{NdArray, Order, with_dtype};
 
 use crate::error::{IoAction, Place, Result};
-use crate::sink::order_in_file;
+use crate::sink::{order_in_file, readable};
 use crate::source::check_rank;
 use crate::staged::StagedFile;
 use crate::text::{Decimal, Style, read_all, read_file};
@@ -118,6 +118,7 @@ pub fn write_to(mut writer: impl Write, array: &NdArray) -> Result<()> {
 
 fn write_one(sink: &mut dyn Write, array: &NdArray) -> Result<()> {
     check_rank(array.rank())?;
+    readable("write", array)?;
     let ordering = match order_in_file(array) {
         Order::C => 'c',
         Order::F => 'f',

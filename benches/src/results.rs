@@ -87,13 +87,12 @@ impl Results {
     /// Takes over the rows of another run that came out better there.
     pub(crate) fn improve(&mut self, again: Results) {
         for record in again.records {
-            let known = self.records.iter_mut();
             let same = |known: &&mut Record| {
                 known.key == record.key
                     && known.threads == record.threads
                     && record.ratio() < known.ratio()
             };
-            if let Some(known) = known.into_iter().find(same) {
+            if let Some(known) = self.records.iter_mut().find(same) {
                 *known = record;
             }
         }

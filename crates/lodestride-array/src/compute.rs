@@ -220,6 +220,14 @@ impl NdArray {
         rhs: Arg<'_>,
         out: &NdArray,
     ) -> Result<()> {
+        if let Arg::Array(rhs) = rhs
+            && let Some(packed) = self.packed_with(op, rhs)
+            && packed.result() == out.dtype()
+            && self.layout().is_packed_like(out.layout())
+            && packed.run_into(self.len(), self.buffer(), rhs.buffer(), out.buffer())
+        {
+            return Ok(());
+        }
         let input = promoted(self.dtype(), &rhs);
         let dtype = result_dtype(name, input, op.result_dtype(input))?;
         match rhs {

@@ -65,6 +65,9 @@ impl NdArray {
     /// As [`mmul`](Self::mmul); [`ArrayErrorKind::OutputShape`] or [`ArrayErrorKind::Cast`] when `out` does not fit.
     #[track_caller]
     pub fn mmul_into(&self, rhs: &NdArray, out: &NdArray) -> Result<()> {
+        if self.packed_product_into(rhs, out) {
+            return Ok(());
+        }
         if self.wraps_before(rhs, out) {
             return out.store("mmul_into", &[self, rhs], || self.mmul(rhs));
         }
@@ -166,6 +169,9 @@ impl NdArray {
     #[track_caller]
     pub fn matmul_into(&self, rhs: &NdArray, out: &NdArray) -> Result<()> {
         const OP: &str = "matmul_into";
+        if self.packed_product_into(rhs, out) {
+            return Ok(());
+        }
         if self.wraps_before(rhs, out) {
             return out.store(OP, &[self, rhs], || self.matmul(rhs));
         }
@@ -275,15 +281,7 @@ impl NdArray {
     #[inline]
     #[track_caller]
     fn packed_product(&self, rhs: &NdArray) -> Option<NdArray> {
-        let (&[m, k], &[depth, n]) = (self.shape().as_array()?, rhs.shape().as_array()?);
-        let plain = |array: &NdArray| {
-            array.layout().offset() == 0 && array.layout().is_contiguous(Order::C)
-        };
-        let dtype = self.dtype();
-        if k != depth || rhs.dtype() != dtype || !plain(self) || !plain(rhs) || checks::are_on() {
-            return None;
-        }
-        let product = PackedProduct::find(dtype, [m, k, n])?;
+        let ([m, k, n], product) = self.packed_product_with(rhs)?;
         let mut place = None;
         // With a square matrix on the right the result has the shape of the left one.
         let layout = if n == k {
@@ -291,6 +289,7 @@ impl NdArray {
         } else {
             place.insert(Layout::contiguous([m, n], Order::C).ok()?)
         };
+        let dtype = self.dtype();
         let filled = Buffer::recycled_with(m * n * dtype.size(), |guard| {
             product.run(self.buffer(), rhs.buffer(), guard)
         });
@@ -298,6 +297,30 @@ impl NdArray {
             Ok((buffer, true)) => Some(NdArray::whole(buffer, layout.clone(), dtype)),
             _ => None,
         }
+    }
+
+    /// [`packed_product`](Self::packed_product) into an array without gaps; false, with nothing written, where it is not for
+    /// these.
+    #[inline]
+    fn packed_product_into(&self, rhs: &NdArray, out: &NdArray) -> bool {
+        self.packed_product_with(rhs)
+            .is_some_and(|([m, _, n], product)| {
+                let fits = out.shape().as_array() == Some(&[m, n]) && out.dtype() == self.dtype();
+                fits && lies_plainly(out)
+                    && product.run_into(self.buffer(), rhs.buffer(), out.buffer())
+            })
+    }
+
+    /// How two matrices are multiplied the shortest way, of what sizes: rows, those of `rhs`, its columns.
+    #[inline]
+    fn packed_product_with(&self, rhs: &NdArray) -> Option<([usize; 3], PackedProduct)> {
+        let (&[m, k], &[depth, n]) = (self.shape().as_array()?, rhs.shape().as_array()?);
+        let plain = lies_plainly(self) && lies_plainly(rhs);
+        if k != depth || rhs.dtype() != self.dtype() || !plain || checks::are_on() {
+            return None;
+        }
+        let sizes = [m, k, n];
+        Some((sizes, PackedProduct::find(self.dtype(), sizes)?))
     }
 
     #[track_caller]
@@ -413,4 +436,10 @@ impl NdArray {
             rhs: ArraySummary::of(rhs),
         })
     }
+}
+
+/// Whether an array's rows lie one after the other from the start of its buffer.
+#[inline]
+fn lies_plainly(array: &NdArray) -> bool {
+    array.layout().offset() == 0 && array.layout().is_contiguous(Order::C)
 }

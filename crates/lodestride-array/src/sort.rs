@@ -13,6 +13,7 @@ mod unique;
 
 pub use histogram::{Bins, HistogramOptions};
 pub use histogram2d::{Histogram2d, Histogram2dOptions};
+pub(crate) use search::first_fall;
 pub use unique::Unique;
 
 use lodestride_buffer::{Argument, DType};

@@ -40,21 +40,69 @@ fn small_products_give_what_plain_loops_give() {
         for dtype in [DType::F32, DType::F64, DType::I32] {
             let (a, b) = (whole([m, k], dtype, 1), whole([k, n], dtype, 2));
             let expected = product(&numbers(&a), &numbers(&b), [m, k, n]);
-            // In place as it is, and as the first rows of a larger array.
-            let larger = NdArray::concat(&[&b, &b], 0).unwrap();
-            let second = larger.get(&lodestride_array::s![k.., ..]).unwrap();
-            for (name, right) in [("packed", &b), ("second half", &second)] {
-                let found = a.matmul(right).unwrap();
-                let same = found.shape()[..] == [m, n] && numbers(&found) == expected;
-                if !same || found.dtype() != dtype || found.is_view() {
-                    failed.push(format!("{dtype} [{m}, {k}] [{k}, {n}], {name}: {found:?}"));
+            // In place as it is, and as the last rows of a larger array.
+            let last_rows = |array: &NdArray| {
+                let larger = NdArray::concat(&[array, array], 0).unwrap();
+                let rows = array.shape()[0];
+                larger.get(&lodestride_array::s![rows.., ..]).unwrap()
+            };
+            let blank = || NdArray::full_of(dtype, [m, n], 7).unwrap();
+            for (name, right) in [("packed", b.clone()), ("last rows", last_rows(&b))] {
+                let found = a.matmul(&right).unwrap();
+                let mut check = |name: &str, found: &NdArray| {
+                    let same = found.shape()[..] == [m, n] && numbers(found) == expected;
+                    if !same || found.dtype() != dtype {
+                        failed.push(format!("{dtype} [{m}, {k}] [{k}, {n}], {name}: {found:?}"));
+                    }
+                    cases += 1;
+                };
+                check(name, &found);
+                assert!(!found.is_view());
+                for out in [blank(), last_rows(&blank())] {
+                    a.matmul_into(&right, &out).unwrap();
+                    check(&format!("{name}, into"), &out);
+                    a.mmul_into(&right, &out.assign(7).unwrap()).unwrap();
+                    check(&format!("{name}, mmul_into"), &out);
                 }
-                cases += 1;
             }
         }
     }
-    assert_eq!(cases, SIZES.len().pow(3) * 3 * 2);
+    assert_eq!(cases, SIZES.len().pow(3) * 3 * 2 * 5);
     assert!(failed.is_empty(), "{failed:#?}");
+}
+
+#[test]
+fn small_products_are_rounded_alike_on_every_way() {
+    let (mut checked, mut failed) = (0, Vec::new());
+    for isa in Isa::available().chain([Isa::detect()]) {
+        isa.select();
+        for dtype in [DType::F32, DType::F64] {
+            for sizes in [
+                [3, 3, 3],
+                [4, 4, 4],
+                [8, 8, 8],
+                [9, 5, 7],
+                [13, 16, 16],
+                [5, 3, 17],
+            ] {
+                let [m, k, n] = sizes;
+                let [a, b] = [whole([m, k], dtype, 5), whole([k, n], dtype, 6)]
+                    .map(|array| array.div(3.0).unwrap());
+                let larger = NdArray::concat(&[&b, &b], 0).unwrap();
+                let apart = larger.get(&lodestride_array::s![k.., ..]).unwrap();
+                let out = NdArray::zeros_of(dtype, [m, n]).unwrap();
+                a.matmul_into(&b, &out).unwrap();
+                let general = a.matmul(&apart).unwrap().to_bytes().unwrap();
+                for found in [out, a.matmul(&b).unwrap()] {
+                    checked += 1;
+                    if found.to_bytes().unwrap() != general {
+                        failed.push(format!("{dtype} {sizes:?} on {isa}"));
+                    }
+                }
+            }
+        }
+    }
+    report(checked, &failed);
 }
 
 #[test]
@@ -111,13 +159,24 @@ fn small_products_go_through_the_door() {
         })
         .unwrap();
     assert!(inside);
+    let out = a.zeros_like().unwrap();
     for (x, y) in [(&leaked, &a), (&a, &leaked), (&leaked, &leaked)] {
-        let error = x.mmul(y).unwrap_err();
-        assert!(
-            error.to_string().contains("leaked workspace pointer"),
-            "{error}"
-        );
+        for error in [x.mmul(y).map(drop), x.matmul_into(y, &out)] {
+            let error = error.unwrap_err();
+            assert!(
+                error.to_string().contains("leaked workspace pointer"),
+                "{error}"
+            );
+        }
     }
+    assert!(a.matmul_into(&a, &leaked).is_err());
+    assert_eq!(numbers(&out), [0.0; 16]);
+    // Over an operand: as if it had been copied first.
+    let (x, y) = (a.dup().unwrap(), a.dup().unwrap());
+    let expected = numbers(&x.mmul(&y).unwrap());
+    x.matmul_into(&y, &x).unwrap();
+    a.matmul_into(&y, &y).unwrap();
+    assert_eq!((numbers(&x), numbers(&y)), (expected.clone(), expected));
     {
         let _writer = a.view_mut::<f32>().unwrap();
         let error = a.mmul(&whole([4, 4], DType::F32, 2)).unwrap_err();

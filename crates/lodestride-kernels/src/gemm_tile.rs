@@ -25,6 +25,19 @@ pub(crate) trait TileFloat: Element + Send + Sync {
     /// As [`Job`] says, with the layouts of the walk; the level must have tiles.
     unsafe fn run(level: Level, job: &Job<Self>, walk: Walk);
 
+    /// Multiplies matrices of `[m, k]` and `[k, n]` elements whose rows lie one after the other; false, with nothing done, where
+    /// a row of the result does not fit one register.
+    ///
+    /// # Safety
+    /// The pointers are valid for the elements of the matrices, `out` for writes, and it overlaps neither input.
+    unsafe fn run_narrow(
+        level: Level,
+        sizes: [usize; 3],
+        a: *const Self,
+        b: *const Self,
+        out: *mut Self,
+    ) -> bool;
+
     /// Elements of working memory that a packed product of so many columns and steps needs.
     fn room(n: usize, k: usize) -> usize;
 }
@@ -247,6 +260,15 @@ mod elsewhere {
         ($($t:ty),*) => {$(
             impl TileFloat for $t {
                 unsafe fn run(_level: Level, _job: &Job<$t>, _walk: Walk) {}
+                unsafe fn run_narrow(
+                    _level: Level,
+                    _sizes: [usize; 3],
+                    _a: *const $t,
+                    _b: *const $t,
+                    _out: *mut $t,
+                ) -> bool {
+                    false
+                }
                 fn room(_n: usize, _k: usize) -> usize { 0 }
             }
         )*};

@@ -11,6 +11,7 @@
 use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
 use std::ops::Range;
 
+use crate::gemm_narrow;
 use crate::gemm_packed;
 use crate::gemm_register::Register;
 use crate::gemm_store::{finish, finish_tile};
@@ -42,6 +43,36 @@ macro_rules! tile_float {
                     Isa::Avx2 => unsafe { $avx2(job, walk) },
                     Isa::Baseline | Isa::Neon => {}
                 }
+            }
+
+            #[inline]
+            unsafe fn run_narrow(
+                level: Level,
+                sizes: [usize; 3],
+                a: *const $t,
+                b: *const $t,
+                out: *mut $t,
+            ) -> bool {
+                #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2")]
+                unsafe fn avx512(sizes: [usize; 3], a: *const $t, b: *const $t, out: *mut $t) {
+                    // SAFETY: the caller vouches for the matrices; the instruction set is this function's.
+                    unsafe { gemm_narrow::product::<$wide>(sizes, a, b, out) }
+                }
+
+                #[target_feature(enable = "avx2,fma,bmi1,bmi2")]
+                unsafe fn avx2(sizes: [usize; 3], a: *const $t, b: *const $t, out: *mut $t) {
+                    // SAFETY: as above.
+                    unsafe { gemm_narrow::product::<$narrow>(sizes, a, b, out) }
+                }
+
+                match level.isa() {
+                    // SAFETY: a `Level` names an instruction set of this machine; the caller vouches for the matrices.
+                    Isa::Avx512 if sizes[2] <= <$wide>::LANES => unsafe { avx512(sizes, a, b, out) },
+                    // SAFETY: as above.
+                    Isa::Avx2 if sizes[2] <= <$narrow>::LANES => unsafe { avx2(sizes, a, b, out) },
+                    _ => return false,
+                }
+                true
             }
 
             fn room(n: usize, k: usize) -> usize {

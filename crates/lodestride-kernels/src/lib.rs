@@ -16,6 +16,8 @@ mod flat;
 mod frame;
 mod gemm_choice;
 #[cfg(target_arch = "x86_64")]
+mod gemm_narrow;
+#[cfg(target_arch = "x86_64")]
 mod gemm_packed;
 #[cfg(target_arch = "x86_64")]
 mod gemm_register;

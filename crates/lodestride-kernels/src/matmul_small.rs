@@ -17,7 +17,7 @@ use crate::isa::{Isa, Level};
 use crate::matmul::OP;
 use crate::numeric::Compute;
 use crate::operand::{Operand, Output};
-use crate::packed::open_both;
+use crate::packed::{open_apart, open_both};
 
 /// The product of two packed matrices of one float dtype: rows without gaps from the start of their buffers, few enough for the
 /// product to take no longer than finding out how it is done.
@@ -52,7 +52,7 @@ const FEW: usize = 16 * 16 * 16;
 impl PackedProduct {
     /// The product of matrices of `[m, k]` and `[k, n]` elements of a dtype, `sizes` being `m`, `k` and `n`; none where another
     /// kernel is better.
-    #[inline]
+    #[inline(always)]
     pub fn find(dtype: DType, sizes: [usize; 3]) -> Option<PackedProduct> {
         let [m, k, n] = sizes;
         let level = Level::current();
@@ -92,11 +92,21 @@ impl PackedProduct {
         true
     }
 
+    /// [`run`](Self::run) for a product that has a buffer already; false also where it is one of the operands'.
+    #[inline]
+    pub fn run_into(self, a: &Buffer, b: &Buffer, out: &Buffer) -> bool {
+        open_apart(out, a, b).is_some_and(|guard| self.run(a, b, guard))
+    }
+
     /// # Safety
     /// The pointers are valid for the elements of the matrices, `out` for writes; it overlaps neither input, and the level has
     /// tiles.
     #[inline]
     unsafe fn tiles<C: TileFloat + Compute>(self, out: *mut C, a: *const C, b: *const C) {
+        // SAFETY: the caller vouches for the pointers.
+        if unsafe { C::run_narrow(self.level, self.sizes, a, b, out) } {
+            return;
+        }
         let [m, k, n] = self.sizes;
         // Sizes of matrices whose elements are few fit.
         let (inner, columns) = (k.cast_signed(), n.cast_signed());

@@ -80,6 +80,12 @@ impl Packed {
         true
     }
 
+    /// [`run`](Self::run) for a result that has a buffer already; false also where it is one of the operands'.
+    #[inline]
+    pub fn run_into(self, n: usize, x: &Buffer, y: &Buffer, out: &Buffer) -> bool {
+        open_apart(out, x, y).is_some_and(|guard| self.run(n, x, y, guard))
+    }
+
     /// Writes the results for the first `n` elements of two buffers over those of the first. False, with nothing written, as
     /// for [`run`](Self::run), and where the result has another dtype or both are one buffer.
     #[inline]
@@ -117,4 +123,11 @@ pub(crate) fn open_both<'b>(
         Some(y.read().ok()?)
     };
     Some((a, b))
+}
+
+/// Opens a buffer for writing, unless it is one of those that are read.
+#[inline(always)]
+pub(crate) fn open_apart<'b>(out: &'b Buffer, x: &Buffer, y: &Buffer) -> Option<WriteGuard<'b>> {
+    let apart = !out.same_block(x) && !out.same_block(y);
+    apart.then(|| out.write().ok()).flatten()
 }

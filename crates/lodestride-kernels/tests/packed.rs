@@ -33,6 +33,11 @@ fn agrees<T: Element + PartialEq + std::fmt::Debug>(
             if done != packed.suits(n) || done && found.read().unwrap().bytes() != expected {
                 failures.push(format!("{op:?} of {n} {:?}", T::DTYPE));
             }
+            let given = Buffer::zeroed(bytes).unwrap();
+            let done = packed.run_into(n, &x, &y, &given);
+            if done != packed.suits(n) || done && given.read().unwrap().bytes() != expected {
+                failures.push(format!("{op:?} of {n} {:?} into a buffer", T::DTYPE));
+            }
             let changed = Buffer::from_vec((0..n).map(values).collect::<Vec<T>>()).unwrap();
             if packed.run_in_place(n, &changed, &y) && changed.read().unwrap().bytes() != expected {
                 failures.push(format!("{op:?} in place of {n} {:?}", T::DTYPE));
@@ -60,6 +65,7 @@ fn what_does_not_fit_is_refused_and_nothing_is_written() {
     let add = Packed::find(BinaryOp::Add, DType::F32).unwrap();
     assert!(!add.run_in_place(4, &x, &y), "the second is too short");
     assert!(!add.run_in_place(4, &x, &x), "one buffer");
+    assert!(!add.run_into(3, &x, &y, &x) && !add.run_into(3, &y, &x, &x));
     let less = Packed::find(BinaryOp::Lt, DType::F32).unwrap();
     assert_eq!(less.result(), DType::Bool);
     assert!(!less.run_in_place(3, &x, &y), "another dtype");

@@ -5,7 +5,7 @@ use lodestride_kernels::random as draw;
 use lodestride_shape::{Order, Shape};
 
 use super::distributions::numbers;
-use super::vectors::vectors_in;
+use super::vectors::{dtype_in, vectors_in};
 use super::{Rng, expect_float, float_default};
 use crate::checks::Watch;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, OrFail, Result};
@@ -105,9 +105,7 @@ impl Rng {
         covariance: &NdArray,
     ) -> Result<()> {
         out.store("fill_multivariate_normal", &[mean, covariance], || {
-            let dtype = Some(out.dtype()).filter(|dtype| dtype.is_float());
-            let dtype = dtype.unwrap_or(float_default());
-            self.multivariate_normal_of(dtype, vectors_in(out), mean, covariance)
+            self.multivariate_normal_of(dtype_in(out), vectors_in(out), mean, covariance)
         })
     }
 }

@@ -144,9 +144,7 @@ impl Rng {
     #[track_caller]
     pub fn fill_dirichlet(&mut self, out: &NdArray, parameters: &NdArray) -> Result<()> {
         out.store("fill_dirichlet", &[parameters], || {
-            let dtype = Some(out.dtype()).filter(|dtype| dtype.is_float());
-            let dtype = dtype.unwrap_or(float_default());
-            self.dirichlet_of(dtype, vectors_in(out), parameters)
+            self.dirichlet_of(dtype_in(out), vectors_in(out), parameters)
         })
     }
 
@@ -190,6 +188,12 @@ fn vector(op: &'static str, argument: Argument, array: &NdArray) -> Result<usize
 pub(super) fn vectors_in(out: &NdArray) -> Shape {
     let shape = &out.shape()[..];
     Shape::from(&shape[..shape.len().saturating_sub(1)])
+}
+
+/// The dtype reals are drawn in for an output: its own, or where that is not of reals the default.
+pub(super) fn dtype_in(out: &NdArray) -> DType {
+    let dtype = Some(out.dtype()).filter(|dtype| dtype.is_float());
+    dtype.unwrap_or(float_default())
 }
 
 /// Gamma numbers over their sum, by logarithms: of small parameters the numbers themselves would all be 0.

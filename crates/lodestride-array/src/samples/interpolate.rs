@@ -6,6 +6,7 @@ use lodestride_kernels::KernelError;
 use crate::NdArray;
 use crate::checks::Watch;
 use crate::error::{ArrayError, ArrayErrorKind, InMethod, Result};
+use crate::sort::first_fall;
 
 impl NdArray {
     /// The values at these positions of a function that is a straight line between sample points, as f64 in this array's
@@ -187,8 +188,7 @@ impl Samples {
     #[track_caller]
     fn ascending(self, op: &'static str) -> Result<Self> {
         let points = &self.points;
-        let falls = |&at: &usize| points[at].is_nan() || at > 0 && points[at] < points[at - 1];
-        if let Some(index) = (0..points.len()).find(falls) {
+        if let Some(index) = first_fall(points) {
             return Err(ArrayError::new(ArrayErrorKind::NotAscending {
                 op,
                 index,

@@ -4,7 +4,7 @@ use lodestride_buffer::Argument;
 use lodestride_kernels::KernelError;
 use smallvec::SmallVec;
 
-use super::Bins;
+use super::{Bins, first_fall};
 use crate::NdArray;
 use crate::checks::{Made, Watch};
 use crate::error::{ArrayError, ArrayErrorKind, InMethod, Result};
@@ -176,8 +176,7 @@ impl NdArray {
 #[track_caller]
 fn limits(op: &'static str, edges: &NdArray) -> Result<Vec<f64>> {
     let limits = edges.to_f64_vec()?;
-    let falls = |&at: &usize| limits[at].is_nan() || at > 0 && limits[at] < limits[at - 1];
-    match (0..limits.len()).find(falls) {
+    match first_fall(&limits) {
         None => Ok(limits),
         Some(index) => Err(ArrayError::new(ArrayErrorKind::Kernel {
             source: KernelError::Edges {

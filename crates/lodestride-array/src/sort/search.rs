@@ -126,3 +126,8 @@ impl NdArray {
         })
     }
 }
+
+/// The first position at which numbers that must ascend do not: what is there is NaN or lower than the number before it.
+pub(crate) fn first_fall(numbers: &[f64]) -> Option<usize> {
+    (0..numbers.len()).find(|&at| numbers[at].is_nan() || at > 0 && numbers[at] < numbers[at - 1])
+}

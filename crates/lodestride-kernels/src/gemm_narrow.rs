@@ -61,7 +61,9 @@ unsafe fn rows<R: Register, const M: usize>(
             // SAFETY: row and step are the matrix's.
             let factor = unsafe { *a.wrapping_add(i * k + step) };
             // SAFETY: as above.
-            *sum = unsafe { R::splat(factor).mul_add(line, *sum) };
+            let factor = unsafe { R::splat(factor) };
+            // SAFETY: as above.
+            *sum = unsafe { factor.mul_add(line, *sum) };
         }
     }
     for (i, sum) in sums.into_iter().enumerate() {

@@ -61,7 +61,7 @@ fn small_products_give_what_plain_loops_give() {
                 for out in [blank(), last_rows(&blank())] {
                     a.matmul_into(&right, &out).unwrap();
                     check(&format!("{name}, into"), &out);
-                    a.mmul_into(&right, &out.assign(7).unwrap()).unwrap();
+                    a.mmul_into(&right, out.assign(7).unwrap()).unwrap();
                     check(&format!("{name}, mmul_into"), &out);
                 }
             }

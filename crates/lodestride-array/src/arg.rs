@@ -104,18 +104,26 @@ trait Number: Copy {
 macro_rules! index_lists {
     ($($number:ty),*) => {$(
         impl Number for $number {
+            #[inline]
             fn to_isize(self) -> isize {
                 isize::try_from(self).unwrap_or(isize::MAX)
             }
         }
         impl sealed::Sealed for [$number] {}
         impl IndexList for [$number] {
+            #[inline]
             fn indices(&self) -> SmallVec<[isize; 6]> {
-                self.iter().map(|&number| number.to_isize()).collect()
+                // Places, then numbers: a push asks each time whether there is room.
+                let mut list = SmallVec::from_elem(0, self.len());
+                for (place, number) in list.iter_mut().zip(self) {
+                    *place = number.to_isize();
+                }
+                list
             }
         }
         impl<const N: usize> sealed::Sealed for [$number; N] {}
         impl<const N: usize> IndexList for [$number; N] {
+            #[inline]
             fn indices(&self) -> SmallVec<[isize; 6]> {
                 self.as_slice().indices()
             }

@@ -255,6 +255,7 @@ impl Dense {
     fn stream(&self, range: Range<usize>) {
         let mut stage = Stage([0; stream::PIECE]);
         let stage = stage.0.as_mut_ptr();
+        let wakes = stream::wakes();
         let mut start = range.start;
         while start < range.end {
             let dst = self.dst.wrapping_add(start * self.size);
@@ -263,7 +264,7 @@ impl Dense {
             let n = (room / self.size).max(1).min(range.end - start);
             let [a, b] = self.at(start);
             for (source, size) in [a, b].into_iter().zip(self.sizes) {
-                if size > 0 {
+                if wakes && size > 0 {
                     stream::wake(source, stream::PIECE);
                 }
             }

@@ -62,6 +62,8 @@ pub(crate) struct Setup<'c> {
     pub(crate) outputs: usize,
     /// Whether dense outputs are written past the caches; their lanes are tiled then.
     pub(crate) streamed: bool,
+    /// Whether direct loads are asked for ahead.
+    wakes: bool,
     /// Elements per tile.
     pub(crate) chunk: usize,
     /// Bytes of the widest element.
@@ -98,6 +100,7 @@ impl<'c> Setup<'c> {
             code,
             outputs,
             streamed,
+            wakes: streamed && stream::wakes(),
             chunk,
             width,
             lanes_tiled,
@@ -197,7 +200,7 @@ impl<'s, 'c> Frame<'s, 'c> {
         for (slot, lane) in self.lanes.iter().enumerate() {
             if lane.access != Access::Tiled {
                 self.slots[slot] = lane.at;
-                if self.setup.streamed && lane.access == Access::Direct {
+                if self.setup.wakes && lane.access == Access::Direct {
                     for at in (0..n * lane.size).step_by(stream::PIECE) {
                         stream::wake(lane.at.wrapping_add(at), stream::PIECE);
                     }

@@ -76,10 +76,10 @@ impl<'a, C> Runs<'a, C> {
         &self.data[self.start + index * self.step..][..self.len]
     }
 
-    /// Whether the runs are one long stream from beyond the second-level cache.
+    /// Whether the runs are one long stream from beyond the second-level cache, which the processor wants to be woken for.
     #[inline(always)]
     pub(crate) fn are_far(&self) -> bool {
-        self.step <= self.len && size_of_val(self.data) > stream::SECOND_LEVEL
+        self.step <= self.len && size_of_val(self.data) > stream::SECOND_LEVEL && stream::wakes()
     }
 
     /// The same runs without the first `index`.

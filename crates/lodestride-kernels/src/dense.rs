@@ -9,6 +9,7 @@ use crate::closure::argument_of;
 use crate::error::Result;
 use crate::isa::RawKernel;
 use crate::operand::{Operand, Output};
+use crate::pass::Pass;
 use crate::stream;
 use crate::table::{BinaryKernel, UnaryKernel};
 use crate::threads;
@@ -225,7 +226,7 @@ fn dense_alike(x: &Operand<'_>, out: &Operand<'_>) -> bool {
 
 /// Room for results on their way past the caches.
 #[repr(align(64))]
-struct Stage([u8; stream::PIECE]);
+struct Stage([u8; stream::HEAVY_PIECE]);
 
 /// A kernel and dense memory, to be divided among threads.
 struct Dense {
@@ -251,29 +252,20 @@ impl Dense {
         unsafe { (self.kernel)(range.len(), dst, a, b, std::ptr::null()) }
     }
 
-    /// [`Dense::run`] with results that go past the caches; no source is the destination.
-    fn stream(&self, range: Range<usize>) {
-        let mut stage = Stage([0; stream::PIECE]);
-        let stage = stage.0.as_mut_ptr();
-        let wakes = stream::wakes();
-        let mut start = range.start;
-        while start < range.end {
-            let dst = self.dst.wrapping_add(start * self.size);
-            // The first piece ends where a cache line of the destination does.
-            let room = stream::PIECE - dst.addr() % stream::LINE;
-            let n = (room / self.size).max(1).min(range.end - start);
-            let [a, b] = self.at(start);
-            for (source, size) in [a, b].into_iter().zip(self.sizes) {
-                if wakes && size > 0 {
-                    stream::wake(source, stream::PIECE);
-                }
-            }
-            // SAFETY: as in `run`, into a stage with room for `n` elements that nobody else sees.
-            unsafe { (self.kernel)(n, stage, a, b, std::ptr::null()) };
-            // SAFETY: the destination has these elements, and it is apart from the stage.
-            unsafe { stream::copy_raw(dst, stage, n * self.size) };
-            start += n;
-        }
+    /// [`Dense::run`] with results that go past the caches; no source is the destination. `heavy` as the kernel is.
+    fn stream(&self, range: Range<usize>, heavy: bool) {
+        let mut stage = Stage([0; stream::HEAVY_PIECE]);
+        let ([a, b], [x, y]) = (self.at(range.start), self.sizes);
+        let pass = Pass {
+            kernel: self.kernel,
+            dst: self.dst.wrapping_add(range.start * self.size),
+            size: self.size,
+            sources: [a, b, std::ptr::null_mut()],
+            steps: [x, y, 0],
+        };
+        let piece = stream::piece(heavy);
+        // SAFETY: as in `run`, through a stage of the largest piece that nobody else sees.
+        unsafe { pass.stream(range.len(), stage.0.as_mut_ptr(), piece) };
         stream::fence();
     }
 
@@ -326,7 +318,7 @@ fn divided(work: &Dense, n: usize, bytes: usize, heavy: bool) {
     let ranges = (0..parts).map(|part| (part * share).min(n)..((part + 1) * share).min(n));
     threads::for_each_part(ranges, |range| {
         if streamed {
-            work.stream(range);
+            work.stream(range, heavy);
         } else {
             work.run(range);
         }

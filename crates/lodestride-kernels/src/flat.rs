@@ -99,7 +99,7 @@ pub(crate) fn run(
             lane.access = Access::Tiled;
         }
     }
-    let setup = Setup::new(code, outputs.len(), &lanes, width, streamed);
+    let setup = Setup::new(code, outputs.len(), &lanes, (width, heavy), streamed);
     let parts = threads::parts(bytes, heavy);
     if parts == 1 {
         // SAFETY: the operands are dense, opened, of the code's dtypes and have `n` elements; outputs are apart from

@@ -7,6 +7,7 @@
 
 use crate::closure::MOST;
 use crate::code::{Call, Code, Extent};
+use crate::pass::Pass;
 use crate::stream;
 use crate::tile::{self, Scratch};
 use smallvec::SmallVec;
@@ -64,6 +65,8 @@ pub(crate) struct Setup<'c> {
     pub(crate) streamed: bool,
     /// Whether direct loads are asked for ahead.
     wakes: bool,
+    /// The only call, where it gets memory itself and its result goes to a dense output, or past the caches.
+    sole: Option<&'c Call>,
     /// Elements per tile.
     pub(crate) chunk: usize,
     /// Bytes of the widest element.
@@ -73,12 +76,13 @@ pub(crate) struct Setup<'c> {
 }
 
 impl<'c> Setup<'c> {
-    /// Fixes the size of the tiles. `width` is the widest element of any lane and step.
+    /// Fixes the size of the tiles. `width` is the widest element of any lane and step, `heavy` says that arithmetic rather
+    /// than memory sets the pace.
     pub(crate) fn new(
         code: &'c Code,
         outputs: usize,
         lanes: &[Lane],
-        width: usize,
+        (width, heavy): (usize, bool),
         streamed: bool,
     ) -> Setup<'c> {
         let lanes_tiled = lanes
@@ -86,11 +90,13 @@ impl<'c> Setup<'c> {
             .filter(|lane| lane.access == Access::Tiled)
             .count();
         let tiles = code.tiles + lanes_tiled;
+        let sole = sole_call(code, outputs, lanes, streamed);
         let chunk = if tiles == 0 {
             usize::MAX
         } else if streamed {
             // Larger where many calls are made for every tile.
-            (stream::PIECE / width).max(TILE_UNIT) * code.calls.len().div_ceil(4).max(1)
+            let piece = stream::piece(heavy && sole.is_some());
+            (piece / width).max(TILE_UNIT) * code.calls.len().div_ceil(4).max(1)
         } else {
             let streams = tiles + lanes.len() - lanes_tiled;
             (TILE_BUDGET / (streams * width) / TILE_UNIT * TILE_UNIT)
@@ -101,6 +107,7 @@ impl<'c> Setup<'c> {
             outputs,
             streamed,
             wakes: streamed && stream::wakes(),
+            sole,
             chunk,
             width,
             lanes_tiled,
@@ -110,6 +117,28 @@ impl<'c> Setup<'c> {
     fn tiles(&self) -> usize {
         self.code.tiles + self.lanes_tiled
     }
+}
+
+/// The only call of the code, where no tile is needed but that of a streamed output.
+fn sole_call<'c>(
+    code: &'c Code,
+    outputs: usize,
+    lanes: &[Lane],
+    streamed: bool,
+) -> Option<&'c Call> {
+    let ([call], 1) = (code.calls.as_slice(), outputs) else {
+        return None;
+    };
+    let (output, loads) = lanes.split_first()?;
+    let wanted = if streamed {
+        Access::Tiled
+    } else {
+        Access::Direct
+    };
+    let plain = code.prologue.is_empty() && code.record.is_empty() && code.tiles == 0;
+    let dense = output.stride == 1 && output.access == wanted && code.results[0] == 0;
+    let direct = |lane: &Lane| lane.access != Access::Tiled;
+    (plain && dense && loads.iter().all(direct)).then_some(call)
 }
 
 /// One thread's pointers.
@@ -168,6 +197,11 @@ impl<'s, 'c> Frame<'s, 'c> {
     /// code overwrites in place; loads that share memory with a tiled output do so element for element. `longest` was at
     /// least the smaller of `len` and the chunk.
     pub(crate) unsafe fn run(&mut self, len: usize) {
+        if let Some(call) = self.setup.sole {
+            // SAFETY: the caller's contract.
+            unsafe { self.run_sole(call, len) };
+            return;
+        }
         let mut left = len;
         let mut first = true;
         while left > 0 {
@@ -188,6 +222,42 @@ impl<'s, 'c> Frame<'s, 'c> {
                 lane.advance(n);
             }
             left -= n;
+        }
+    }
+
+    /// [`run`](Frame::run) of a single call without tiles: from memory to memory, or past the caches. Little between one run
+    /// and the next, so that the processor reads ahead into it.
+    ///
+    /// # Safety
+    /// As for [`run`](Frame::run).
+    #[inline]
+    unsafe fn run_sole(&mut self, call: &Call, len: usize) {
+        let sources = call
+            .sources
+            .map(|slot| (usize::from(slot), &self.lanes[usize::from(slot)]));
+        let Lane { at: dst, size, .. } = self.lanes[0];
+        let pass = Pass {
+            kernel: call.kernel,
+            dst,
+            size,
+            sources: sources.map(|(_, lane)| lane.at),
+            // Slot 0 is the output, which stands where a kernel has no source.
+            steps: sources.map(|(slot, lane)| {
+                let moves = slot > 0 && lane.access == Access::Direct;
+                if moves { lane.size } else { 0 }
+            }),
+        };
+        if self.setup.streamed {
+            let piece = self.setup.chunk * size;
+            // SAFETY: the lanes are valid for `len` elements, the output apart from the loads; its tile takes a chunk.
+            unsafe { pass.stream(len, self.slots[0], piece) };
+        } else {
+            let [a, b, c] = pass.sources;
+            // SAFETY: as above; a load that is the output's memory is the one an in-place form reads through `dst`.
+            unsafe { (pass.kernel)(len, dst, a, b, c) };
+        }
+        for lane in &mut self.lanes {
+            lane.advance(len);
         }
     }
 

@@ -41,6 +41,7 @@ mod op;
 mod operand;
 mod packed;
 mod pairs;
+mod pass;
 mod pick;
 mod plan;
 mod program;

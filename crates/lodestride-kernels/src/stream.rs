@@ -23,6 +23,15 @@ pub(crate) const SECOND_LEVEL: usize = 1 << 20;
 /// pieces of 4 KiB and 4.3 ms with ordinary stores.
 pub(crate) const PIECE: usize = 512;
 
+/// The same where arithmetic decides: there is nothing to overlap, and beginning a function costs as much as 50 of its elements.
+/// Of 1e7 `f64`, `exp` took 10.9 ms in pieces of 512 bytes and 8.6 ms in pieces of 4 KiB.
+pub(crate) const HEAVY_PIECE: usize = 4096;
+
+/// The bytes of a piece.
+pub(crate) const fn piece(heavy: bool) -> usize {
+    if heavy { HEAVY_PIECE } else { PIECE }
+}
+
 /// The size of the last-level cache where the machine does not tell.
 const ASSUMED_CACHE: usize = 32 << 20;
 

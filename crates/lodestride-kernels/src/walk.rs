@@ -223,7 +223,8 @@ impl<'p, 'a> Walk<'p, 'a> {
         let sizes = self.lanes.iter().map(|lane| lane.size);
         let steps = self.plan.steps.iter().map(|step| step.dtype.size());
         let width = sizes.chain(steps).max().unwrap_or(1);
-        Setup::new(code, self.outputs, &self.lanes, width, self.streamed)
+        let pace = (width, self.plan.heavy);
+        Setup::new(code, self.outputs, &self.lanes, pace, self.streamed)
     }
 
     /// Walks a range of the nest.

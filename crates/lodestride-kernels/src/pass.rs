@@ -1,0 +1,54 @@
+//! One kernel on a dense stretch of memory whose results go past the caches.
+#![expect(
+    unsafe_code,
+    reason = "dense operands are handed to erased kernels as raw pointers"
+)]
+
+use crate::isa::RawKernel;
+use crate::stream;
+
+/// A kernel and its dense operands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pass {
+    pub(crate) kernel: RawKernel,
+    pub(crate) dst: *mut u8,
+    /// Bytes of an element of the destination.
+    pub(crate) size: usize,
+    pub(crate) sources: [*mut u8; 3],
+    /// Bytes from one element of each source to the next: 0 where one stands for all.
+    pub(crate) steps: [usize; 3],
+}
+
+impl Pass {
+    /// Computes `n` elements, a piece of at most `piece` bytes at a time in `stage`, from where it leaves past the caches. The
+    /// caller ends with [`stream::fence`].
+    ///
+    /// # Safety
+    /// The operands are of the kernel's dtypes, valid for `n` elements at their steps, the destination for writes and apart
+    /// from the sources; `stage` is aligned to a line, has room for `piece` bytes, which are more than a line, and nobody
+    /// else sees it.
+    #[inline]
+    pub(crate) unsafe fn stream(&self, n: usize, stage: *mut u8, piece: usize) {
+        let wakes = stream::wakes();
+        let mut start = 0;
+        while start < n {
+            let dst = self.dst.wrapping_add(start * self.size);
+            // The first piece ends where a cache line of the destination does.
+            let room = piece - dst.addr() % stream::LINE;
+            let here = (room / self.size).max(1).min(n - start);
+            let at = |source: usize| self.sources[source].wrapping_add(start * self.steps[source]);
+            if wakes {
+                for source in 0..self.sources.len() {
+                    if self.steps[source] > 0 {
+                        stream::wake(at(source), piece);
+                    }
+                }
+            }
+            // SAFETY: the next elements of the caller's operands, into a stage with room for as many.
+            unsafe { (self.kernel)(here, stage, at(0), at(1), at(2)) };
+            // SAFETY: the destination has these elements, and it is apart from the stage.
+            unsafe { stream::copy_raw(dst, stage, here * self.size) };
+            start += here;
+        }
+    }
+}

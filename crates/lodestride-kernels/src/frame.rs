@@ -71,6 +71,8 @@ pub(crate) struct Setup<'c> {
     pub(crate) chunk: usize,
     /// Bytes of the widest element.
     width: usize,
+    /// The code's own tiles: none that are used where there is a sole call.
+    code_tiles: usize,
     /// Tile memory of each tiled lane, counted in tiles; the code's own tiles come first.
     lanes_tiled: usize,
 }
@@ -89,8 +91,9 @@ impl<'c> Setup<'c> {
             .iter()
             .filter(|lane| lane.access == Access::Tiled)
             .count();
-        let tiles = code.tiles + lanes_tiled;
         let sole = sole_call(code, outputs, lanes, streamed);
+        let code_tiles = if sole.is_some() { 0 } else { code.tiles };
+        let tiles = code_tiles + lanes_tiled;
         let chunk = if tiles == 0 {
             usize::MAX
         } else if streamed {
@@ -110,12 +113,13 @@ impl<'c> Setup<'c> {
             sole,
             chunk,
             width,
+            code_tiles,
             lanes_tiled,
         }
     }
 
     fn tiles(&self) -> usize {
-        self.code.tiles + self.lanes_tiled
+        self.code_tiles + self.lanes_tiled
     }
 }
 
@@ -135,7 +139,7 @@ fn sole_call<'c>(
     } else {
         Access::Direct
     };
-    let plain = code.prologue.is_empty() && code.record.is_empty() && code.tiles == 0;
+    let plain = code.prologue.is_empty() && code.record.is_empty() && call.dst == 0;
     let dense = output.stride == 1 && output.access == wanted && code.results[0] == 0;
     let direct = |lane: &Lane| lane.access != Access::Tiled;
     (plain && dense && loads.iter().all(direct)).then_some(call)
@@ -171,7 +175,7 @@ impl<'s, 'c> Frame<'s, 'c> {
             next = next.wrapping_add(bytes);
             tile
         };
-        for slot in &mut slots[lanes.len()..lanes.len() + setup.code.tiles] {
+        for slot in &mut slots[lanes.len()..lanes.len() + setup.code_tiles] {
             *slot = tile();
         }
         for (slot, lane) in slots.iter_mut().zip(&lanes) {

@@ -10,8 +10,9 @@ use crate::error::KernelError;
 use crate::isa::{Arch, Level, Task};
 use crate::numeric::Compute;
 use crate::operand::Operand;
-use crate::random_philox::{Draw, GROUP, Words, half, pair, words};
+use crate::random_philox::{Draw, GROUP, Words, for_each_counter, half, pair, words};
 use crate::spread;
+use crate::stream;
 use crate::strided::{Dim, collapse, count, dims_of, offset_at, store};
 
 /// Fills `out` with numbers spread evenly over `[low, high)`; every element is below `high`, also after rounding.
@@ -267,18 +268,24 @@ impl<C: Draw> Distribution<C> for Uniform<C> {
 
     #[inline(always)]
     fn group<A: Arch>(&self, group: u64, out: &mut [C]) {
-        let words = words(self.seed, self.stream, group * GROUP as u64);
         let (rows, _) = out.as_chunks_mut::<GROUP>();
-        for (slot, row) in rows.iter_mut().enumerate() {
-            for (lane, value) in row.iter_mut().enumerate() {
-                let drawn = self.low.add(C::unit(&words, slot, lane).mul(self.width));
-                *value = if drawn < self.limit {
-                    drawn
-                } else {
-                    self.limit
-                };
-            }
-        }
+        // A known length, so that nothing is checked in the loop, where words become numbers while they are in registers.
+        let rows = &mut rows[..C::PER_GROUP / GROUP];
+        for_each_counter(
+            self.seed,
+            self.stream,
+            group * GROUP as u64,
+            |lane, words| {
+                for (slot, row) in rows.iter_mut().enumerate() {
+                    let drawn = self.low.add(C::unit(words, slot).mul(self.width));
+                    row[lane] = if drawn < self.limit {
+                        drawn
+                    } else {
+                        self.limit
+                    };
+                }
+            },
+        );
     }
 }
 
@@ -310,7 +317,7 @@ impl<C: Draw> Distribution<C> for Normal<C> {
         let (pairs, _) = rows.as_chunks_mut::<2>();
         for (pair, [first, second]) in pairs.iter_mut().enumerate() {
             for lane in 0..GROUP {
-                let (a, b) = C::normal(&words, pair, lane);
+                let (a, b) = C::normal(words.map(|word| word[lane]), pair);
                 first[lane] = self.mean.add(a.mul(self.deviation));
                 second[lane] = self.mean.add(b.mul(self.deviation));
             }
@@ -333,7 +340,9 @@ impl Distribution<u64> for Bernoulli {
         let (rows, _) = out.as_chunks_mut::<GROUP>();
         for (index, row) in rows.iter_mut().enumerate() {
             for (lane, value) in row.iter_mut().enumerate() {
-                *value = u64::from(u64::from(half(&words, index, lane)) < self.threshold);
+                *value = u64::from(
+                    u64::from(half(words.map(|word| word[lane]), index)) < self.threshold,
+                );
             }
         }
     }
@@ -415,12 +424,13 @@ impl Filler {
         if one_run && self.dtype == C::DTYPE {
             let from = self.start as usize;
             let out = &mut guard.slice_mut::<C>()[from..from + self.elements];
+            let past = stream::pays(size_of_val(out));
             return if spread::is_worth(self.elements) {
                 spread::for_each_chunk(out, CHUNK * TILE, |chunk, out| {
-                    draw_run(draw, chunk * CHUNK, out);
+                    draw_run(draw, chunk * CHUNK, out, past);
                 });
             } else {
-                draw_run(draw, 0, out);
+                draw_run(draw, 0, out, past);
             };
         }
         let mut tile = [C::ZERO; TILE];
@@ -450,17 +460,20 @@ impl Filler {
 /// Tiles that a thread draws at a time.
 const CHUNK: usize = 64;
 
-/// Draws the tiles from `first` on into `out`, in place where whole tiles fit in a cache.
-fn draw_run<C: Compute, D: Distribution<C>>(draw: &D, first: usize, out: &mut [C]) {
+/// Draws the tiles from `first` on into `out`: in place, or aside where a tile is not whole or leaves `past` the caches.
+fn draw_run<C: Compute, D: Distribution<C>>(draw: &D, first: usize, out: &mut [C], past: bool) {
     let mut tile = [C::ZERO; TILE];
     for (index, out) in out.chunks_mut(TILE).enumerate() {
-        if out.len() == TILE {
+        if out.len() == TILE && !past {
             draw_tile(draw, first + index, out);
         } else {
             let groups = out.len().next_multiple_of(D::PER_GROUP).min(TILE);
             draw_tile(draw, first + index, &mut tile[..groups]);
-            out.copy_from_slice(&tile[..out.len()]);
+            stream::copy_elements(out, &tile[..out.len()], past);
         }
+    }
+    if past {
+        stream::fence();
     }
 }
 

@@ -57,19 +57,32 @@ fn multiplied<const LANES: usize>(a: [u64; LANES], c: [u64; LANES]) -> [[u64; LA
     ]
 }
 
-/// The words of the counters `first..first + GROUP` of a stream.
+/// Calls `take` for each of the counters `first..first + GROUP` of a stream: with its number among them and its words.
 #[inline(always)]
-pub(crate) fn words(seed: u64, stream: u64, first: u64) -> Words {
+pub(crate) fn for_each_counter(
+    seed: u64,
+    stream: u64,
+    first: u64,
+    mut take: impl FnMut(usize, [u64; 2]),
+) {
     const HALF: usize = GROUP / 2;
-    let mut words = [[0; GROUP]; 2];
     for lane in 0..HALF {
         let counter = first.wrapping_add(lane as u64);
         let both = [counter, counter.wrapping_add(HALF as u64)];
-        for (words, [word, other]) in words.iter_mut().zip(encrypt(both, stream, seed)) {
-            words[lane] = word;
-            words[lane + HALF] = other;
-        }
+        let [low, high] = encrypt(both, stream, seed);
+        take(lane, [low[0], high[0]]);
+        take(lane + HALF, [low[1], high[1]]);
     }
+}
+
+/// The words of the counters `first..first + GROUP` of a stream.
+#[inline(always)]
+pub(crate) fn words(seed: u64, stream: u64, first: u64) -> Words {
+    let mut words = [[0; GROUP]; 2];
+    for_each_counter(seed, stream, first, |lane, both| {
+        words[0][lane] = both[0];
+        words[1][lane] = both[1];
+    });
     words
 }
 
@@ -80,8 +93,8 @@ pub(crate) fn pair(seed: u64, stream: u64, counter: u64) -> [u64; 2] {
 
 /// The 32-bit word `index` of a counter.
 #[inline(always)]
-pub(crate) fn half(words: &Words, index: usize, lane: usize) -> u32 {
-    let word = words[index / 2][lane];
+pub(crate) fn half(words: [u64; 2], index: usize) -> u32 {
+    let word = words[index / 2];
     (if index.is_multiple_of(2) {
         word
     } else {
@@ -95,24 +108,24 @@ pub(crate) trait Draw: crate::numeric::ComputeFloat {
     const WORDS: usize;
     /// Numbers that [`GROUP`] counters give.
     const PER_GROUP: usize = 4 * GROUP / Self::WORDS;
-    /// Evenly spread over `[0, 1)`; `slot` counts numbers per counter.
-    fn unit(words: &Words, slot: usize, lane: usize) -> Self;
+    /// Evenly spread over `[0, 1)`, from the words of a counter; `slot` counts numbers per counter.
+    fn unit(words: [u64; 2], slot: usize) -> Self;
     /// Two independent standard normal numbers from the slots `2 * pair` and `2 * pair + 1`.
-    fn normal(words: &Words, pair: usize, lane: usize) -> (Self, Self);
+    fn normal(words: [u64; 2], pair: usize) -> (Self, Self);
 }
 
 impl Draw for f32 {
     const WORDS: usize = 1;
 
     #[inline(always)]
-    fn unit(words: &Words, slot: usize, lane: usize) -> f32 {
+    fn unit(words: [u64; 2], slot: usize) -> f32 {
         // 24 bits, the most for which every multiple is a float below one; as i32, which converts in one instruction.
-        (half(words, slot, lane) >> 8) as i32 as f32 * (1.0 / 16_777_216.0)
+        (half(words, slot) >> 8) as i32 as f32 * (1.0 / 16_777_216.0)
     }
 
     #[inline(always)]
-    fn normal(words: &Words, pair: usize, lane: usize) -> (f32, f32) {
-        let (radius, angle) = (half(words, 2 * pair, lane), half(words, 2 * pair + 1, lane));
+    fn normal(words: [u64; 2], pair: usize) -> (f32, f32) {
+        let (radius, angle) = (half(words, 2 * pair), half(words, 2 * pair + 1));
         // All 32 bits, moved off zero: the tail reaches 6.7 standard deviations.
         let uniform = (radius as f32 + 0.5) * (1.0 / 4_294_967_296.0);
         let quarter = angle.wrapping_add(1 << 29) >> 30;
@@ -134,13 +147,12 @@ impl Draw for f64 {
     const WORDS: usize = 2;
 
     #[inline(always)]
-    fn unit(words: &Words, slot: usize, lane: usize) -> f64 {
-        (words[slot][lane] >> 11) as i64 as f64 * (1.0 / 9_007_199_254_740_992.0)
+    fn unit(words: [u64; 2], slot: usize) -> f64 {
+        (words[slot] >> 11) as i64 as f64 * (1.0 / 9_007_199_254_740_992.0)
     }
 
     #[inline(always)]
-    fn normal(words: &Words, _pair: usize, lane: usize) -> (f64, f64) {
-        let [radius, angle] = words.each_ref().map(|word| word[lane]);
+    fn normal([radius, angle]: [u64; 2], _pair: usize) -> (f64, f64) {
         let uniform = ((radius >> 11) as i64 as f64 + 0.5) * (1.0 / 9_007_199_254_740_992.0);
         let quarter = angle.wrapping_add(1 << 61) >> 62;
         let rest = angle.wrapping_sub(quarter << 62) as i64;

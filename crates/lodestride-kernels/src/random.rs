@@ -10,7 +10,7 @@ use crate::error::KernelError;
 use crate::isa::{Arch, Level, Task};
 use crate::numeric::Compute;
 use crate::operand::Operand;
-use crate::random_philox::{Draw, GROUP, Words, for_each_counter, half, pair, words};
+use crate::random_philox::{Draw, GROUP, for_each_counter, half, of_counter, pair, words};
 use crate::spread;
 use crate::stream;
 use crate::strided::{Dim, collapse, count, dims_of, offset_at, store};
@@ -312,12 +312,12 @@ impl<C: Draw> Distribution<C> for Normal<C> {
 
     #[inline(always)]
     fn group<A: Arch>(&self, group: u64, out: &mut [C]) {
-        let words: Words = words(self.seed, self.stream, group * GROUP as u64);
+        let words = words(self.seed, self.stream, group * GROUP as u64);
         let (rows, _) = out.as_chunks_mut::<GROUP>();
         let (pairs, _) = rows.as_chunks_mut::<2>();
         for (pair, [first, second]) in pairs.iter_mut().enumerate() {
             for lane in 0..GROUP {
-                let (a, b) = C::normal(words.map(|word| word[lane]), pair);
+                let (a, b) = C::normal(of_counter(&words, lane), pair);
                 first[lane] = self.mean.add(a.mul(self.deviation));
                 second[lane] = self.mean.add(b.mul(self.deviation));
             }
@@ -340,9 +340,8 @@ impl Distribution<u64> for Bernoulli {
         let (rows, _) = out.as_chunks_mut::<GROUP>();
         for (index, row) in rows.iter_mut().enumerate() {
             for (lane, value) in row.iter_mut().enumerate() {
-                *value = u64::from(
-                    u64::from(half(words.map(|word| word[lane]), index)) < self.threshold,
-                );
+                *value =
+                    u64::from(u64::from(half(of_counter(&words, lane), index)) < self.threshold);
             }
         }
     }

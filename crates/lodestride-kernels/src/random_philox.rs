@@ -86,6 +86,12 @@ pub(crate) fn words(seed: u64, stream: u64, first: u64) -> Words {
     words
 }
 
+/// The words of one of the counters.
+#[inline(always)]
+pub(crate) fn of_counter(words: &Words, lane: usize) -> [u64; 2] {
+    [words[0][lane], words[1][lane]]
+}
+
 /// Two 64-bit words of one counter.
 pub(crate) fn pair(seed: u64, stream: u64, counter: u64) -> [u64; 2] {
     encrypt([counter], stream, seed).map(|[word]| word)

@@ -7,7 +7,7 @@
 
 use crate::code::Code;
 use crate::error::Result;
-use crate::frame::{Access, Frame, Lane, Lanes, Setup};
+use crate::frame::{Access, Frame, Lane, Lanes, Setup, sole_call, sole_pass};
 use crate::operand::Operand;
 use crate::stream;
 use crate::threads;
@@ -99,8 +99,16 @@ pub(crate) fn run(
             lane.access = Access::Tiled;
         }
     }
-    let setup = Setup::new(code, outputs.len(), &lanes, (width, heavy), streamed);
     let parts = threads::parts(bytes, heavy);
+    if parts == 1
+        && !streamed
+        && let Some(call) = sole_call(code, outputs.len(), &lanes, streamed)
+    {
+        // SAFETY: as below.
+        unsafe { sole_pass(call, &lanes).run(n) };
+        return Ok(());
+    }
+    let setup = Setup::new(code, outputs.len(), &lanes, (width, heavy), streamed);
     if parts == 1 {
         // SAFETY: the operands are dense, opened, of the code's dtypes and have `n` elements; outputs are apart from
         // everything else.

@@ -124,7 +124,8 @@ impl<'c> Setup<'c> {
 }
 
 /// The only call of the code, where no tile is needed but that of a streamed output.
-fn sole_call<'c>(
+#[inline]
+pub(crate) fn sole_call<'c>(
     code: &'c Code,
     outputs: usize,
     lanes: &[Lane],
@@ -143,6 +144,25 @@ fn sole_call<'c>(
     let dense = output.stride == 1 && output.access == wanted && code.results[0] == 0;
     let direct = |lane: &Lane| lane.access != Access::Tiled;
     (plain && dense && loads.iter().all(direct)).then_some(call)
+}
+
+/// A [`sole_call`] on these lanes.
+#[inline]
+pub(crate) fn sole_pass(call: &Call, lanes: &[Lane]) -> Pass {
+    let sources = call
+        .sources
+        .map(|slot| (slot > 0, &lanes[usize::from(slot)]));
+    Pass {
+        kernel: call.kernel,
+        dst: lanes[0].at,
+        size: lanes[0].size,
+        sources: sources.map(|(_, lane)| lane.at),
+        // Slot 0 is the output, which stands where a kernel has no source.
+        steps: sources.map(|(is_load, lane)| {
+            let moves = is_load && lane.access == Access::Direct;
+            if moves { lane.size } else { 0 }
+        }),
+    }
 }
 
 /// One thread's pointers.
@@ -236,29 +256,14 @@ impl<'s, 'c> Frame<'s, 'c> {
     /// As for [`run`](Frame::run).
     #[inline]
     unsafe fn run_sole(&mut self, call: &Call, len: usize) {
-        let sources = call
-            .sources
-            .map(|slot| (usize::from(slot), &self.lanes[usize::from(slot)]));
-        let Lane { at: dst, size, .. } = self.lanes[0];
-        let pass = Pass {
-            kernel: call.kernel,
-            dst,
-            size,
-            sources: sources.map(|(_, lane)| lane.at),
-            // Slot 0 is the output, which stands where a kernel has no source.
-            steps: sources.map(|(slot, lane)| {
-                let moves = slot > 0 && lane.access == Access::Direct;
-                if moves { lane.size } else { 0 }
-            }),
-        };
+        let pass = sole_pass(call, &self.lanes);
         if self.setup.streamed {
-            let piece = self.setup.chunk * size;
+            let piece = self.setup.chunk * pass.size;
             // SAFETY: the lanes are valid for `len` elements, the output apart from the loads; its tile takes a chunk.
             unsafe { pass.stream(len, self.slots[0], piece) };
         } else {
-            let [a, b, c] = pass.sources;
             // SAFETY: as above; a load that is the output's memory is the one an in-place form reads through `dst`.
-            unsafe { (pass.kernel)(len, dst, a, b, c) };
+            unsafe { pass.run(len) };
         }
         for lane in &mut self.lanes {
             lane.advance(len);

@@ -1,4 +1,4 @@
-//! One kernel on a dense stretch of memory whose results go past the caches.
+//! One kernel on a dense stretch of memory, whose results may go past the caches.
 #![expect(
     unsafe_code,
     reason = "dense operands are handed to erased kernels as raw pointers"
@@ -20,12 +20,24 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
+    /// Computes `n` elements from memory to memory.
+    ///
+    /// # Safety
+    /// The operands are of the kernel's dtypes, valid for `n` elements at their steps, the destination for writes; a source
+    /// that shares memory with it is the one an in-place form reads through it.
+    #[inline]
+    pub(crate) unsafe fn run(&self, n: usize) {
+        let [a, b, c] = self.sources;
+        // SAFETY: the caller's contract.
+        unsafe { (self.kernel)(n, self.dst, a, b, c) };
+    }
+
     /// Computes `n` elements, a piece of at most `piece` bytes at a time in `stage`, from where it leaves past the caches. The
     /// caller ends with [`stream::fence`].
     ///
     /// # Safety
     /// The operands are of the kernel's dtypes, valid for `n` elements at their steps, the destination for writes and apart
-    /// from the sources; `stage` is aligned to a line, has room for `piece` bytes, which are more than a line, and nobody
+    /// from the sources; `stage` is aligned to a line, has room for `piece` bytes, a line at least, and nobody
     /// else sees it.
     #[inline]
     pub(crate) unsafe fn stream(&self, n: usize, stage: *mut u8, piece: usize) {

@@ -1,0 +1,130 @@
+//! Results that go past the caches are those that do not, to the bit, in every layout, and nothing around them is written.
+//! A test binary of its own, with one test: the threshold belongs to the process.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test may panic; functions outside `#[test]` are not recognised"
+)]
+
+mod support;
+
+use lodestride_buffer::{DType, Scalar};
+use lodestride_kernels::random::{bernoulli, normal, uniform};
+use lodestride_kernels::{
+    BinaryOp, Input, Program, ProgramBuilder, Thresholds, UnaryOp, binary, copy, set_thresholds,
+    thresholds, unary,
+};
+use support::{Arrangement, Array};
+
+/// From one element to pieces of every kind: whole, cut off, at every place within a line.
+const SHAPES: [&[usize]; 9] = [
+    &[],
+    &[0],
+    &[1],
+    &[77],
+    &[1024],
+    &[3, 1024],
+    &[5, 1000],
+    &[3, 65, 67],
+    &[2, 4501],
+];
+
+fn sample(i: usize) -> Scalar {
+    Scalar::Float(((i * 37) % 101) as f64 / 16.0 - 3.0)
+}
+
+fn other(i: usize) -> Scalar {
+    Scalar::Float(((i * 53) % 89) as f64 / 8.0 + 0.5)
+}
+
+/// `(x - y) * y`, one call, and with `long` a chain of several.
+fn program(dtype: DType, long: bool) -> Program {
+    let mut b = ProgramBuilder::new("chain");
+    let (x, y) = (b.load(dtype), b.load(dtype));
+    let difference = b.binary(BinaryOp::Sub, x, y).unwrap();
+    let mut result = b.binary(BinaryOp::Mul, difference, y).unwrap();
+    if long {
+        let half = b.constant(Scalar::Float(0.5), dtype).unwrap();
+        let bounded = b.unary(UnaryOp::Tanh, result).unwrap();
+        result = b.binary(BinaryOp::Div, bounded, half).unwrap();
+    }
+    b.store(result);
+    b.finish()
+}
+
+/// All bytes of a call's output buffer: what `call` wrote, and what lies around it.
+fn written(shape: &[usize], to: Arrangement, dtype: DType, call: impl Fn(&Array)) -> Vec<u8> {
+    let out = Array::new(shape, to, dtype, |_| Scalar::Int(1));
+    call(&out);
+    let guard = out.buffer.read().unwrap();
+    guard.slice::<u8>().to_vec()
+}
+
+#[test]
+fn past_the_caches_is_the_same() {
+    let usual = thresholds();
+    let past = Thresholds {
+        stream_bytes: 0,
+        ..usual
+    };
+    let mut failures = Vec::new();
+    let mut check = |case: String, shape: &[usize], to, dtype, call: &dyn Fn(&Array)| {
+        set_thresholds(usual);
+        let wanted = written(shape, to, dtype, call);
+        set_thresholds(past);
+        if written(shape, to, dtype, call) != wanted {
+            failures.push(case);
+        }
+    };
+    for shape in SHAPES {
+        for (number, from) in Arrangement::ALL.into_iter().enumerate() {
+            let to = Arrangement::WRITABLE[number % 4];
+            for to in [Arrangement::C, to] {
+                for dtype in [DType::F32, DType::F64, DType::F16, DType::I32, DType::U8] {
+                    let x = Array::new(shape, Arrangement::C, dtype, sample);
+                    let y = Array::new(shape, from, dtype, other);
+                    let (x, y): (Input<'_>, Input<'_>) = (x.operand().into(), y.operand().into());
+                    let case = |name: &str| format!("{name} {dtype} {shape:?} {from:?} -> {to:?}");
+                    for op in [BinaryOp::Add, BinaryOp::Mul, BinaryOp::Lt, BinaryOp::Pow] {
+                        let result = op.result_dtype(dtype).unwrap();
+                        check(case(op.name()), shape, to, result, &|out| {
+                            binary(op, x, y, out.operand()).unwrap();
+                        });
+                    }
+                    check(case("copy"), shape, to, DType::F64, &|out| {
+                        copy(y, out.operand()).unwrap();
+                    });
+                    if !dtype.is_float() {
+                        continue;
+                    }
+                    for op in [UnaryOp::Neg, UnaryOp::Sqrt, UnaryOp::Exp, UnaryOp::Sin] {
+                        check(case(op.name()), shape, to, dtype, &|out| {
+                            unary(op, y, out.operand()).unwrap();
+                        });
+                    }
+                    for long in [false, true] {
+                        let program = program(dtype, long);
+                        check(case(program.name()), shape, to, dtype, &|out| {
+                            program.run(&[x, y], &[out.operand()]).unwrap();
+                        });
+                    }
+                    check(case("uniform"), shape, to, dtype, &|out| {
+                        uniform(7, 1, -1.0, 2.0, out.operand()).unwrap();
+                    });
+                    check(case("normal"), shape, to, dtype, &|out| {
+                        normal(7, 1, -1.0, 2.0, out.operand()).unwrap();
+                    });
+                    check(case("bernoulli"), shape, to, dtype, &|out| {
+                        bernoulli(7, 1, 0.3, out.operand()).unwrap();
+                    });
+                }
+            }
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{} cases:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
+}

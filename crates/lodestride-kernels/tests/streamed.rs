@@ -11,8 +11,8 @@ mod support;
 use lodestride_buffer::{DType, Scalar};
 use lodestride_kernels::random::{bernoulli, normal, uniform};
 use lodestride_kernels::{
-    BinaryOp, Input, Program, ProgramBuilder, Thresholds, UnaryOp, binary, copy, set_thresholds,
-    thresholds, unary,
+    BinaryOp, Input, Operand, Program, ProgramBuilder, Thresholds, UnaryOp, binary, copy,
+    set_thresholds, thresholds, unary,
 };
 use support::{Arrangement, Array};
 
@@ -51,6 +51,15 @@ fn program(dtype: DType, long: bool) -> Program {
     b.store(result);
     b.finish()
 }
+
+/// What fills an array with random numbers.
+type Draw = fn(Operand<'_>);
+
+const DRAWS: [(&str, Draw); 3] = [
+    ("uniform", |out| uniform(7, 1, -1.0, 2.0, out).unwrap()),
+    ("normal", |out| normal(7, 1, -1.0, 2.0, out).unwrap()),
+    ("bernoulli", |out| bernoulli(7, 1, 0.3, out).unwrap()),
+];
 
 /// All bytes of a call's output buffer: what `call` wrote, and what lies around it.
 fn written(shape: &[usize], to: Arrangement, dtype: DType, call: impl Fn(&Array)) -> Vec<u8> {
@@ -108,23 +117,13 @@ fn past_the_caches_is_the_same() {
                             program.run(&[x, y], &[out.operand()]).unwrap();
                         });
                     }
-                    check(case("uniform"), shape, to, dtype, &|out| {
-                        uniform(7, 1, -1.0, 2.0, out.operand()).unwrap();
-                    });
-                    check(case("normal"), shape, to, dtype, &|out| {
-                        normal(7, 1, -1.0, 2.0, out.operand()).unwrap();
-                    });
-                    check(case("bernoulli"), shape, to, dtype, &|out| {
-                        bernoulli(7, 1, 0.3, out.operand()).unwrap();
-                    });
+                    for (name, draw) in DRAWS {
+                        check(case(name), shape, to, dtype, &|out| draw(out.operand()));
+                    }
                 }
             }
         }
     }
-    assert!(
-        failures.is_empty(),
-        "{} cases:\n{}",
-        failures.len(),
-        failures.join("\n")
-    );
+    let (count, shown) = (failures.len(), failures.join("\n"));
+    assert!(failures.is_empty(), "{count} cases:\n{shown}");
 }

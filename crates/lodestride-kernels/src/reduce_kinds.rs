@@ -4,7 +4,7 @@
 
 use crate::isa::Arch;
 use crate::numeric::{Compute, ComputeFloat};
-use crate::reduce_fold::{LaneFold, Reducer, Rows, Runs, fold_rows, fold_runs};
+use crate::reduce_fold::{LaneFold, Reducer, Rows, Runs, WIDE, fold_rows, fold_runs};
 use crate::reduce_short::{VectorFold, short_runs};
 use crate::vector::Vector;
 
@@ -161,6 +161,9 @@ where
     }
     fn runs(&self, runs: Runs<'_, C>, totals: &mut [F::Total]) {
         fold_runs(self.fold, runs, totals);
+    }
+    fn columns(&self) -> usize {
+        WIDE
     }
     fn rows(&self, rows: Rows<'_, C>, totals: &mut [F::Total]) {
         fold_rows(self.fold, rows, totals);

@@ -8,7 +8,7 @@ use crate::across::{FEW, Lines, across, across_rows, halved, spill};
 use crate::isa::{Arch, Level, Task};
 use crate::numeric::{ComputeFloat, ComputeKind};
 use crate::reduce_fold::{
-    COLUMNS, LANES, LONG, ROWS, Reducer, Rows, Runs, fold_rows, fold_run, fold_runs, grouped,
+    COLUMNS, LANES, LONG, ROWS, Reducer, Rows, Runs, WIDE, fold_rows, fold_run, fold_runs, grouped,
     joined_lanes, lanes_of_run, last_chunk,
 };
 use crate::reduce_kinds::{Addable, Extreme, Magnitude, ScaledSquares, Squares, Sum};
@@ -130,11 +130,17 @@ impl<C: ComputeFloat + Magnitude> Reducer<C> for Norm2<C> {
         }
     }
 
+    fn columns(&self) -> usize {
+        WIDE
+    }
+
     fn rows(&self, rows: Rows<'_, C>, totals: &mut [Scaled]) {
         if rows.width <= LANES {
             Self::rows_in(rows, &mut Lines([0.0; LANES]).0[..rows.width], totals);
-        } else {
+        } else if rows.width <= COLUMNS {
             Self::rows_in(rows, &mut Lines([0.0; COLUMNS]).0[..rows.width], totals);
+        } else {
+            Self::rows_in(rows, &mut Lines([0.0; WIDE]).0[..rows.width], totals);
         }
     }
 

@@ -18,6 +18,7 @@ use crate::reduce_plan::Plan;
 use crate::sort_lines::Scratch;
 use crate::spread;
 use crate::strided::{Source, count, offset_at};
+use crate::{stream, threads};
 
 /// Under which name memory is asked for.
 const OP: &str = "reduce";
@@ -66,7 +67,10 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
         let inner = plan.inner;
         let direct = source.native().is_some() && inner.x == 1;
         let deep = plan.depth() > SUPERBLOCK * BLOCK;
+        // Rows in the order of memory are one stream, but then no thread could take other columns.
+        let alone = !stream::wakes() && threads::threads() == 1;
         let width = match (plan.sweep, direct) {
+            (true, true) if alone => reducer.columns(),
             (true, true) => COLUMNS,
             // What is computed comes cheapest in long stretches.
             (true, false) if source.is_computed() => COLUMNS,
@@ -103,7 +107,9 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
         match self.width.min(self.plan.inner.size) {
             0..=1 => self.run_alone::<1>(pieces, parts, sink),
             2..=NARROW => self.run_alone::<NARROW>(pieces, parts, sink),
-            _ => self.run_alone::<COLUMNS>(pieces, parts, sink),
+            NARROW..=COLUMNS => self.run_alone::<COLUMNS>(pieces, parts, sink),
+            // Room from the heap, which so many columns are worth.
+            _ => self.run_threaded(pieces, parts, sink),
         }
     }
 

@@ -107,9 +107,9 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
         match self.width.min(self.plan.inner.size) {
             0..=1 => self.run_alone::<1>(pieces, parts, sink),
             2..=NARROW => self.run_alone::<NARROW>(pieces, parts, sink),
-            ..=COLUMNS => self.run_alone::<COLUMNS>(pieces, parts, sink),
             // Room from the heap, which so many columns are worth.
-            _ => self.run_threaded(pieces, parts, sink),
+            width if width > COLUMNS => self.run_threaded(pieces, parts, sink),
+            _ => self.run_alone::<COLUMNS>(pieces, parts, sink),
         }
     }
 

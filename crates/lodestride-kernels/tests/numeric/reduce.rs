@@ -6,7 +6,7 @@ use lodestride_kernels::{
 };
 
 use crate::support::{Arrangement, Array};
-use crate::{Report, array_of, floats, noise, number, positions, zeros};
+use crate::{Report, array_of, floats, noise, number, positions, settings, zeros};
 
 const OPS: [ReduceOp; 19] = [
     ReduceOp::Sum,
@@ -205,6 +205,42 @@ fn large_arrays_take_every_path() {
                         }
                     }
                 }
+            }
+        }
+    }
+    report.finish();
+}
+
+#[test]
+fn wide_rows_give_the_same_on_one_thread_and_several() {
+    let _settings = settings();
+    let mut report = Report::default();
+    let ops = [
+        ReduceOp::Sum,
+        ReduceOp::Max,
+        ReduceOp::Norm2,
+        ReduceOp::Var { ddof: 0 },
+        ReduceOp::Prod,
+    ];
+    // Columns up to, at and beyond what is folded at once, in arrays within the second-level cache and beyond it.
+    for shape in [&[3, 1025][..], &[70, 4096], &[131, 4097], &[67, 9000]] {
+        for dtype in [DType::F32, DType::F64, DType::I32] {
+            let x = Array::new(shape, Arrangement::C, dtype, |i| {
+                Scalar::Float((noise(i) * 4.0).round() / 2.0)
+            });
+            let (out_shape, groups) = groups(&x, &[0]);
+            for op in ops {
+                let [alone, shared] = [1, 0].map(|threads| {
+                    set_threads(threads);
+                    let out = zeros(&out_shape, op.result_dtype(dtype));
+                    reduce(op, x.operand(), &[0], out.operand()).unwrap();
+                    out
+                });
+                set_threads(0);
+                let case = format!("{op:?} {dtype} {shape:?}");
+                assert_eq!(alone.values(), shared.values(), "{case}");
+                let wanted: Vec<f64> = groups.iter().map(|g| reference(op, g)).collect();
+                report.compare(&case, &alone, &wanted, 60.0);
             }
         }
     }

@@ -24,11 +24,11 @@ use crate::{stream, threads};
 const OP: &str = "reduce";
 /// Blocks of a superblock, the unit that threads share.
 const SUPERBLOCK: usize = 64;
-/// Columns of a sweep whose rows must be copied to a tile first.
-const TILE_COLUMNS: usize = 128;
 /// Bytes of the longest row that is folded whole: lanes for more would fill L1. Sums of 4096x4096 `f32` took 3.7 ms in pieces of
 /// 1024 columns and 3.1 ms in rows, of `f64` 7.2 and 8.1 ms.
 const WIDE_BYTES: usize = 16 << 10;
+/// Columns of a sweep whose rows must be copied to a tile first.
+const TILE_COLUMNS: usize = 128;
 /// Rows of a block of such a sweep: the tile stays in L1.
 const TILE_ROWS: usize = BLOCK / TILE_COLUMNS;
 /// Shortest run that is folded in place rather than gathered with others into a full block.

@@ -7,7 +7,8 @@ use std::marker::PhantomData;
 use crate::across::FEW;
 use crate::isa::{Arch, Task};
 use crate::numeric::{Compute, level_for};
-use crate::reduce_fold::{LaneFold, Rows, Runs, fold_run, joined_lanes, lanes_of_run};
+use crate::reduce_data::{Rows, Runs};
+use crate::reduce_fold::{LaneFold, fold_run, joined_lanes, lanes_of_run};
 use crate::reduce_kinds::{Extreme, Magnitude};
 
 /// What values are ranked by: themselves or their magnitude.

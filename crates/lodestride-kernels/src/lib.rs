@@ -48,6 +48,7 @@ mod program;
 mod program_builder;
 mod program_reduce;
 mod random_philox;
+mod reduce_data;
 mod reduce_exponentials;
 mod reduce_fold;
 mod reduce_kinds;

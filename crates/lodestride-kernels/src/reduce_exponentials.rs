@@ -5,7 +5,8 @@
 use crate::across::{FEW, Lines};
 use crate::isa::{Arch, Level, Task};
 use crate::numeric::{ComputeFloat, ComputeKind};
-use crate::reduce_fold::{COLUMNS, Reducer, Rows, Runs, lanes_of_rows};
+use crate::reduce_data::{Rows, Runs};
+use crate::reduce_fold::{COLUMNS, Reducer, lanes_of_rows};
 use crate::row_walk::WIDE;
 use crate::scalar::log::Log;
 use crate::scalar::raised::{Raised, raised_exps};

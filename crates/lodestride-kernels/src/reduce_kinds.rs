@@ -4,7 +4,8 @@
 
 use crate::isa::Arch;
 use crate::numeric::{Compute, ComputeFloat};
-use crate::reduce_fold::{LaneFold, Reducer, Rows, Runs, WIDE, fold_rows, fold_runs};
+use crate::reduce_data::{Rows, Runs};
+use crate::reduce_fold::{LaneFold, Reducer, WIDE, fold_rows, fold_runs};
 use crate::reduce_short::{VectorFold, short_runs};
 use crate::vector::Vector;
 

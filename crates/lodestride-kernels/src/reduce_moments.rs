@@ -7,8 +7,9 @@ use std::marker::PhantomData;
 use crate::across::{FEW, Lines, across, across_rows, halved, spill};
 use crate::isa::{Arch, Level, Task};
 use crate::numeric::{ComputeFloat, ComputeKind};
+use crate::reduce_data::{Rows, Runs};
 use crate::reduce_fold::{
-    COLUMNS, LANES, LONG, ROWS, Reducer, Rows, Runs, WIDE, fold_rows, fold_run, fold_runs, grouped,
+    COLUMNS, LANES, LONG, ROWS, Reducer, WIDE, fold_rows, fold_run, fold_runs, grouped,
     joined_lanes, lanes_of_run, last_chunk,
 };
 use crate::reduce_kinds::{Addable, Extreme, Magnitude, ScaledSquares, Squares, Sum};

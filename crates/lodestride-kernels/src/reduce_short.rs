@@ -6,7 +6,8 @@
 use crate::across::{FEW, eights, fours, halves};
 use crate::isa::{Arch, Level};
 use crate::numeric::Compute;
-use crate::reduce_fold::{EachRun, LaneFold, Runs, last_chunk};
+use crate::reduce_data::Runs;
+use crate::reduce_fold::{EachRun, LaneFold, last_chunk};
 use crate::vector::Vector;
 
 /// A fold that works on whole vectors of lanes.

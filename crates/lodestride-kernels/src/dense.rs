@@ -224,21 +224,9 @@ fn dense_alike(x: &Operand<'_>, out: &Operand<'_>) -> bool {
             || out.is_contiguous(Order::F) && x.is_contiguous(Order::F))
 }
 
-/// Room for results on their way past the caches, wherever in a page it is to begin.
+/// Room for results on their way past the caches.
 #[repr(align(64))]
-struct Stage([u8; stream::HEAVY_PIECE + stream::PAGE]);
-
-impl Stage {
-    /// Room for a piece that begins half a page from where a source does. Processors compare the places in their pages first
-    /// to find out whether a load must wait for a store before it: `exp` of 1e7 `f64` took 8.7 ms or 12.4 ms on an EPYC, by
-    /// where the stack happened to be.
-    fn beside(&mut self, source: *const u8) -> *mut u8 {
-        let start = self.0.as_mut_ptr();
-        let wanted = source.addr().wrapping_add(stream::PAGE / 2);
-        let away = wanted.wrapping_sub(start.addr()) % stream::PAGE;
-        start.wrapping_add(away / stream::LINE * stream::LINE)
-    }
-}
+struct Stage([u8; stream::HEAVY_PIECE]);
 
 /// A kernel and dense memory, to be divided among threads.
 struct Dense {
@@ -266,7 +254,7 @@ impl Dense {
 
     /// [`Dense::run`] with results that go past the caches; no source is the destination. `heavy` as the kernel is.
     fn stream(&self, range: Range<usize>, heavy: bool) {
-        let mut stage = Stage([0; stream::HEAVY_PIECE + stream::PAGE]);
+        let mut stage = Stage([0; stream::HEAVY_PIECE]);
         let ([a, b], [x, y]) = (self.at(range.start), self.sizes);
         let pass = Pass {
             kernel: self.kernel,
@@ -277,7 +265,7 @@ impl Dense {
         };
         let piece = stream::piece(heavy);
         // SAFETY: as in `run`, through a stage of the largest piece that nobody else sees.
-        unsafe { pass.stream(range.len(), stage.beside(a), piece) };
+        unsafe { pass.stream(range.len(), stage.0.as_mut_ptr(), piece) };
         stream::fence();
     }
 

@@ -3,7 +3,8 @@
 //!
 //! A request is a line of JSON on the process's standard input, and so is its answer on the output:
 //! `{"prepare": {"workload", "size", "dtype"}}` gives `{"len", "elements": [[index, value], ..]}` or `{"missing": why}`,
-//! `{"run": times}` gives `{"seconds"}`.
+//! `{"run": times}` gives `{"seconds"}`. Between its answers a process is stopped: idle threads of some libraries go on
+//! spinning, and collect garbage, on the core that is being measured.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -24,16 +25,12 @@ pub(crate) const PYTHON: [&str; 4] = ["numpy", "torch", "jax", "numexpr"];
 /// Names an interpreter that has the libraries, instead of an environment of our own.
 const INTERPRETER: &str = "LODESTRIDE_PEERS_PYTHON";
 
-/// After a sample on several threads, the library's idle threads may go on spinning for this long.
-const SPINNING: Duration = Duration::from_millis(4);
-
 /// A library in a process of its own.
 #[derive(Debug)]
 pub(crate) struct Peer {
     name: &'static str,
     /// Name, version and what it says about its own settings.
     pub(crate) about: String,
-    threads: usize,
     talk: RefCell<Talk>,
 }
 
@@ -43,6 +40,27 @@ struct Talk {
     /// `None` when the process is to end.
     requests: Option<ChildStdin>,
     replies: BufReader<ChildStdout>,
+}
+
+impl Talk {
+    /// Stops all threads of the process, as far as the system can.
+    fn stop(&self) {
+        #[cfg(unix)]
+        self.signal(rustix::process::Signal::STOP);
+    }
+
+    /// Lets the process run again.
+    fn go_on(&self) {
+        #[cfg(unix)]
+        self.signal(rustix::process::Signal::CONT);
+    }
+
+    #[cfg(unix)]
+    fn signal(&self, signal: rustix::process::Signal) {
+        // A process that has ended is noticed by the answer that does not come.
+        let _ =
+            rustix::process::kill_process(rustix::process::Pid::from_child(&self.process), signal);
+    }
 }
 
 /// A part of what a library computed.
@@ -106,7 +124,6 @@ impl Peer {
         let mut peer = Peer {
             name,
             about: String::new(),
-            threads,
             talk: RefCell::new(Talk {
                 process,
                 requests: Some(requests),
@@ -135,21 +152,20 @@ impl Peer {
     /// Repeats the prepared workload and says how long that took.
     pub(crate) fn time(&self, times: u32) -> Result<Duration, Failure> {
         let reply = self.ask(&json!({ "run": times }))?;
-        if self.threads > 1 {
-            std::thread::sleep(SPINNING);
-        }
         let seconds = reply["seconds"].as_f64();
         Ok(Duration::try_from_secs_f64(seconds.unwrap_or(f64::NAN))?)
     }
 
     fn ask(&self, request: &Value) -> Result<Value, Failure> {
         let mut talk = self.talk.borrow_mut();
+        talk.go_on();
         if let Some(requests) = &mut talk.requests {
             writeln!(requests, "{request}")?;
             requests.flush()?;
         }
         let mut reply = String::new();
         talk.replies.read_line(&mut reply)?;
+        talk.stop();
         serde_json::from_str(&reply).map_err(|_| {
             Failure::from(Silent {
                 name: self.name,
@@ -163,6 +179,7 @@ impl Drop for Peer {
     fn drop(&mut self) {
         // It ends, and removes its files, when its input does.
         let talk = self.talk.get_mut();
+        talk.go_on();
         talk.requests = None;
         let _ = talk.process.wait();
     }

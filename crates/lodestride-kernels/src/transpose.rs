@@ -136,9 +136,9 @@ impl Sheet {
         };
         let mut scratch = Scratch::take(U::ROWS * PITCH + width * (U::RUN + LINE));
         let stage = scratch.pointer();
-        // From beyond the second-level cache, line by line of rows far apart, which processors do not fetch ahead by themselves.
+        // From beyond the second-level cache, line by line of rows far apart, where the processor wants to be woken for them.
         let bytes = self.rows * self.columns * U::SIZE;
-        let far = bytes >= stream::SECOND_LEVEL && self.x_steps[1] == 1;
+        let far = bytes >= stream::SECOND_LEVEL && self.x_steps[1] == 1 && stream::wakes();
         for row in (0..self.rows).step_by(BLOCK_ROWS) {
             let rows = row..self.rows.min(row + BLOCK_ROWS);
             for column in (0..self.columns).step_by(block_columns) {

@@ -17,7 +17,6 @@ use crate::matrix::{Matrix, MatrixMut, MatrixShape};
 use crate::numeric::Compute;
 use crate::operand::{Operand, Output};
 use crate::spread;
-use crate::stream;
 use crate::strided::{Dim, Dims, collapse, count, dims_of, offset_at};
 
 pub(crate) const OP: &str = "matmul";
@@ -278,14 +277,8 @@ impl Batch {
             let (a, b) = (Matrix::new(a, self.a), Matrix::new(b, self.b));
             return multiply(a, b, out, blend, threads_for(work));
         }
-        let asks = self.is_worth_asking::<C>();
         let one = |index: usize, out: &mut [C], start: usize, threads: usize| {
             let [left, right, to] = self.shapes(index);
-            if asks && index + 1 < products {
-                let [next_left, next_right, _] = self.shapes(index + 1);
-                next_left.ask_for(a);
-                next_right.ask_for(b);
-            }
             let to = MatrixShape {
                 start: to.start - start,
                 ..to
@@ -312,13 +305,6 @@ impl Batch {
                 (0..products).for_each(|index| one(index, out, 0, threads));
             }
         }
-    }
-
-    /// Whether the next product's matrices are worth asking for while one is computed: not those of a few lines, nor such as
-    /// would drive out what is in use. 64 products of 64x64 `f64` took 1.04 ms without it on an EPYC.
-    fn is_worth_asking<C>(&self) -> bool {
-        let bytes = size_of::<C>() * (self.a.rows + self.b.columns) * self.a.columns;
-        (stream::PAGE..stream::SECOND_LEVEL / 4).contains(&bytes)
     }
 
     /// Elements from the first to past the last of one destination with positive steps.

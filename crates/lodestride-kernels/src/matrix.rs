@@ -1,6 +1,5 @@
 //! Strided matrices over slices: what the matrix kernels work on.
 
-use crate::stream;
 use std::ops::Range;
 
 /// A matrix inside a slice. Made only by [`Matrix::new`], which proves that every element lies inside.
@@ -29,22 +28,6 @@ pub(crate) struct MatrixShape {
 }
 
 impl MatrixShape {
-    /// Asks for the elements of a matrix in `data` into the second-level cache, where its rows or its columns are dense.
-    pub(crate) fn ask_for<C>(&self, data: &[C]) {
-        let (lines, length, step) = match (self.row_step, self.column_step) {
-            (step, 1) => (self.rows, self.columns, step),
-            (1, step) => (self.columns, self.rows, step),
-            _ => return,
-        };
-        for line in 0..lines {
-            let start = self.start.cast_signed() + line.cast_signed() * step;
-            let first = data.as_ptr().wrapping_offset(start).cast::<u8>();
-            for at in (0..length * size_of::<C>()).step_by(stream::LINE) {
-                stream::prefetch_second(first.wrapping_add(at));
-            }
-        }
-    }
-
     /// Rows one after the other from the start of a slice.
     pub(crate) fn contiguous(rows: usize, columns: usize) -> Self {
         Self {

@@ -113,19 +113,6 @@ pub(crate) fn prefetch(address: *const u8) {
     let _ = address;
 }
 
-/// [`prefetch`] into the second-level cache, for what is wanted after work that fills the first.
-#[inline(always)]
-pub(crate) fn prefetch_second(address: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-        // SAFETY: as for `prefetch`.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(address.cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
-}
-
 /// Asks for the memory that follows a part of a run.
 #[inline(always)]
 pub(crate) fn prefetch_after<C>(part: &[C]) {

@@ -3,8 +3,8 @@
 //!
 //! A request is a line of JSON on the process's standard input, and so is its answer on the output:
 //! `{"prepare": {"workload", "size", "dtype"}}` gives `{"len", "elements": [[index, value], ..]}` or `{"missing": why}`,
-//! `{"run": times}` gives `{"seconds"}`. Between its answers a process is stopped: idle threads of some libraries go on
-//! spinning, and collect garbage, on the core that is being measured.
+//! `{"run": times}` gives `{"seconds"}`. Between its answers a process is stopped: what its threads go on doing would be done on
+//! the core that is being measured.
 
 use std::cell::RefCell;
 use std::fmt;

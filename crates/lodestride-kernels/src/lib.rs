@@ -57,6 +57,7 @@ mod reduce_plan;
 mod reduce_short;
 mod reduce_walk;
 mod row_copy;
+mod row_lines;
 mod row_normalise;
 mod row_softmax;
 mod row_walk;

@@ -3,8 +3,9 @@
 //! The mean first and then the squared deviations from it, both from a row that stays in the cache: no cancellation
 //! whatever the offset (Ba, Kiros, Hinton: Layer Normalization, 2016, for the operation).
 
+use crate::row_lines::{Columns, Lines};
 use crate::row_softmax::{ROWS, block};
-use crate::row_walk::{Columns, Lines, RowKernel};
+use crate::row_walk::RowKernel;
 use crate::scalar::raised::Raised;
 use crate::vector::Vector;
 

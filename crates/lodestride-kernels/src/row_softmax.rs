@@ -6,7 +6,8 @@
 //!
 //! Nothing checks for NaN or infinity: a NaN makes the sum NaN; an infinite maximum less itself is NaN, as in NumPy.
 
-use crate::row_walk::{Columns, Lines, RowKernel};
+use crate::row_lines::{Columns, Lines};
+use crate::row_walk::RowKernel;
 use crate::scalar::raised::{Raised, raised_exp};
 use crate::vector::{MOST_LANES, Vector, largest_of};
 

@@ -14,6 +14,7 @@ use crate::elementwise;
 use crate::error::KernelError;
 use crate::isa::{Arch, Level, Task};
 use crate::operand::Operand;
+use crate::row_lines::{Columns, Lines};
 use crate::scalar::raised::Raised;
 use crate::square::transpose;
 use crate::strided::{Dim, Dims, collapse, offset_at};
@@ -43,37 +44,6 @@ pub(crate) trait RowKernel<C: Raised>: Copy + Sync {
         inputs: [Columns<'_, C>; 2],
         out: &mut Lines<'_, C>,
     );
-}
-
-/// Neighbouring columns: line `r` begins at `data[r * pitch]`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Columns<'a, C> {
-    pub(crate) data: &'a [C],
-    pub(crate) pitch: usize,
-    pub(crate) rows: usize,
-}
-
-impl<C> Columns<'_, C> {
-    /// Vector `i` of a line.
-    #[inline(always)]
-    pub(crate) fn load<V: Vector<C>>(&self, row: usize, i: usize) -> V {
-        V::load(&self.data[row * self.pitch + i * V::LANES..])
-    }
-}
-
-/// The lines that are written, from column `at` on.
-#[derive(Debug)]
-pub(crate) struct Lines<'l, C> {
-    lines: SmallVec<[&'l mut [C]; SHORT]>,
-    at: usize,
-}
-
-impl<C> Lines<'_, C> {
-    /// Where vector `i` of a line begins.
-    #[inline(always)]
-    pub(crate) fn slot<V: Vector<C>>(&mut self, row: usize, i: usize) -> &mut [C] {
-        &mut self.lines[row][self.at + i * V::LANES..]
-    }
 }
 
 /// An input whose rows lie so that kernels can take them.
@@ -297,19 +267,17 @@ fn spread<C: Raised, K: RowKernel<C>>(
     if parts > outer && extent.width >= parts * WIDE {
         for (index, out) in out.chunks_mut(block).enumerate() {
             let share = extent.width.div_ceil(parts).next_multiple_of(WIDE);
-            let mut pieces: Vec<Lines<'_, C>> = Vec::new();
+            let mut pieces: Vec<Vec<&mut [C]>> = Vec::new();
             for line in out.chunks_mut(extent.width) {
                 for (piece, line) in line.chunks_mut(share).enumerate() {
                     if piece == pieces.len() {
-                        pieces.push(Lines {
-                            lines: SmallVec::new(),
-                            at: 0,
-                        });
+                        pieces.push(Vec::new());
                     }
-                    pieces[piece].lines.push(line);
+                    pieces[piece].push(line);
                 }
             }
-            threads::for_each_part(pieces.into_iter().enumerate(), |(piece, mut lines)| {
+            threads::for_each_part(pieces.into_iter().enumerate(), |(piece, lines)| {
+                let mut lines = Lines::apart(lines);
                 level.run(WideTask {
                     kernel,
                     inputs,
@@ -351,7 +319,7 @@ impl<C: Raised, K: RowKernel<C>> Task for WideTask<'_, '_, C, K> {
     #[inline(always)]
     fn run<A: Arch>(self) {
         let group = GROUP * C::In::<A>::LANES;
-        let width = self.lines.lines[0].len();
+        let width = self.lines.width();
         let mut at = 0;
         loop {
             let inputs = [0, 1].map(|i| {
@@ -382,11 +350,7 @@ pub(crate) fn wide<A: Arch, C: Raised, K: RowKernel<C>>(
     out: &mut [C],
     width: usize,
 ) {
-    let mut lines = Lines {
-        lines: out.chunks_mut(width).collect(),
-        at: 0,
-    };
-    let lines = &mut lines;
+    let lines = &mut Lines::even(out, width);
     WideTask {
         kernel,
         inputs,
@@ -447,10 +411,7 @@ impl<C: Raised, K: RowKernel<C>> OuterTask<'_, C, K> {
             for (input, from) in self.inputs.iter().zip(from.chunks_mut(size)) {
                 collect::<A, C>(input, (first, count), self.extent, from);
             }
-            let mut lines = Lines {
-                lines: to.chunks_mut(WIDE).collect(),
-                at: 0,
-            };
+            let mut lines = Lines::even(to, WIDE);
             for at in (0..WIDE).step_by(GROUP * C::In::<A>::LANES) {
                 let inputs = [at, (K::INPUTS - 1) * size + at].map(|start| Columns {
                     data: &from[start..],
@@ -460,7 +421,6 @@ impl<C: Raised, K: RowKernel<C>> OuterTask<'_, C, K> {
                 lines.at = at;
                 self.kernel.columns::<C::In<A>, GROUP>(inputs, &mut lines);
             }
-            drop(lines);
             if width == 1 {
                 transpose::<A, C>((to, WIDE), (out, rows), (rows, count));
                 continue;

@@ -13,7 +13,7 @@ use crate::across::Lines;
 use crate::door;
 use crate::error::KernelError;
 use crate::index_search::{ByMagnitude, ByValue, Order, Rank, Steps, best_in, best_of_runs};
-use crate::numeric::{Compute, ComputeKind, level_for};
+use crate::numeric::{Compute, ComputeKind, run_fold};
 use crate::operand::{Operand, Output};
 use crate::reduce_data::{Rows, Runs};
 use crate::reduce_fold::{BLOCK, COLUMNS, ROWS};
@@ -349,7 +349,7 @@ impl Search<'_> {
                 offsets[0] = 0;
             }
             positions.fill(u32::MAX);
-            level_for::<C>().run(Steps::<C, O> {
+            run_fold::<C, _>(Steps::<C, O> {
                 rows: Rows {
                     data: native.unwrap_or(&tile),
                     offsets: &offsets[..count],
@@ -360,9 +360,9 @@ impl Search<'_> {
                 is_first: first == 0,
             });
             for (out, &position) in out.iter_mut().zip(positions.iter()) {
-                if position != u32::MAX {
-                    *out = first as i64 + i64::from(position);
-                }
+                // A choice, not a branch: positions change too often to be guessed.
+                let found = first as i64 + i64::from(position);
+                *out = if position == u32::MAX { *out } else { found };
             }
         }
     }

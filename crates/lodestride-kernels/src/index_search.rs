@@ -5,11 +5,12 @@
 use std::marker::PhantomData;
 
 use crate::across::FEW;
-use crate::isa::{Arch, Task};
-use crate::numeric::{Compute, level_for};
+use crate::isa::{Arch, Level, Task};
+use crate::numeric::{Compute, run_fold};
 use crate::reduce_data::{Rows, Runs};
-use crate::reduce_fold::{LaneFold, fold_run, joined_lanes, lanes_of_run};
+use crate::reduce_fold::{LaneFold, fold_run, fold_runs, lanes_of_run};
 use crate::reduce_kinds::{Extreme, Magnitude};
+use crate::vector::{Vector, VectorTask};
 
 /// What values are ranked by: themselves or their magnitude.
 pub(crate) trait Rank: Compute {
@@ -44,8 +45,11 @@ pub(crate) trait Order<C: Compute>: Copy {
     type Fold: LaneFold<C, Lane = Self::Key, Total = Self::Key> + Default;
     const LARGEST: bool;
     fn key(value: C) -> Self::Key;
-    /// A value that no other is worse than.
-    fn worst() -> C;
+    /// Where a key first stands in a run of at least [`FEW`] elements.
+    #[inline(always)]
+    fn first<A: Arch>(run: &[C], key: Self::Key) -> usize {
+        locate::<C, Self>(run, key)
+    }
 
     /// Whether `new` replaces `best`: strictly better, or the first NaN.
     #[inline(always)]
@@ -77,8 +81,13 @@ impl<C: Rank + Magnitude, const MIN: bool> Order<C> for ByValue<MIN> {
         value
     }
     #[inline(always)]
-    fn worst() -> C {
-        if MIN { C::HIGHEST } else { C::LOWEST }
+    fn first<A: Arch>(run: &[C], key: C) -> usize {
+        // A NaN equals nothing.
+        if key.is_nan() {
+            return locate::<C, Self>(run, key);
+        }
+        let place = C::in_vectors::<A, _>(FirstOf { run, key });
+        place.unwrap_or_else(|| locate::<C, Self>(run, key))
     }
 }
 
@@ -93,10 +102,6 @@ impl<C: Rank, const MIN: bool> Order<C> for ByMagnitude<MIN> {
     #[inline(always)]
     fn key(value: C) -> C::Magnitude {
         value.rank_magnitude()
-    }
-    #[inline(always)]
-    fn worst() -> C {
-        if MIN { C::FARTHEST } else { C::ZERO }
     }
 }
 
@@ -117,7 +122,8 @@ impl<C: Rank, const MIN: bool> LaneFold<C> for BestMagnitude<MIN> {
     }
     #[inline(always)]
     fn fill(&self) -> C {
-        <ByMagnitude<MIN> as Order<C>>::worst()
+        // No other is worse.
+        if MIN { C::FARTHEST } else { C::ZERO }
     }
     #[inline(always)]
     fn step(&self, lane: C::Magnitude, value: C) -> C::Magnitude {
@@ -150,7 +156,7 @@ pub(crate) fn best_in<C: Compute, O: Order<C>>(
     if best.is_some_and(|(best, _)| !O::beats(key, best)) {
         return None;
     }
-    let at = level_for::<C>().run(Locate::<C, O> { run, key });
+    let at = run_fold::<C, _>(Locate::<C, O> { run, key });
     Some((key, at))
 }
 
@@ -200,15 +206,18 @@ fn locate<C: Compute, O: Order<C>>(run: &[C], key: O::Key) -> usize {
 
 /// Writes the position of the best element of every run, one for each of `best`.
 pub(crate) fn best_of_runs<C: Compute, O: Order<C>>(runs: Runs<'_, C>, best: &mut [i64]) {
-    let (order, level) = (PhantomData::<fn() -> O>, level_for::<C>());
-    if <O::Fold as LaneFold<C>>::COMMON && (FEW..=SHORT).contains(&runs.len) {
-        let best = &mut *best;
-        let done = level.run_tuned(BestOfShortRuns { runs, best, order });
-        if done.is_ok() {
-            return;
-        }
+    let order = PhantomData::<fn() -> O>;
+    if !<O::Fold as LaneFold<C>>::COMMON || !(FEW..=SHORT).contains(&runs.len) {
+        return run_fold::<C, _>(BestOfEachRun { runs, best, order });
     }
-    level.run(BestOfEachRun { runs, best, order });
+    // Short runs: the best keys of some together, then where each first stands.
+    let fold = O::Fold::default();
+    for (group, best) in best.chunks_mut(GROUP).enumerate() {
+        let runs = runs.from(group * GROUP);
+        let keys = &mut [fold.lane(); GROUP][..best.len()];
+        fold_runs(fold, runs, keys);
+        Level::current().run_narrow(FirstOfRuns::<C, O> { runs, keys, best });
+    }
 }
 
 /// The positions of the best elements of runs, one run after the other.
@@ -239,53 +248,66 @@ impl<C: Compute, O: Order<C>> Task for BestOfEachRun<'_, C, O> {
     }
 }
 
-/// The positions of the best elements of short runs: the best keys of sixteen runs together, then where they first stand.
-struct BestOfShortRuns<'a, C, O> {
+/// Where the best keys of some short runs first stand.
+struct FirstOfRuns<'a, C: Compute, O: Order<C>> {
     runs: Runs<'a, C>,
+    keys: &'a [O::Key],
     best: &'a mut [i64],
-    order: PhantomData<fn() -> O>,
 }
 
-impl<C: Compute, O: Order<C>> Task for BestOfShortRuns<'_, C, O> {
+impl<C: Compute, O: Order<C>> Task for FirstOfRuns<'_, C, O> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arch>(self) {
-        let Self { runs, best, .. } = self;
-        let fold = O::Fold::default();
-        for (group, best) in best.chunks_mut(FEW).enumerate() {
-            let runs = runs.from(group * FEW);
-            let keys = joined_lanes::<A, C, O::Key>(
-                runs,
-                best.len(),
-                (LaneFold::<C>::lane(&fold), |_| O::worst()),
-                |_, lane, value, _| fold.step(lane, value),
-                |left, right| LaneFold::<C>::join(&fold, left, right),
-            );
-            let found = joined_lanes::<A, C, u32>(
-                runs,
-                best.len(),
-                // What is filled in stands behind every element: it is never found first.
-                (u32::MAX, |_| O::worst()),
-                |run, first, value, position| {
-                    let at = if stands::<C, O>(value, keys[run]) {
-                        position as u32
-                    } else {
-                        u32::MAX
-                    };
-                    first.min(at)
-                },
-                u32::min,
-            );
-            for (best, position) in best.iter_mut().zip(found) {
-                *best = i64::from(position);
+        for (index, (best, &key)) in self.best.iter_mut().zip(self.keys).enumerate() {
+            *best = O::first::<A>(self.runs.run(index), key) as i64;
+        }
+    }
+}
+
+/// A run of at least [`FEW`] elements and a value that is among them.
+struct FirstOf<'a, C> {
+    run: &'a [C],
+    key: C,
+}
+
+impl<C: Compute> VectorTask<C> for FirstOf<'_, C> {
+    type Output = usize;
+
+    /// The first place of the value.
+    #[inline(always)]
+    fn run<A: Arch, V: Vector<C>>(self) -> usize {
+        let Self { run, key } = self;
+        let key = V::splat(key);
+        let bits_of = |chunk: &[C; FEW]| {
+            let mut bits = 0;
+            for part in 0..FEW / V::LANES {
+                let values = V::load(&chunk[part * V::LANES..]);
+                bits |= u64::from(values.same(key)) << (part * V::LANES);
+            }
+            bits
+        };
+        // Whole words of places: a branch for each chunk would be guessed wrong once in every run.
+        for (word, chunks) in run.as_chunks().0.chunks(4).enumerate() {
+            let mut bits = 0;
+            for (index, chunk) in chunks.iter().enumerate() {
+                bits |= bits_of(chunk) << (index * FEW);
+            }
+            if bits != 0 {
+                return word * 4 * FEW + bits.trailing_zeros() as usize;
             }
         }
+        run.last_chunk().map_or(0, |last| {
+            run.len() - FEW + bits_of(last).trailing_zeros() as usize
+        })
     }
 }
 
 /// Elements of a run whose best is known apart, so that only these are searched for it.
 const PART: usize = 512;
+/// Short runs whose best are known before they are searched.
+const GROUP: usize = 32;
 /// Longest run that is searched together with others.
 const SHORT: usize = 128;
 

@@ -156,16 +156,6 @@ impl Level {
         self.isa
     }
 
-    /// This choice without AVX-512, for loops that are not worth a third copy of their code.
-    #[inline]
-    pub(crate) fn narrowed(self) -> Level {
-        match self.isa {
-            // A machine with AVX-512 has AVX2 too: `has_avx512` asks for both.
-            Isa::Avx512 => Level { isa: Isa::Avx2 },
-            _ => self,
-        }
-    }
-
     /// Runs a task compiled for this instruction set.
     #[inline]
     pub(crate) fn run<T: Task>(self, task: T) -> T::Output {
@@ -183,6 +173,25 @@ impl Level {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
             Isa::Avx512 => Ok(unsafe { task_avx512(task) }),
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon => Ok(task.run::<Fused>()),
+            _ => Err(task),
+        }
+    }
+
+    /// [`Level::run`] without AVX-512, for loops that are not worth a third copy of their code.
+    #[inline]
+    pub(crate) fn run_narrow<T: Task>(self, task: T) -> T::Output {
+        self.run_narrow_tuned(task).unwrap_or_else(task_baseline)
+    }
+
+    /// [`Level::run_tuned`] without AVX-512.
+    #[inline]
+    pub(crate) fn run_narrow_tuned<T: Task>(self, task: T) -> Result<T::Output, T> {
+        match self.isa {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above; a machine with AVX-512 has AVX2 too: `has_avx512` asks for both.
+            Isa::Avx2 | Isa::Avx512 => Ok(unsafe { task_avx2(task) }),
             #[cfg(target_arch = "aarch64")]
             Isa::Neon => Ok(task.run::<Fused>()),
             _ => Err(task),
@@ -217,6 +226,19 @@ impl Level {
             Isa::Avx2 => kernel_avx2::<K>,
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512 => kernel_avx512::<K>,
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon => kernel_neon::<K>,
+            _ => kernel_baseline::<K>,
+        }
+    }
+
+    /// [`Level::kernel`] without AVX-512.
+    #[inline]
+    pub(crate) fn narrow_kernel<K: Kernel>(self) -> RawKernel {
+        match self.isa {
+            #[cfg(target_arch = "x86_64")]
+            // A machine with AVX-512 has AVX2 too.
+            Isa::Avx2 | Isa::Avx512 => kernel_avx2::<K>,
             #[cfg(target_arch = "aarch64")]
             Isa::Neon => kernel_neon::<K>,
             _ => kernel_baseline::<K>,

@@ -201,20 +201,20 @@ compute_integer!(i64, I64, to_i64, from_i64; u64, U64, to_u64, from_u64);
 /// Runs a loop over values of type `C`: under an instruction set, or for integers as plain code.
 #[inline]
 pub(crate) fn run_for<C: Compute, T: Task>(level: Level, task: T) -> T::Output {
-    if C::VECTOR {
+    if const { C::VECTOR } {
         level.run(task)
     } else {
         task_baseline(task)
     }
 }
 
-/// The instruction set for folds of `C`: integers stop at AVX2, which bounds the time and size of the build.
+/// Runs a fold of values of type `C`: integers stop at AVX2, which bounds the time and size of the build.
 #[inline]
-pub(crate) fn level_for<C: Compute>() -> Level {
-    if C::VECTOR {
-        Level::current()
+pub(crate) fn run_fold<C: Compute, T: Task>(task: T) -> T::Output {
+    if const { C::VECTOR } {
+        Level::current().run(task)
     } else {
-        Level::current().narrowed()
+        Level::current().run_narrow(task)
     }
 }
 

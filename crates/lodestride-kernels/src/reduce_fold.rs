@@ -8,8 +8,8 @@
 use lodestride_buffer::Element;
 
 use crate::across::{FEW, Halves, Lines, across, across_rows, halved, spill};
-use crate::isa::{Arch, Task};
-use crate::numeric::{Compute, level_for};
+use crate::isa::{Arch, Level, Task};
+use crate::numeric::{Compute, run_fold};
 use crate::reduce_data::{Rows, Runs};
 use crate::stream;
 
@@ -46,9 +46,23 @@ pub(crate) trait LaneFold<C: Compute>: Copy + Sync {
 
     /// Whether many short runs are folded side by side: worth its code where a fold is common.
     const COMMON: bool = false;
-    /// Folds short runs in vector registers, as [`short_runs`](crate::reduce_short::short_runs) does, where there is a way.
+    /// Folds short runs in vector registers where there is a way; false, with nothing done, where there is none.
     #[inline(always)]
     fn short_runs<A: Arch>(self, _runs: Runs<'_, C>, _totals: &mut [Self::Total]) -> bool {
+        false
+    }
+    /// New lanes stepped over whole chunks in a quicker way, which not every fold and not all values have.
+    #[inline(always)]
+    fn lanes_of_chunks<A: Arch, const N: usize>(
+        self,
+        _chunks: &[[C; N]],
+        _far: bool,
+    ) -> Option<[Self::Lane; N]> {
+        None
+    }
+    /// The same for a row of new lanes, stepped over rows; false, with the lanes new again, where there is no such way.
+    #[inline(always)]
+    fn lanes_of_rows<A: Arch>(self, _rows: Rows<'_, C>, _lanes: &mut [Self::Lane]) -> bool {
         false
     }
 }
@@ -66,16 +80,15 @@ pub(crate) fn fold_runs<C: Compute, F: LaneFold<C>>(
     runs: Runs<'_, C>,
     totals: &mut [F::Total],
 ) {
-    let level = level_for::<C>();
     if F::COMMON && runs.len < LONG && totals.len() >= FEW / 4 {
         let totals = &mut *totals;
         // Without AVX-512, whose gathers the compiler would use here, slowly.
-        let done = (level.narrowed()).run_tuned(ShortRuns { fold, runs, totals });
+        let done = Level::current().run_narrow_tuned(ShortRuns { fold, runs, totals });
         if done.is_ok() {
             return;
         }
     }
-    level.run(EachRun { fold, runs, totals });
+    run_fold::<C, _>(EachRun { fold, runs, totals });
 }
 
 /// One run after the other.
@@ -119,15 +132,8 @@ impl<C: Compute, F: LaneFold<C>> Task for ShortRuns<'_, C, F, F::Total> {
             return;
         }
         // A vector of lanes for each run, then the lanes of all of them together: the same tree.
-        let lane = fold.lane();
         for (group, totals) in totals.chunks_mut(FEW).enumerate() {
-            let joined = joined_lanes::<A, C, F::Lane>(
-                runs.from(group * FEW),
-                totals.len(),
-                (lane, |_| fold.fill()),
-                |_, lane, value, _| fold.step(lane, value),
-                |left, right| fold.join(left, right),
-            );
+            let joined = joined_lanes::<A, C, F>(fold, runs.from(group * FEW), totals.len());
             if let Ok(totals) = <&mut [F::Total; FEW]>::try_from(&mut *totals) {
                 // As many as there are lanes: no test for each.
                 for at in 0..FEW {
@@ -166,36 +172,29 @@ fn tiny_runs<A: Arch, C: Compute, F: LaneFold<C>>(
 }
 
 /// Steps [`FEW`] lanes over each of up to [`FEW`] runs and joins the lanes of each to one.
-///
-/// Lanes begin with `lane`; `fill(run)` is a value that leaves them as they are; `step(run, lane, value, position)` takes a
-/// value.
 #[inline(always)]
-pub(crate) fn joined_lanes<A: Arch, C: Compute, L: Element>(
+fn joined_lanes<A: Arch, C: Compute, F: LaneFold<C>>(
+    fold: F,
     runs: Runs<'_, C>,
     count: usize,
-    (lane, fill): (L, impl Fn(usize) -> C),
-    step: impl Fn(usize, L, C, usize) -> L,
-    join: impl Fn(L, L) -> L + Copy,
-) -> [L; FEW] {
-    let mut halves: Halves<L> = Lines([[lane; FEW / 2]; FEW]);
+) -> [F::Lane; FEW] {
+    let join = |left, right| fold.join(left, right);
+    let mut halves: Halves<F::Lane> = Lines([[fold.lane(); FEW / 2]; FEW]);
     for (index, half) in halves.0.iter_mut().enumerate().take(count) {
         let run = runs.run(index);
         let (chunks, rest) = run.as_chunks::<FEW>();
-        let mut lanes = [lane; FEW];
-        for (number, chunk) in chunks.iter().enumerate() {
-            for at in 0..FEW {
-                lanes[at] = step(index, lanes[at], chunk[at], number * FEW + at);
-            }
-        }
+        let mut lanes = step_chunks(fold, [fold.lane(); FEW], chunks, false);
         if !rest.is_empty() {
-            let last = last_chunk(run, rest.len(), fill(index));
-            for at in 0..FEW {
-                lanes[at] = step(index, lanes[at], last[at], chunks.len() * FEW + at);
-            }
+            lanes = step_chunks(
+                fold,
+                lanes,
+                &[last_chunk(run, rest.len(), fold.fill())],
+                false,
+            );
         }
         *half = halved(&lanes, join);
     }
-    across_rows::<A, L>(&halves, join)
+    across_rows::<A, F::Lane>(&halves, join)
 }
 
 /// The last `count` elements of a run, then `fill`: whole vectors, without a loop over the elements.
@@ -222,8 +221,8 @@ pub(crate) fn lanes_of_run<A: Arch, C: Compute, F: LaneFold<C>>(
     match run.len() {
         0..FEW => tiny(fold, run),
         _ if !A::TUNED => lanes_in_memory(fold, run),
-        FEW..LONG => lanes::<C, F, FEW>(fold, run, false),
-        _ => lanes::<C, F, LANES>(fold, run, far),
+        FEW..LONG => lanes::<A, C, F, FEW>(fold, run, false),
+        _ => lanes::<A, C, F, LANES>(fold, run, far),
     }
 }
 
@@ -268,8 +267,16 @@ fn lanes_in_memory<C: Compute, F: LaneFold<C>>(fold: F, run: &[C]) -> F::Total {
 
 /// `N` lanes, joined to a few for the last elements of the run.
 #[inline(always)]
-fn lanes<C: Compute, F: LaneFold<C>, const N: usize>(fold: F, run: &[C], far: bool) -> F::Total {
-    let wide = step_chunks(fold, [fold.lane(); N], run.as_chunks().0, far);
+pub(crate) fn lanes<A: Arch, C: Compute, F: LaneFold<C>, const N: usize>(
+    fold: F,
+    run: &[C],
+    far: bool,
+) -> F::Total {
+    let chunks = run.as_chunks().0;
+    let wide = match fold.lanes_of_chunks::<A, N>(chunks, far) {
+        Some(lanes) => lanes,
+        None => step_chunks(fold, [fold.lane(); N], chunks, far),
+    };
     let mut few = grouped(wide, |left, right| fold.join(left, right));
     let mut rest = run.as_chunks::<N>().1;
     if N > FEW {
@@ -355,7 +362,7 @@ fn fold_rows_in<C: Compute, F: LaneFold<C>>(
     lanes: &mut [F::Lane],
     totals: &mut [F::Total],
 ) {
-    level_for::<C>().run(RowsTask {
+    run_fold::<C, _>(RowsTask {
         fold,
         rows,
         lanes,
@@ -382,7 +389,9 @@ impl<C: Compute, F: LaneFold<C>> Task for RowsTask<'_, C, F, F::Lane, F::Total> 
             lanes,
             totals,
         } = self;
-        lanes_of_rows(rows, lanes, |lane, value| fold.step(lane, value));
+        if !fold.lanes_of_rows::<A>(rows, lanes) {
+            lanes_of_rows(rows, lanes, |lane, value| fold.step(lane, value));
+        }
         for (total, &lane) in totals.iter_mut().zip(lanes.iter()) {
             *total = fold.merge(*total, fold.lift(lane));
         }

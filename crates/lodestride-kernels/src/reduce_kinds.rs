@@ -6,8 +6,9 @@ use crate::isa::Arch;
 use crate::numeric::{Compute, ComputeFloat};
 use crate::reduce_data::{Rows, Runs};
 use crate::reduce_fold::{LaneFold, Reducer, WIDE, fold_rows, fold_runs};
-use crate::reduce_short::{VectorFold, short_runs};
-use crate::vector::Vector;
+use crate::reduce_long::{ChunkLanes, RowLanes};
+use crate::reduce_short::{ShortRuns, VectorFold};
+use crate::vector::{Vector, VectorTask};
 
 /// A total that holds a running sum and what rounding took from it (f64), or just the sum where f64 is wide enough.
 #[derive(Clone, Copy, Debug, Default)]
@@ -211,7 +212,8 @@ impl<C: Addable + Magnitude, const ABS: bool> LaneFold<C> for Sum<ABS> {
     const COMMON: bool = !ABS;
     #[inline(always)]
     fn short_runs<A: Arch>(self, runs: Runs<'_, C>, totals: &mut [Self::Total]) -> bool {
-        C::short_runs::<A, Self>(self, runs, totals)
+        let fold = self;
+        C::in_vectors::<A, _>(ShortRuns { fold, runs, totals }).unwrap_or(false)
     }
 }
 
@@ -237,17 +239,13 @@ fn magnitudes<C: Compute, V: Vector<C>, const ABS: bool>(values: V) -> V {
     }
 }
 
-/// Distance from zero, and how short runs are folded.
+/// Distance from zero, and work in vectors.
 pub(crate) trait Magnitude: Compute {
     fn magnitude(self) -> Self;
-    /// [`short_runs`] by this type's vectors; false, with nothing done, for types without.
+    /// Runs a task in this type's vectors; none for types without.
     #[inline(always)]
-    fn short_runs<A: Arch, F: VectorFold<Self>>(
-        _fold: F,
-        _runs: Runs<'_, Self>,
-        _totals: &mut [F::Total],
-    ) -> bool {
-        false
+    fn in_vectors<A: Arch, T: VectorTask<Self>>(_task: T) -> Option<T::Output> {
+        None
     }
 }
 
@@ -258,12 +256,8 @@ macro_rules! magnitude {
             fn magnitude(self) -> $t { let $x = self; $abs }
             $(
                 #[inline(always)]
-                fn short_runs<A: Arch, F: VectorFold<$t>>(
-                    fold: F,
-                    runs: Runs<'_, $t>,
-                    totals: &mut [F::Total],
-                ) -> bool {
-                    short_runs::<A, $t, A::$vector, F>(fold, runs, totals)
+                fn in_vectors<A: Arch, T: VectorTask<$t>>(task: T) -> Option<T::Output> {
+                    Some(task.run::<A, A::$vector>())
                 }
             )?
         }
@@ -347,7 +341,25 @@ impl<C: Magnitude, const MIN: bool, const ABS: bool> LaneFold<C> for Extreme<MIN
     const COMMON: bool = !ABS;
     #[inline(always)]
     fn short_runs<A: Arch>(self, runs: Runs<'_, C>, totals: &mut [Self::Total]) -> bool {
-        C::short_runs::<A, Self>(self, runs, totals)
+        let fold = self;
+        C::in_vectors::<A, _>(ShortRuns { fold, runs, totals }).unwrap_or(false)
+    }
+    #[inline(always)]
+    fn lanes_of_chunks<A: Arch, const N: usize>(
+        self,
+        chunks: &[[C; N]],
+        far: bool,
+    ) -> Option<[C; N]> {
+        if ABS {
+            return None;
+        }
+        let fold = self;
+        C::in_vectors::<A, _>(ChunkLanes { fold, chunks, far })?
+    }
+    #[inline(always)]
+    fn lanes_of_rows<A: Arch>(self, rows: Rows<'_, C>, lanes: &mut [C]) -> bool {
+        let fold = self;
+        !ABS && C::in_vectors::<A, _>(RowLanes { fold, rows, lanes }).unwrap_or(false)
     }
 }
 
@@ -434,7 +446,8 @@ impl<C: ComputeFloat + Magnitude> LaneFold<C> for Squares {
     const COMMON: bool = true;
     #[inline(always)]
     fn short_runs<A: Arch>(self, runs: Runs<'_, C>, totals: &mut [Self::Total]) -> bool {
-        C::short_runs::<A, Self>(self, runs, totals)
+        let fold = self;
+        C::in_vectors::<A, _>(ShortRuns { fold, runs, totals }).unwrap_or(false)
     }
 }
 

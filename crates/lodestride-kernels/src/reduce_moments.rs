@@ -4,15 +4,16 @@
 
 use std::marker::PhantomData;
 
-use crate::across::{FEW, Lines, across, across_rows, halved, spill};
+use crate::across::{FEW, Lines, across, spill};
 use crate::isa::{Arch, Level, Task};
 use crate::numeric::{ComputeFloat, ComputeKind};
 use crate::reduce_data::{Rows, Runs};
 use crate::reduce_fold::{
-    COLUMNS, LANES, LONG, ROWS, Reducer, WIDE, fold_rows, fold_run, fold_runs, grouped,
-    joined_lanes, lanes_of_run, last_chunk,
+    COLUMNS, LANES, LONG, ROWS, Reducer, WIDE, fold_rows, fold_run, fold_runs, grouped, lanes,
+    lanes_of_run,
 };
 use crate::reduce_kinds::{Addable, Extreme, Magnitude, ScaledSquares, Squares, Sum};
+use crate::reduce_short_moments::MomentsOfShortRuns;
 
 /// Euclidean norm, or its square, without overflow or underflow on the way: a block whose squares leave the safe range is
 /// summed again, scaled.
@@ -80,7 +81,24 @@ impl<C: ComputeFloat + Magnitude> Norm2<C> {
             ComputeKind::F32 => 4.9e-35,
             _ => 1e-280,
         };
-        !(least..=f64::MAX).contains(&squares)
+        // `&`: no branches, so that loops vectorise.
+        !((squares >= least) & (squares <= f64::MAX))
+    }
+
+    /// Adds squares to totals where none is unsafe and none has another unit than one, which is nearly always.
+    fn add_plain(squares: &[f64], totals: &mut [Scaled]) -> bool {
+        let is_plain = squares
+            .iter()
+            .fold(true, |all, &squares| all & !Self::is_unsafe(squares))
+            & totals
+                .iter()
+                .fold(true, |all, total| all & (total.unit == 1.0));
+        if is_plain {
+            for (total, &squares) in totals.iter_mut().zip(squares) {
+                total.squares += squares;
+            }
+        }
+        is_plain
     }
 
     #[cold]
@@ -93,6 +111,9 @@ impl<C: ComputeFloat + Magnitude> Norm2<C> {
 
     fn rows_in(rows: Rows<'_, C>, squares: &mut [f64], totals: &mut [Scaled]) {
         fold_rows(Squares, rows, squares);
+        if Self::add_plain(squares, totals) {
+            return;
+        }
         for (column, (total, &squares)) in totals.iter_mut().zip(squares.iter()).enumerate() {
             *total = total.merge(if Self::is_unsafe(squares) {
                 let mut run = [C::ZERO; ROWS];
@@ -121,6 +142,9 @@ impl<C: ComputeFloat + Magnitude> Reducer<C> for Norm2<C> {
             let runs = Runs { start, ..runs };
             let squares = &mut [0.0; GROUP][..totals.len()];
             fold_runs(Squares, runs, squares);
+            if Self::add_plain(squares, totals) {
+                continue;
+            }
             for (index, (total, &squares)) in totals.iter_mut().zip(squares.iter()).enumerate() {
                 *total = total.merge(if Self::is_unsafe(squares) {
                     Self::scaled(runs.run(index))
@@ -150,12 +174,37 @@ impl<C: ComputeFloat + Magnitude> Reducer<C> for Norm2<C> {
     }
 
     fn finish(&self, totals: &[Scaled], _count: usize, values: &mut [f64]) {
-        for (value, total) in values.iter_mut().zip(totals) {
-            *value = if self.root {
-                total.unit * total.squares.sqrt()
-            } else {
-                total.unit * total.squares * total.unit
-            };
+        let root = self.root;
+        Level::current().run(EndNorms {
+            root,
+            totals,
+            values,
+        });
+    }
+}
+
+/// The last step of norms.
+struct EndNorms<'a> {
+    root: bool,
+    totals: &'a [Scaled],
+    values: &'a mut [f64],
+}
+
+impl Task for EndNorms<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let Self {
+            root,
+            totals,
+            values,
+        } = self;
+        let ends = values.iter_mut().zip(totals);
+        if root {
+            ends.for_each(|(value, total)| *value = total.unit * total.squares.sqrt());
+        } else {
+            ends.for_each(|(value, total)| *value = total.unit * total.squares * total.unit);
         }
     }
 }
@@ -163,9 +212,9 @@ impl<C: ComputeFloat + Magnitude> Reducer<C> for Norm2<C> {
 /// Count, mean and sum of squared deviations of a block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moments {
-    count: f64,
-    mean: f64,
-    squares: f64,
+    pub(crate) count: f64,
+    pub(crate) mean: f64,
+    pub(crate) squares: f64,
 }
 
 impl Moments {
@@ -187,7 +236,7 @@ impl Moments {
 
     /// Chan's update: exact for the combined block, with no cancellation between large sums.
     #[inline(always)]
-    fn merge(self, other: Self) -> Self {
+    pub(crate) fn merge(self, other: Self) -> Self {
         if self.count == 0.0 {
             return other;
         }
@@ -236,12 +285,17 @@ fn deviations<C: ComputeFloat, const N: usize>(
 
 /// Moments of a short run: its mean first, then the deviations from it.
 #[inline(always)]
-fn moments_by_two_looks<A: Arch, C>(run: &[C]) -> Moments
+pub(crate) fn moments_by_two_looks<A: Arch, C>(run: &[C]) -> Moments
 where
     C: ComputeFloat + Addable<Value = f64> + Magnitude,
 {
     let count = run.len() as f64;
-    let shift = C::of(C::value(lanes_of_run::<A, C, _>(Sum::<false>, run, false)) / count);
+    let sum = match run.len() {
+        // By lanes, as where runs are worked on together.
+        0..FEW => lanes::<A, C, _, FEW>(Sum::<false>, run, false),
+        _ => lanes_of_run::<A, C, _>(Sum::<false>, run, false),
+    };
+    let shift = C::of(C::value(sum) / count);
     let zeros = [C::ZERO; FEW];
     let (chunks, rest) = run.as_chunks();
     let (mut sums, mut squares) = deviations((zeros, zeros), chunks, &[shift; FEW]);
@@ -312,50 +366,6 @@ impl<C: ComputeFloat + Addable<Value = f64> + Magnitude> Task for MomentsOfRuns<
             } else {
                 moments_by_lanes::<A, _>(run)
             });
-        }
-    }
-}
-
-/// Runs of less than [`LONG`] elements, by two looks, their lanes joined together.
-struct MomentsOfShortRuns<'a, C> {
-    runs: Runs<'a, C>,
-    totals: &'a mut [Moments],
-}
-
-impl<C: ComputeFloat> Task for MomentsOfShortRuns<'_, C> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arch>(self) {
-        let Self { runs, totals } = self;
-        let (count, zeros) = (runs.len as f64, [C::ZERO; FEW]);
-        let mut sums = Lines([[C::ZERO; FEW / 2]; FEW]);
-        let mut squares = Lines([[C::ZERO; FEW / 2]; FEW]);
-        for (group, totals) in totals.chunks_mut(FEW).enumerate() {
-            let runs = runs.from(group * FEW);
-            let add = |_: usize, sum: C, value: C, _: usize| sum.add(value);
-            let zero = (C::ZERO, |_| C::ZERO);
-            let shifts = joined_lanes::<A, C, C>(runs, totals.len(), zero, add, C::add);
-            let shifts = shifts.map(|sum| C::of(sum.wide() / count));
-            let lanes = sums.0.iter_mut().zip(squares.0.iter_mut()).zip(shifts);
-            for (index, ((sums, squares), shift)) in lanes.enumerate().take(totals.len()) {
-                let run = runs.run(index);
-                let (chunks, rest) = run.as_chunks();
-                let mut both = deviations((zeros, zeros), chunks, &[shift; FEW]);
-                if !rest.is_empty() {
-                    let last = last_chunk(run, rest.len(), shift);
-                    both = deviations(both, &[last], &[shift; FEW]);
-                }
-                *sums = halved(&both.0, C::add);
-                *squares = halved(&both.1, C::add);
-            }
-            let joined = across_rows::<A, C>(&sums, C::add)
-                .into_iter()
-                .zip(across_rows::<A, C>(&squares, C::add));
-            for ((total, (sum, square)), shift) in totals.iter_mut().zip(joined).zip(shifts) {
-                let moments = Moments::shifted(count, shift.wide(), sum.wide(), square.wide());
-                *total = total.merge(moments);
-            }
         }
     }
 }
@@ -439,9 +449,7 @@ impl<C: ComputeFloat + Addable<Value = f64> + Magnitude> Reducer<C> for Variance
     fn runs(&self, runs: Runs<'_, C>, totals: &mut [Moments]) {
         match runs.len {
             0 => {}
-            1..LONG => Level::current()
-                .narrowed()
-                .run(MomentsOfShortRuns { runs, totals }),
+            1..LONG => Level::current().run_narrow(MomentsOfShortRuns { runs, totals }),
             _ => Level::current().run(MomentsOfRuns { runs, totals }),
         }
     }

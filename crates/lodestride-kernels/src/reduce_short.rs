@@ -8,7 +8,7 @@ use crate::isa::{Arch, Level};
 use crate::numeric::Compute;
 use crate::reduce_data::Runs;
 use crate::reduce_fold::{EachRun, LaneFold, last_chunk};
-use crate::vector::Vector;
+use crate::vector::{MOST_LANES, Vector, VectorTask};
 
 /// A fold that works on whole vectors of lanes.
 pub(crate) trait VectorFold<C: Compute>: LaneFold<C, Lane = C> {
@@ -18,42 +18,87 @@ pub(crate) trait VectorFold<C: Compute>: LaneFold<C, Lane = C> {
     fn join_all<V: Vector<C>>(&self, left: V, right: V) -> V;
 }
 
-/// Merges each of some runs of at least [`FEW`] elements into its total; false, with nothing done, where vectors are of
-/// another size than the shuffles.
+/// Runs of at least [`FEW`] elements, each to be merged into its total; false, with nothing done, where vectors are of another
+/// size than the shuffles.
+pub(crate) struct ShortRuns<'a, C, F, T> {
+    pub(crate) fold: F,
+    pub(crate) runs: Runs<'a, C>,
+    pub(crate) totals: &'a mut [T],
+}
+
+impl<C: Compute, F: VectorFold<C>> VectorTask<C> for ShortRuns<'_, C, F, F::Total> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<A: Arch, V: Vector<C>>(self) -> bool {
+        let Self { fold, runs, totals } = self;
+        if !shuffles::<A, C, V>() {
+            return false;
+        }
+        if !F::LOSES_NAN {
+            for (group, totals) in totals.chunks_mut(V::LANES).enumerate() {
+                let (runs, mut joined) = (runs.from(group * V::LANES), [C::ZERO; 8]);
+                let sums = &mut [V::splat(C::ZERO); 4];
+                rows_of::<C, V, F>(fold, runs, totals.len(), sums).store(&mut joined);
+                merge_into(fold, totals, &joined[..V::LANES]);
+            }
+            return true;
+        }
+        // More of them between two looks for NaN.
+        for (group, totals) in totals.chunks_mut(FEW).enumerate() {
+            let (runs, mut joined) = (runs.from(group * FEW), [C::ZERO; FEW]);
+            let mut sums = [V::splat(C::ZERO); 4];
+            for first in (0..totals.len()).step_by(V::LANES) {
+                let count = (totals.len() - first).min(V::LANES);
+                let lanes = rows_of::<C, V, F>(fold, runs.from(first), count, &mut sums);
+                lanes.store(&mut joined[first..]);
+            }
+            if has_nan(sums) {
+                Level::current().run(EachRun { fold, runs, totals });
+            } else {
+                merge_into(fold, totals, &joined);
+            }
+        }
+        true
+    }
+}
+
+/// Whether vectors are of the size that the shuffles between runs are for.
 #[inline(always)]
-pub(crate) fn short_runs<A: Arch, C: Compute, V: Vector<C>, F: VectorFold<C>>(
+pub(crate) fn shuffles<A: Arch, C: Compute, V: Vector<C>>() -> bool {
+    cfg!(target_arch = "x86_64") && A::FMA && size_of::<V>() == 32
+}
+
+#[inline(always)]
+fn merge_into<C: Compute, F: VectorFold<C>>(fold: F, totals: &mut [F::Total], lanes: &[C]) {
+    for (total, &lane) in totals.iter_mut().zip(lanes) {
+        *total = fold.merge(*total, fold.lift(lane));
+    }
+}
+
+/// The first `count` runs, of as many as a vector has lanes, each joined to one lane.
+#[inline(always)]
+fn rows_of<C: Compute, V: Vector<C>, F: VectorFold<C>>(
     fold: F,
     runs: Runs<'_, C>,
-    totals: &mut [F::Total],
-) -> bool {
-    if !cfg!(target_arch = "x86_64") || !A::FMA || size_of::<V>() != 32 {
-        return false;
-    }
-    for (group, totals) in totals.chunks_mut(V::LANES).enumerate() {
-        let runs = runs.from(group * V::LANES);
-        let mut rows = [V::splat(C::ZERO); 8];
-        let mut sums = [V::splat(C::ZERO); 4];
-        for (index, row) in rows.iter_mut().enumerate().take(V::LANES) {
-            // What is left over at the end is filled up with the last run.
-            let run = runs.run(index.min(totals.len() - 1));
-            *row = lanes_of::<C, V, F>(fold, run, &mut sums);
-        }
-        if F::LOSES_NAN && has_nan(sums) {
-            Level::current().run(EachRun { fold, runs, totals });
-            continue;
-        }
-        let mut joined = [C::ZERO; 8];
-        across_vectors(fold, rows).store(&mut joined);
-        for (total, &lane) in totals.iter_mut().zip(&joined[..V::LANES]) {
-            *total = fold.merge(*total, fold.lift(lane));
+    count: usize,
+    sums: &mut [V; 4],
+) -> V {
+    let mut rows = [V::splat(C::ZERO); 8];
+    let mut at = runs.start;
+    for (index, row) in rows.iter_mut().enumerate().take(V::LANES) {
+        *row = lanes_of::<C, V, F>(fold, &runs.data[at..][..runs.len], sums);
+        // What is left over at the end is filled up with the last run.
+        if index + 1 < count {
+            at += runs.step;
         }
     }
-    true
+    across_vectors(fold, rows)
 }
 
 /// The lanes of a run as one vector; adds its values to the sums where they are asked for.
 #[inline(always)]
-fn lanes_of<C: Compute, V: Vector<C>, F: VectorFold<C>>(
+pub(crate) fn lanes_of<C: Compute, V: Vector<C>, F: VectorFold<C>>(
     fold: F,
     run: &[C],
     sums: &mut [V; 4],
@@ -67,7 +112,15 @@ fn lanes_of<C: Compute, V: Vector<C>, F: VectorFold<C>>(
         let last = last_chunk(run, rest.len(), fold.fill());
         step::<C, V, F>(fold, &mut lanes, &last, sums);
     }
-    let [a, b, c, d] = lanes;
+    joined(fold, lanes)
+}
+
+/// The lanes of a run, in as many vectors as they fill, as one vector.
+#[inline(always)]
+pub(crate) fn joined<C: Compute, V: Vector<C>, F: VectorFold<C>>(
+    fold: F,
+    [a, b, c, d]: [V; 4],
+) -> V {
     if V::LANES == 8 {
         return fold.join_all(a, b);
     }
@@ -92,7 +145,7 @@ fn step<C: Compute, V: Vector<C>, F: VectorFold<C>>(
 
 /// The lanes of as many rows as a vector has lanes, each joined to one.
 #[inline(always)]
-fn across_vectors<C: Compute, V: Vector<C>, F: VectorFold<C>>(
+pub(crate) fn across_vectors<C: Compute, V: Vector<C>, F: VectorFold<C>>(
     fold: F,
     [a, b, c, d, e, f, g, h]: [V; 8],
 ) -> V {
@@ -114,8 +167,8 @@ fn both<C: Compute, V: Vector<C>, F: VectorFold<C>>(fold: F, (left, right): (V, 
 
 /// Whether sums are NaN: always when a value is, else only for infinities of both signs.
 #[inline(always)]
-fn has_nan<C: Compute, V: Vector<C>>([a, b, c, d]: [V; 4]) -> bool {
-    let mut sums = [C::ZERO; 8];
+pub(crate) fn has_nan<C: Compute, V: Vector<C>>([a, b, c, d]: [V; 4]) -> bool {
+    let mut sums = [C::ZERO; MOST_LANES];
     a.add(b).add(c.add(d)).store(&mut sums);
     sums.iter().any(|sum| sum.is_nan())
 }

@@ -10,8 +10,8 @@ use lodestride_buffer::{Argument, DType, WriteGuard};
 
 use crate::door;
 use crate::error::KernelError;
-use crate::isa::{Arch, Level, Task};
-use crate::numeric::{Compute, ComputeKind, run_for};
+use crate::isa::{Arch, Level, Task, task_baseline};
+use crate::numeric::{Compute, ComputeKind};
 use crate::operand::Operand;
 use crate::stream::prefetch_after;
 use crate::strided::{Dim, Dims, Source, count, dims_of, offset_at, store};
@@ -311,7 +311,11 @@ impl Plane {
 
 /// Runs a part of a scan, whose additions wait for one another: AVX-512 is not worth a third copy of their code.
 fn run<C: Compute, T: Task>(task: T) -> T::Output {
-    run_for::<C, T>(Level::current().narrowed(), task)
+    if const { C::VECTOR } {
+        Level::current().run_narrow(task)
+    } else {
+        task_baseline(task)
+    }
 }
 
 /// Dense lines, `steps` apart in the input and the output, each going on from `running`; those of the output do not overlap.

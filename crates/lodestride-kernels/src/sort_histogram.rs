@@ -156,7 +156,7 @@ impl Places<'_> {
                     values,
                     bins,
                 };
-                Level::current().narrowed().run(values);
+                Level::current().run_narrow(values);
                 add(position, bins);
             }),
             Places::Uneven(values, edges) => by_search(values, edges, add),

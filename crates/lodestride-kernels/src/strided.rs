@@ -28,12 +28,16 @@ pub(crate) fn count(dims: &[Dim]) -> usize {
 
 /// The element offset of the `index`-th position of a walk, the last axis fastest.
 pub(crate) fn offset_at(dims: &[Dim], mut index: usize) -> isize {
+    let Some((slowest, others)) = dims.split_first() else {
+        return 0;
+    };
     let mut offset = 0;
-    for dim in dims.iter().rev() {
+    for dim in others.iter().rev() {
         offset += (index % dim.size) as isize * dim.stride;
         index /= dim.size;
     }
-    offset
+    debug_assert!(index < slowest.size.max(1), "beyond the walk's positions");
+    offset + index as isize * slowest.stride
 }
 
 /// Joins neighbouring axes that are one even step; axes of size 1 vanish. The order of positions stays.
@@ -182,7 +186,7 @@ fn load_exact<K: Compute>(
 fn load_slice<T: Numeric, K: Compute>(data: &[T], offset: isize, stride: isize, out: &mut [K]) {
     if stride == 1 && !out.is_empty() {
         let run = &data[offset as usize..][..out.len()];
-        Level::current().narrowed().run(Convert { run, out });
+        Level::current().run_narrow(Convert { run, out });
     } else {
         load_run(data, offset, stride, out, K::load::<T>);
     }

@@ -417,7 +417,7 @@ pub(crate) mod binary {
         fn make<O: SameBinary<T>, T: Element>(out: DType, level: Level) -> BinaryKernel {
             let mut kernel = heavy::make::<O, T>(out, level);
             if const { !T::DTYPE.is_float() && size_of::<T>() <= 4 } {
-                kernel.zip = level.narrowed().kernel::<Zip<O, T>>();
+                kernel.zip = level.narrow_kernel::<Zip<O, T>>();
             }
             kernel
         }

@@ -1,0 +1,123 @@
+//! Long runs and rows of floats folded in vector registers by instructions that lose NaN, which sums beside them find.
+//!
+//! A comparison that keeps NaN takes twice the instructions. Where a sum is NaN, which infinities of both signs make too,
+//! nothing is done and the values are folded as others are. The tree of lanes is the same in both ways.
+
+use crate::isa::Arch;
+use crate::numeric::Compute;
+use crate::reduce_data::Rows;
+use crate::reduce_fold::LANES;
+use crate::reduce_short::{VectorFold, has_nan};
+use crate::stream;
+use crate::vector::{Vector, VectorTask};
+
+/// Whether there are registers for all lanes and the sums: only with those of AVX-512.
+#[inline(always)]
+fn has_room<C: Compute, V: Vector<C>, F: VectorFold<C>>() -> bool {
+    cfg!(target_arch = "x86_64") && size_of::<V>() == 64 && F::LOSES_NAN
+}
+
+/// New lanes stepped over chunks of a long run.
+pub(crate) struct ChunkLanes<'a, C, F, const N: usize> {
+    pub(crate) fold: F,
+    pub(crate) chunks: &'a [[C; N]],
+    /// As [`Runs::are_far`](crate::reduce_data::Runs::are_far).
+    pub(crate) far: bool,
+}
+
+impl<C: Compute, F: VectorFold<C>, const N: usize> VectorTask<C> for ChunkLanes<'_, C, F, N> {
+    type Output = Option<[C; N]>;
+
+    #[inline(always)]
+    fn run<A: Arch, V: Vector<C>>(self) -> Option<[C; N]> {
+        let Self { fold, chunks, far } = self;
+        if !has_room::<C, V, F>() || N != LANES {
+            return None;
+        }
+        let mut lanes = [V::splat(fold.lane()); LANES / 8];
+        let mut sums = [V::splat(C::ZERO); 4];
+        for chunk in chunks {
+            if far {
+                stream::wake(chunk.as_ptr().cast(), size_of_val(chunk));
+            }
+            for part in 0..LANES / V::LANES {
+                let values = V::load(&chunk[part * V::LANES..]);
+                lanes[part] = fold.step_all(lanes[part], values);
+                sums[part % 4] = sums[part % 4].add(values);
+            }
+        }
+        if has_nan(sums) {
+            return None;
+        }
+        let mut all = [C::ZERO; N];
+        for part in 0..LANES / V::LANES {
+            lanes[part].store(&mut all[part * V::LANES..]);
+        }
+        Some(all)
+    }
+}
+
+/// A row of new lanes stepped over rows.
+pub(crate) struct RowLanes<'a, C, F> {
+    pub(crate) fold: F,
+    pub(crate) rows: Rows<'a, C>,
+    pub(crate) lanes: &'a mut [C],
+}
+
+impl<C: Compute, F: VectorFold<C>> VectorTask<C> for RowLanes<'_, C, F> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<A: Arch, V: Vector<C>>(self) -> bool {
+        let Self { fold, rows, lanes } = self;
+        if !has_room::<C, V, F>() {
+            return false;
+        }
+        let quads = rows.quads();
+        let mut sums = [V::splat(C::ZERO); 4];
+        for quad in 0..quads {
+            let row = |index: usize| rows.row(4 * quad + index);
+            step_rows(fold, [row(0), row(1), row(2), row(3)], lanes, &mut sums);
+        }
+        for index in 4 * quads..rows.offsets.len() {
+            step_rows::<C, V, F, 1>(fold, [rows.row(index)], lanes, &mut sums);
+        }
+        let done = !has_nan(sums);
+        if !done {
+            lanes.fill(fold.lane());
+        }
+        done
+    }
+}
+
+/// Steps a row of lanes over `N` rows of the same width.
+#[inline(always)]
+fn step_rows<C: Compute, V: Vector<C>, F: VectorFold<C>, const N: usize>(
+    fold: F,
+    rows: [&[C]; N],
+    lanes: &mut [C],
+    sums: &mut [V; 4],
+) {
+    let whole = lanes.len() / V::LANES * V::LANES;
+    let mut at = 0;
+    while at < whole {
+        let lane = &mut lanes[at..at + V::LANES];
+        let mut most = V::load(lane);
+        for i in 0..N {
+            let values = V::load(&rows[i][at..at + V::LANES]);
+            most = fold.step_all(most, values);
+            sums[i] = sums[i].add(values);
+        }
+        most.store(lane);
+        at += V::LANES;
+    }
+    if at < lanes.len() {
+        let mut most = V::load_part(&lanes[at..], C::ZERO);
+        for i in 0..N {
+            let values = V::load_part(&rows[i][at..], C::ZERO);
+            most = fold.step_all(most, values);
+            sums[i] = sums[i].add(values);
+        }
+        most.store_part(&mut lanes[at..]);
+    }
+}

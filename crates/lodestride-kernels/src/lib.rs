@@ -57,6 +57,7 @@ mod reduce_moments;
 mod reduce_plan;
 mod reduce_short;
 mod reduce_short_moments;
+mod reduce_squares;
 mod reduce_walk;
 mod row_copy;
 mod row_lines;

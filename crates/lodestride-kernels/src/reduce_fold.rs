@@ -21,6 +21,8 @@ pub(crate) const LONG: usize = 192;
 pub(crate) const BLOCK: usize = 4096;
 /// Rows of a block of a sweep.
 pub(crate) const ROWS: usize = 64;
+/// Columns of narrow rows that are folded as one wide row.
+pub(crate) const FOLDED: usize = 256;
 /// Columns of a sweep: the accumulator row stays in L1.
 pub(crate) const COLUMNS: usize = 1024;
 /// The same where the processor reads rows best in the order of memory, and nobody shares the columns.
@@ -337,6 +339,13 @@ pub(crate) fn fold_rows<C: Compute, F: LaneFold<C>>(
             fold,
             rows,
             &mut Lines([fold.lane(); LANES]).0[..rows.width],
+            totals,
+        );
+    } else if rows.width <= FOLDED {
+        fold_rows_in(
+            fold,
+            rows,
+            &mut Lines([fold.lane(); FOLDED]).0[..rows.width],
             totals,
         );
     } else if rows.width <= COLUMNS {

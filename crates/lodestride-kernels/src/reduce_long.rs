@@ -1,4 +1,4 @@
-//! Long runs and rows of floats folded in vector registers by instructions that lose NaN, which sums beside them find.
+//! Long runs and rows of floats folded in vector registers: extremes by instructions that lose NaN, which sums beside them find.
 //!
 //! A comparison that keeps NaN takes twice the instructions. Where a sum is NaN, which infinities of both signs make too,
 //! nothing is done and the values are folded as others are. The tree of lanes is the same in both ways.
@@ -13,8 +13,8 @@ use crate::vector::{Vector, VectorTask};
 
 /// Whether there are registers for all lanes and the sums: only with those of AVX-512.
 #[inline(always)]
-fn has_room<C: Compute, V: Vector<C>, F: VectorFold<C>>() -> bool {
-    cfg!(target_arch = "x86_64") && size_of::<V>() == 64 && F::LOSES_NAN
+fn has_room<C: Compute, V: Vector<C>>() -> bool {
+    cfg!(target_arch = "x86_64") && size_of::<V>() == 64
 }
 
 /// New lanes stepped over chunks of a long run.
@@ -31,7 +31,7 @@ impl<C: Compute, F: VectorFold<C>, const N: usize> VectorTask<C> for ChunkLanes<
     #[inline(always)]
     fn run<A: Arch, V: Vector<C>>(self) -> Option<[C; N]> {
         let Self { fold, chunks, far } = self;
-        if !has_room::<C, V, F>() || N != LANES {
+        if !has_room::<C, V>() || N != LANES {
             return None;
         }
         let mut lanes = [V::splat(fold.lane()); LANES / 8];
@@ -70,7 +70,7 @@ impl<C: Compute, F: VectorFold<C>> VectorTask<C> for RowLanes<'_, C, F> {
     #[inline(always)]
     fn run<A: Arch, V: Vector<C>>(self) -> bool {
         let Self { fold, rows, lanes } = self;
-        if !has_room::<C, V, F>() {
+        if !has_room::<C, V>() {
             return false;
         }
         let quads = rows.quads();
@@ -82,7 +82,7 @@ impl<C: Compute, F: VectorFold<C>> VectorTask<C> for RowLanes<'_, C, F> {
         for index in 4 * quads..rows.offsets.len() {
             step_rows::<C, V, F, 1>(fold, [rows.row(index)], lanes, &mut sums);
         }
-        let done = !has_nan(sums);
+        let done = !F::LOSES_NAN || !has_nan(sums);
         if !done {
             lanes.fill(fold.lane());
         }
@@ -101,23 +101,27 @@ fn step_rows<C: Compute, V: Vector<C>, F: VectorFold<C>, const N: usize>(
     let whole = lanes.len() / V::LANES * V::LANES;
     let mut at = 0;
     while at < whole {
-        let lane = &mut lanes[at..at + V::LANES];
-        let mut most = V::load(lane);
+        let place = &mut lanes[at..at + V::LANES];
+        let mut lane = V::load(place);
         for i in 0..N {
             let values = V::load(&rows[i][at..at + V::LANES]);
-            most = fold.step_all(most, values);
-            sums[i] = sums[i].add(values);
+            lane = fold.step_all(lane, values);
+            if F::LOSES_NAN {
+                sums[i] = sums[i].add(values);
+            }
         }
-        most.store(lane);
+        lane.store(place);
         at += V::LANES;
     }
     if at < lanes.len() {
-        let mut most = V::load_part(&lanes[at..], C::ZERO);
+        let mut lane = V::load_part(&lanes[at..], C::ZERO);
         for i in 0..N {
             let values = V::load_part(&rows[i][at..], C::ZERO);
-            most = fold.step_all(most, values);
-            sums[i] = sums[i].add(values);
+            lane = fold.step_all(lane, values);
+            if F::LOSES_NAN {
+                sums[i] = sums[i].add(values);
+            }
         }
-        most.store_part(&mut lanes[at..]);
+        lane.store_part(&mut lanes[at..]);
     }
 }

@@ -9,11 +9,12 @@ use crate::isa::{Arch, Level, Task};
 use crate::numeric::{ComputeFloat, ComputeKind};
 use crate::reduce_data::{Rows, Runs};
 use crate::reduce_fold::{
-    COLUMNS, LANES, LONG, ROWS, Reducer, WIDE, fold_rows, fold_run, fold_runs, grouped, lanes,
-    lanes_of_run,
+    COLUMNS, FOLDED, LANES, LONG, ROWS, Reducer, WIDE, fold_rows, fold_run, fold_runs, grouped,
+    lanes, lanes_of_run,
 };
-use crate::reduce_kinds::{Addable, Extreme, Magnitude, ScaledSquares, Squares, Sum};
+use crate::reduce_kinds::{Addable, Extreme, Magnitude, Sum};
 use crate::reduce_short_moments::MomentsOfShortRuns;
+use crate::reduce_squares::{ScaledSquares, Squares};
 
 /// Euclidean norm, or its square, without overflow or underflow on the way: a block whose squares leave the safe range is
 /// summed again, scaled.
@@ -162,6 +163,8 @@ impl<C: ComputeFloat + Magnitude> Reducer<C> for Norm2<C> {
     fn rows(&self, rows: Rows<'_, C>, totals: &mut [Scaled]) {
         if rows.width <= LANES {
             Self::rows_in(rows, &mut Lines([0.0; LANES]).0[..rows.width], totals);
+        } else if rows.width <= FOLDED {
+            Self::rows_in(rows, &mut Lines([0.0; FOLDED]).0[..rows.width], totals);
         } else if rows.width <= COLUMNS {
             Self::rows_in(rows, &mut Lines([0.0; COLUMNS]).0[..rows.width], totals);
         } else {

@@ -177,7 +177,8 @@ pub(crate) fn has_nan<C: Compute, V: Vector<C>>([a, b, c, d]: [V; 4]) -> bool {
 mod tests {
     use super::*;
     use crate::reduce_fold::{fold_run, fold_runs};
-    use crate::reduce_kinds::{Addable, Extreme, Magnitude, Squares, Sum};
+    use crate::reduce_kinds::{Addable, Extreme, Magnitude, Sum};
+    use crate::reduce_squares::Squares;
 
     /// Runs folded together beside the same runs folded alone: not a bit differs.
     fn check<C: Addable + Magnitude, F: LaneFold<C>>(

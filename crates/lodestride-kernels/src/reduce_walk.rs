@@ -14,7 +14,7 @@ use std::ops::Range;
 use crate::across::Lines;
 use crate::numeric::Compute;
 use crate::reduce_data::{Rows, Runs};
-use crate::reduce_fold::{BLOCK, COLUMNS, ROWS, Reducer};
+use crate::reduce_fold::{BLOCK, COLUMNS, FOLDED, ROWS, Reducer};
 use crate::reduce_plan::Plan;
 use crate::sort_lines::Scratch;
 use crate::spread;
@@ -85,7 +85,7 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
         // Narrow contiguous rows: `fold` of them make one wide row, and the columns are merged at the end.
         let packed = plan.reduced.len() == 1 && plan.reduced[0].stride == inner.size as isize;
         let fold = match (plan.sweep && direct && packed, inner.size) {
-            (true, size @ 1..=32) if plan.depth() >= 1024 / size => 256 / size,
+            (true, size @ 1..=32) if plan.depth() >= 1024 / size => FOLDED / size,
             _ => 1,
         };
         Self {
@@ -476,7 +476,7 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
         let rows = self.plan.depth() / self.fold;
         let first = part * SUPERBLOCK * ROWS;
         let last = rows.min(first + SUPERBLOCK * ROWS);
-        let mut sums = Lines([self.reducer.empty(); COLUMNS]);
+        let mut sums = Lines([self.reducer.empty(); FOLDED]);
         let mut offsets = [0; ROWS];
         for block in (first..last).step_by(ROWS) {
             let count = ROWS.min(last - block);

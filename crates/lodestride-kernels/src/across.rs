@@ -144,7 +144,7 @@ macro_rules! shuffles {
             let a: __m256 = unsafe { std::mem::transmute_copy(&a) };
             // SAFETY: as above.
             let b: __m256 = unsafe { std::mem::transmute_copy(&b) };
-            // SAFETY: only code for processors with AVX2 gets here (`across_rows`, `short_runs`).
+            // SAFETY: only code for processors with AVX2 gets here (`across_rows`, and `shuffles` of `reduce_short`).
             let low = unsafe { $op::<$low>(a, b) };
             // SAFETY: as above.
             let high = unsafe { $op::<$high>(a, b) };

@@ -17,17 +17,20 @@ use crate::transfer::transfer_joined;
 pub fn concat(inputs: &[Operand<'_>], axis: usize, out: Operand<'_>) -> Result<(), KernelError> {
     const OP: &str = "concat";
     door::check_axis(OP, axis, out.layout().rank())?;
+    let mut wanted = Shape::from_slice(out.layout().shape());
     let mut joined = 0;
     for (index, input) in inputs.iter().enumerate() {
-        let mut wanted = Shape::from_slice(out.layout().shape());
         let size = input.layout().shape().get(axis).copied();
-        wanted[axis] = size.unwrap_or(wanted[axis]);
+        wanted[axis] = size.unwrap_or(out.layout().shape()[axis]);
         input.check_shape(OP, Argument::Input(index), &wanted)?;
         joined += wanted[axis];
     }
-    let mut wanted = Shape::from_slice(out.layout().shape());
     wanted[axis] = joined;
     door::check_output(OP, out, &wanted)?;
+    let fits = |x: &Operand<'_>| x.dtype() == out.dtype() && !x.buffer().same_block(out.buffer());
+    if inputs.iter().all(fits) {
+        return transfer_joined(OP, inputs, axis, &out);
+    }
     let mut converted = SmallVec::<[_; 4]>::new();
     for input in inputs {
         converted.push(door::converted(OP, *input, out.dtype())?);
@@ -45,13 +48,12 @@ pub fn concat(inputs: &[Operand<'_>], axis: usize, out: Operand<'_>) -> Result<(
             &[out],
         )?);
     }
-    let mut pieces = SmallVec::<[_; 4]>::new();
-    for (index, (source, copy)) in sources.iter().zip(&copies).enumerate() {
-        let source = match copy {
+    let mut pieces = SmallVec::<[Operand<'_>; 4]>::new();
+    for (source, copy) in sources.iter().zip(&copies) {
+        pieces.push(match copy {
             Some(copy) => Operand::new(copy, source.layout(), source.dtype())?,
             None => *source,
-        };
-        pieces.push((Argument::Input(index), source));
+        });
     }
     transfer_joined(OP, &pieces, axis, &out)
 }

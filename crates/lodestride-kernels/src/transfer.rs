@@ -68,15 +68,55 @@ pub(crate) fn transfer(op: &'static str, x: &Operand<'_>, out: &Operand<'_>) -> 
 /// [`KernelError::Access`]; [`KernelError::Shape`] where the arrays do not fit. Nothing is written then.
 pub(crate) fn transfer_joined(
     op: &'static str,
-    pieces: &[(Argument, Operand<'_>)],
+    pieces: &[Operand<'_>],
     axis: usize,
     out: &Operand<'_>,
 ) -> Result<()> {
-    let size = out.dtype().size();
+    let (size, shape) = (out.dtype().size(), out.shape());
+    let mut inputs = SmallVec::<[_; 4]>::new();
+    for (index, piece) in pieces.iter().enumerate() {
+        inputs.push((Argument::Input(index), *piece));
+    }
+    let bytes = 2 * out.elements() * size;
+    let stream = stream::pays(bytes);
+    let first = |start: *mut u8, layout: &Layout| start.wrapping_add(layout.offset() * size);
+    let is_plain = |x: &Operand<'_>| x.layout().is_contiguous(Order::C);
+    if threads::parts(bytes, false) == 1 && is_plain(out) && pieces.iter().all(is_plain) {
+        let open = Open::new(op, &[(Argument::Z, *out)], &inputs)?;
+        let inner: usize = shape[axis + 1..].iter().product();
+        let rows = shape[..axis].iter().product();
+        let mut to = first(open.outputs[0], out.layout());
+        for (piece, &x) in pieces.iter().zip(&open.inputs) {
+            let run = piece.shape()[axis] * inner;
+            let [pitch, x_pitch] = [shape[axis] * inner, run].map(usize::cast_signed);
+            let plane = Plane {
+                x: first(x.cast_mut(), piece.layout()),
+                out: to,
+                size,
+                rows: Axis {
+                    size: rows,
+                    out: pitch,
+                    x: x_pitch,
+                },
+                run: Axis {
+                    size: run,
+                    out: 1,
+                    x: 1,
+                },
+                stream,
+                gaps: true,
+            };
+            // SAFETY: `open` keeps both buffers open, in which the layouts lie. The sizes along the axis add up to that of
+            // `out`, so this piece's runs lie in its rows, behind those of the pieces before.
+            unsafe { plane.run() };
+            to = to.wrapping_add(run * size);
+        }
+        return Ok(());
+    }
     let strides = out.layout().strides();
     let mut windows: SmallVec<[Layout; 4]> = SmallVec::new();
     let mut offset = out.layout().offset().cast_signed();
-    for (_, piece) in pieces {
+    for piece in pieces {
         let shape = piece.shape();
         // Where nothing is left to be filled, the offset has no meaning, and a layout without elements does not keep it.
         let window = Layout::new(shape.clone(), strides.clone(), offset.unsigned_abs());
@@ -86,19 +126,17 @@ pub(crate) fn transfer_joined(
         offset += shape[axis].cast_signed() * strides[axis];
         windows.push(window);
     }
-    let open = Open::new(op, &[(Argument::Z, *out)], pieces)?;
-    let stream = stream::pays(2 * out.elements() * size);
-    let start = |start: *mut u8, layout: &Layout| start.wrapping_add(layout.offset() * size);
+    let open = Open::new(op, &[(Argument::Z, *out)], &inputs)?;
     let mut jobs = Vec::new();
-    for (((_, piece), window), &x) in pieces.iter().zip(&windows).zip(&open.inputs) {
+    for ((piece, window), &x) in pieces.iter().zip(&windows).zip(&open.inputs) {
         if piece.elements() == 0 {
             continue;
         }
         let mut job = Transfer::new(
             window.shape(),
             [strides.as_slice(), piece.layout().strides().as_slice()],
-            start(open.outputs[0], window),
-            start(x.cast_mut(), piece.layout()),
+            first(open.outputs[0], window),
+            first(x.cast_mut(), piece.layout()),
             size,
         );
         job.stream |= stream;

@@ -4,7 +4,7 @@ use lodestride_buffer::Buffer;
 
 use crate::blas::{self, Backend, BlasFloat};
 use crate::gemm_small::{self, Blend};
-use crate::gemm_tile::{self, TileFloat, Walk};
+use crate::gemm_tile::{self, Ahead, TileFloat, Walk};
 use crate::isa::Isa;
 use crate::matrix::{Matrix, MatrixMut, MatrixShape};
 use crate::threads;
@@ -84,6 +84,28 @@ pub(crate) fn multiply<C: BlasFloat>(
         return;
     }
     blas::product(a, b, &mut out, blend, threads);
+}
+
+/// One of the products of a batch, of which the operands of the `next` one are asked for during this one. What a batch brings
+/// from memory is else read better by packing.
+pub(crate) fn multiply_before<C: BlasFloat>(
+    a: Matrix<'_, C>,
+    b: Matrix<'_, C>,
+    mut out: MatrixMut<'_, C>,
+    blend: Blend<C>,
+    threads: usize,
+    next: Option<[Matrix<'_, C>; 2]>,
+) {
+    let (m, n, k) = (a.shape().rows, b.shape().columns, a.shape().columns);
+    let work = m * n * k;
+    let is_square = m > 2 * THIN && n > NARROW && work > SMALL;
+    if is_square && is_small(Isa::detect(), work, k, b.shape().row_step) && blend.alpha != C::ZERO {
+        let ahead = next.map_or(Ahead::NOTHING, Ahead::of);
+        if gemm_tile::product_before(a, b, &mut out, blend, Walk::Tiles, 1, ahead) {
+            return;
+        }
+    }
+    multiply(a, b, out, blend, threads);
 }
 
 /// Elements of the right matrix from which on copying it to contiguous rows is cheaper than how the packing library reads

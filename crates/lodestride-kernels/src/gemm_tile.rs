@@ -79,6 +79,44 @@ pub(crate) struct Job<C> {
     pub(crate) out_column: isize,
     pub(crate) blend: Blend<C>,
     pub(crate) room: *mut C,
+    /// What tiles ask for meanwhile.
+    pub(crate) ahead: Ahead,
+}
+
+/// Memory that is read soon: the operands of a batch's next product.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ahead {
+    /// Starts, and how many lines follow.
+    runs: [(*const u8, usize); 2],
+}
+
+impl Ahead {
+    /// For a product that is followed by none.
+    pub(crate) const NOTHING: Ahead = Ahead {
+        runs: [(std::ptr::null(), 0); 2],
+    };
+
+    /// The two operands; of one whose rows are not contiguous, nothing.
+    pub(crate) fn of<C: Copy>(next: [Matrix<'_, C>; 2]) -> Ahead {
+        let runs = next.map(|matrix| {
+            let shape = matrix.shape();
+            let dense = shape.column_step == 1 && shape.row_step == shape.columns.cast_signed();
+            let elements = if dense { shape.rows * shape.columns } else { 0 };
+            let start = matrix.data().as_ptr().wrapping_add(shape.start);
+            (start.cast(), (elements * size_of::<C>()).div_ceil(LINE))
+        });
+        Ahead { runs }
+    }
+
+    /// Where the next `lines` of it begin, if there are any left.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, lines: usize) -> Option<*const u8> {
+        let (start, left) = self.runs.iter_mut().find(|(_, left)| *left > 0)?;
+        let here = *start;
+        *start = here.wrapping_add(lines * LINE);
+        *left = left.saturating_sub(lines);
+        Some(here)
+    }
 }
 
 /// `out = alpha * a b + beta * out` on up to `threads` threads; false, having done nothing, unless the machine has masked
@@ -91,6 +129,19 @@ pub(crate) fn product<C: TileFloat>(
     blend: Blend<C>,
     walk: Walk,
     threads: usize,
+) -> bool {
+    product_before(a, b, out, blend, walk, threads, Ahead::NOTHING)
+}
+
+/// [`product`], which tiles use to ask for what is read after it.
+pub(crate) fn product_before<C: TileFloat>(
+    a: Matrix<'_, C>,
+    b: Matrix<'_, C>,
+    out: &mut MatrixMut<'_, C>,
+    blend: Blend<C>,
+    walk: Walk,
+    threads: usize,
+    ahead: Ahead,
 ) -> bool {
     let (left, right, to) = (a.shape(), b.shape(), out.shape());
     let fits = match walk {
@@ -118,6 +169,7 @@ pub(crate) fn product<C: TileFloat>(
         out_column: to.column_step,
         blend,
         room: std::ptr::null_mut(),
+        ahead,
     };
     let grid = walk.grid(job.m, job.n, threads);
     let run = |job: Job<C>, room: usize| {

@@ -15,10 +15,10 @@ use crate::gemm_narrow;
 use crate::gemm_packed;
 use crate::gemm_register::Register;
 use crate::gemm_store::{finish, finish_tile};
-use crate::gemm_tile::{Job, TileFloat, Walk};
+use crate::gemm_tile::{Ahead, Job, TileFloat, Walk};
 use crate::isa::{Isa, Level};
 use crate::numeric::Compute;
-use crate::stream;
+use crate::stream::{self, LINE};
 
 macro_rules! tile_float {
     ($($t:ty, $wide:ty, $narrow:ty, $avx512:ident, $avx2:ident);*) => {$(
@@ -374,6 +374,7 @@ unsafe fn dot_rows<R: Register, const M: usize, const U: usize>(job: &Job<R::Ite
 unsafe fn panels<R: Register>(job: &Job<R::Item>) {
     let most = if R::ROWS == 8 { ACROSS } else { 2 };
     let mut first = 0;
+    let mut ahead = job.ahead;
     while first < job.n {
         let registers = (job.n - first).div_ceil(R::LANES);
         let across = if registers == 4 {
@@ -385,11 +386,11 @@ unsafe fn panels<R: Register>(job: &Job<R::Item>) {
         let lanes = width - (across - 1) * R::LANES;
         match across {
             // SAFETY: the columns `first..first + width` are the job's.
-            1 => unsafe { rows::<R, 1>(job, first, lanes) },
+            1 => unsafe { rows::<R, 1>(job, first, lanes, &mut ahead) },
             // SAFETY: as above.
-            2 => unsafe { rows::<R, 2>(job, first, lanes) },
+            2 => unsafe { rows::<R, 2>(job, first, lanes, &mut ahead) },
             // SAFETY: as above.
-            _ => unsafe { rows::<R, ACROSS>(job, first, lanes) },
+            _ => unsafe { rows::<R, ACROSS>(job, first, lanes, &mut ahead) },
         }
         first += width;
     }
@@ -400,28 +401,38 @@ unsafe fn panels<R: Register>(job: &Job<R::Item>) {
 /// # Safety
 /// As [`panels`]; the columns must be the job's.
 #[inline(always)]
-unsafe fn rows<R: Register, const V: usize>(job: &Job<R::Item>, first: usize, lanes: usize) {
+unsafe fn rows<R: Register, const V: usize>(
+    job: &Job<R::Item>,
+    first: usize,
+    lanes: usize,
+    ahead: &mut Ahead,
+) {
     let mut row = 0;
     if R::ROWS >= 8 {
         while job.m - row >= 8 {
-            // SAFETY: the rows `row..row + 8` are the job's; the caller vouches for the columns.
-            unsafe { tile::<R, 8, V>(job, row, first, lanes) };
+            // Lines are asked for one a step: many at once would keep the loads of the tile waiting.
+            match ahead.take(job.k) {
+                // SAFETY: the rows `row..row + 8` are the job's; the caller vouches for the columns.
+                Some(at) => unsafe { tile::<R, 8, V>(job, row, first, lanes, Some(at)) },
+                // SAFETY: as above.
+                None => unsafe { tile::<R, 8, V>(job, row, first, lanes, None) },
+            }
             row += 8;
         }
     }
     while job.m - row >= 4 {
         // SAFETY: as above.
-        unsafe { tile::<R, 4, V>(job, row, first, lanes) };
+        unsafe { tile::<R, 4, V>(job, row, first, lanes, None) };
         row += 4;
     }
     if job.m - row >= 2 {
         // SAFETY: as above.
-        unsafe { tile::<R, 2, V>(job, row, first, lanes) };
+        unsafe { tile::<R, 2, V>(job, row, first, lanes, None) };
         row += 2;
     }
     if job.m > row {
         // SAFETY: as above.
-        unsafe { tile::<R, 1, V>(job, row, first, lanes) };
+        unsafe { tile::<R, 1, V>(job, row, first, lanes, None) };
     }
 }
 
@@ -435,6 +446,7 @@ unsafe fn tile<R: Register, const M: usize, const V: usize>(
     row: usize,
     first: usize,
     lanes: usize,
+    ahead: Option<*const u8>,
 ) {
     // SAFETY: the caller vouches for the instruction set, here and below.
     let full = unsafe { R::mask(R::LANES) };
@@ -445,7 +457,10 @@ unsafe fn tile<R: Register, const M: usize, const V: usize>(
     let mut sums = [[unsafe { R::splat(R::Item::ZERO) }; V]; M];
     let mut a = job.a.wrapping_offset(row as isize * job.a_row);
     let mut b = job.b.wrapping_add(first);
-    for _ in 0..job.k {
+    for step in 0..job.k {
+        if let Some(start) = ahead {
+            stream::prefetch(start.wrapping_add(step * LINE));
+        }
         let mut line = [sums[0][0]; V];
         for v in 0..V {
             // SAFETY: the lanes of the mask are columns of the job; `b` is at one of its rows.

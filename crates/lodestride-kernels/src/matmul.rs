@@ -9,7 +9,7 @@ use lodestride_shape::{Shape, ShapeError, ShapeOperation};
 use crate::blas::BlasFloat;
 use crate::door;
 use crate::error::{KernelError, Result};
-use crate::gemm_choice::{multiply, threads_for};
+use crate::gemm_choice::{multiply, multiply_before, threads_for};
 use crate::gemm_small::{self, Blend};
 use crate::matmul_mixed;
 use crate::matmul_small;
@@ -283,14 +283,13 @@ impl Batch {
                 start: to.start - start,
                 ..to
             };
+            let (x, y) = (Matrix::new(a, left), Matrix::new(b, right));
             let out = MatrixMut::new(out, to);
-            multiply(
-                Matrix::new(a, left),
-                Matrix::new(b, right),
-                out,
-                blend,
-                threads,
-            );
+            let next = (index + 1 < products).then(|| {
+                let [left, right, _] = self.shapes(index + 1);
+                [Matrix::new(a, left), Matrix::new(b, right)]
+            });
+            multiply_before(x, y, out, blend, threads, next);
         };
         match self.separate() {
             Some(step) if products > 1 && spread::is_worth(work.saturating_mul(products)) => {

@@ -12,7 +12,7 @@ use lodestride_buffer::{Argument, Buffer, DType, WriteGuard};
 use crate::error::Result;
 use crate::gemm_choice::{THIN, TILED, is_small};
 use crate::gemm_small::Blend;
-use crate::gemm_tile::{Job, TileFloat, Walk};
+use crate::gemm_tile::{Ahead, Job, TileFloat, Walk};
 use crate::isa::{Isa, Level};
 use crate::matmul::OP;
 use crate::numeric::Compute;
@@ -126,6 +126,7 @@ impl PackedProduct {
             out_column: 1,
             blend: Blend { alpha, beta },
             room: std::ptr::null_mut(),
+            ahead: Ahead::NOTHING,
         };
         // SAFETY: the caller vouches for all of it; tiles take rows of `b` that are contiguous, and need no room.
         unsafe { C::run(self.level, &job, Walk::Tiles) };
@@ -197,6 +198,7 @@ pub(crate) fn product<C: TileFloat + Compute>(
         out_column,
         blend,
         room: std::ptr::null_mut(),
+        ahead: Ahead::NOTHING,
     };
     // SAFETY: an operand's layout reaches no element outside its buffer, and the guards that open the buffers live until the
     // end of this function; the caller has checked that the shapes fit, the dtype, and that positions of `out` are distinct;

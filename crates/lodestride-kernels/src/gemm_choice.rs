@@ -98,8 +98,12 @@ pub(crate) fn multiply_before<C: BlasFloat>(
 ) {
     let (m, n, k) = (a.shape().rows, b.shape().columns, a.shape().columns);
     let work = m * n * k;
-    let is_square = m > 2 * THIN && n > NARROW && work > SMALL;
-    if is_square && is_small(Isa::detect(), work, k, b.shape().row_step) && blend.alpha != C::ZERO {
+    let is_square = m > 2 * THIN && n > NARROW;
+    if is_square
+        && work > 0
+        && is_small(Isa::detect(), work, k, b.shape().row_step)
+        && blend.alpha != C::ZERO
+    {
         let ahead = next.map_or(Ahead::NOTHING, Ahead::of);
         if gemm_tile::product_before(a, b, &mut out, blend, Walk::Tiles, 1, ahead) {
             return;

@@ -14,7 +14,8 @@ use crate::isa::{Arch, Level, Task};
 use crate::numeric::{Compute, ComputeKind, run_for};
 use crate::operand::Operand;
 use crate::reduce_kinds::{Addable, Magnitude};
-use crate::segment_pool::{Columns, Divide, EndPool, ExtremePool, Pool, SumPool};
+use crate::segment_move::segment_ends;
+use crate::segment_pool::{Columns, Divide, ExtremePool, Pool, SumPool};
 use crate::segment_rows::{RowSink, RowView, balanced, check_offsets, rows_of};
 use crate::spread;
 use crate::threads;
@@ -144,6 +145,9 @@ pub fn segment_reduce(
             });
         }
     }
+    if let SegmentOp::First | SegmentOp::Last = op {
+        return segment_ends(name, x, offsets, op == SegmentOp::Last, pad, out);
+    }
     let outputs: smallvec::SmallVec<[_; 2]> = std::iter::once(out).chain(arg_out).collect();
     let copy = door::private_copy(name, Argument::X, x, &outputs)?;
     let guard = door::read(name, Argument::X, x, copy.as_ref())?;
@@ -182,7 +186,7 @@ struct Target<'t, 'g> {
     pad: Scalar,
 }
 
-fn pad_value<V: Compute>(pad: Scalar) -> V {
+pub(crate) fn pad_value<V: Compute>(pad: Scalar) -> V {
     match pad {
         Scalar::Bool(value) => V::load(u64::from(value)),
         Scalar::Int(value) => V::load(value),
@@ -203,8 +207,8 @@ fn pool<C: Addable + Magnitude>(
         SegmentOp::Sqrt => pool_with(SumPool(Divide::ByRoot), view, offsets, target),
         SegmentOp::Max => pool_with(ExtremePool::<false>, view, offsets, target),
         SegmentOp::Min => pool_with(ExtremePool::<true>, view, offsets, target),
-        SegmentOp::First => pool_with(EndPool { last: false }, view, offsets, target),
-        SegmentOp::Last => pool_with(EndPool { last: true }, view, offsets, target),
+        // Those are moved, not computed (`segment_ends`).
+        SegmentOp::First | SegmentOp::Last => {}
     }
 }
 
@@ -297,12 +301,7 @@ impl<C: Compute, P: Pool<C>, T: Compute> Task for PoolTask<'_, C, P, T> {
         let (view, width) = (pooling.view, pooling.view.width);
         let mut out = self.out.chunks_mut(width);
         let mut args = self.args.chunks_mut(width);
-        for (segment, pair) in pooling.offsets.windows(2).enumerate() {
-            if let Some(&[from, to]) = pooling.offsets[segment..].get(AHEAD..AHEAD + 2)
-                && let Some(row) = pooling.pool.single(from..to)
-            {
-                view.ask_for(row);
-            }
+        for pair in pooling.offsets.windows(2) {
             for (piece, out) in out.by_ref().take(view.pieces()).enumerate() {
                 let args = args.next().unwrap_or_default();
                 if pair[0] == pair[1] {
@@ -331,8 +330,6 @@ impl<C: Compute, P: Pool<C>, T: Compute> Task for PoolTask<'_, C, P, T> {
     }
 }
 
-/// How many segments ahead a single row is asked for.
-const AHEAD: usize = 8;
 /// Columns folded together.
 const MOST: usize = 128;
 /// The same of narrower rows.

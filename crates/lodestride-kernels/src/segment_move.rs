@@ -1,15 +1,16 @@
 //! Moving rows by segment: reversing, gathering ranges, repeating.
 
-use lodestride_buffer::{Argument, Element, ReadGuard, WriteGuard};
+use lodestride_buffer::{Argument, Element, ReadGuard, Scalar, WriteGuard};
 use lodestride_shape::{Layout, Shape};
 use smallvec::SmallVec;
 
 use crate::door;
 use crate::error::{KernelError, Result};
+use crate::numeric::{Compute, ComputeKind};
 use crate::operand::Operand;
 use crate::row_copy::{Pair, Pairs, copy_block, join, pairs, with_unit};
-use crate::segment::with_rows;
-use crate::segment_rows::{balanced, check_offsets, rows_of};
+use crate::segment::{pad_value, with_rows};
+use crate::segment_rows::{RowSink, balanced, check_offsets, rows_of};
 use crate::stream;
 use crate::threads;
 
@@ -111,6 +112,9 @@ impl Rows {
                 let (here, rest) = std::mem::take(&mut out).split_at_mut(count * width);
                 let next = (item + 1 < end)
                     .then(|| (from(item + 1), offsets[item + 2] - offsets[item + 1]));
+                if size_of_val(here) <= SHORT && item + AHEAD < end {
+                    self.ask_for(x, from(item + AHEAD), here.len());
+                }
                 self.item(x, (from(item), next), here, width, past);
                 out = rest;
             }
@@ -118,6 +122,16 @@ impl Rows {
                 stream::fence();
             }
         });
+    }
+
+    /// Asks for the memory of a few rows, which no processor sees coming.
+    #[inline]
+    fn ask_for<U>(&self, x: &[U], (first, _): Place, elements: usize) {
+        let start = (self.x_start + first as isize * self.x_step) as usize;
+        let start = x.as_ptr().wrapping_add(start).cast::<u8>();
+        for line in (0..elements * size_of::<U>()).step_by(stream::LINE) {
+            stream::prefetch(start.wrapping_add(line));
+        }
     }
 
     /// Writes the dense rows of one item; where the rows of the next come from, and how many, is known for asking ahead.
@@ -169,7 +183,9 @@ impl Rows {
     }
 }
 
-/// Rows asked for ahead of their copy.
+/// Bytes of an item up to which a later one is asked for.
+const SHORT: usize = 1 << 10;
+/// Rows, or short items, asked for ahead of their copy.
 const AHEAD: usize = 8;
 /// Lines of a row that are asked for; the processor brings what follows.
 const AHEAD_LINES: usize = 16;
@@ -188,6 +204,61 @@ fn with_rows_of(
     let mut out_guard = door::write(op, Argument::Z, out)?;
     job(&Rows::new(x, out), &guard, &mut out_guard);
     Ok(())
+}
+
+/// Writes the first row of every segment, or the `last`, to one of `out`, and `pad` for an empty one. The shape of `out` is
+/// checked.
+pub(crate) fn segment_ends(
+    op: &'static str,
+    x: Operand<'_>,
+    offsets: &[usize],
+    last: bool,
+    pad: Scalar,
+    out: Operand<'_>,
+) -> Result<()> {
+    let items: Vec<usize> = (0..offsets.len()).collect();
+    let end = |segment: usize| {
+        let (first, past) = (offsets[segment], offsets[segment + 1]);
+        if last {
+            past.saturating_sub(1).max(first)
+        } else {
+            first
+        }
+    };
+    // Where there is no row at all, nothing can stand for that of an empty segment.
+    let rows = offsets[offsets.len() - 1];
+    let from = |segment: usize| (end(segment).min(rows.saturating_sub(1)), 1);
+    with_rows_of(op, x, out, |moved, source, to| {
+        if rows > 0 {
+            with_unit!(out.dtype(), U => {
+                moved.gather(source.slice::<U>(), to.slice_mut::<U>(), &items, &from);
+            });
+        }
+        let empty = (0..offsets.len() - 1).filter(|&i| offsets[i] == offsets[i + 1]);
+        match ComputeKind::exact(x.dtype()) {
+            ComputeKind::F32 => fill_rows::<f32>(empty, pad, out, to),
+            ComputeKind::F64 => fill_rows::<f64>(empty, pad, out, to),
+            ComputeKind::I64 => fill_rows::<i64>(empty, pad, out, to),
+            ComputeKind::U64 => fill_rows::<u64>(empty, pad, out, to),
+        }
+    })
+}
+
+/// Fills some rows with a value, as far as the dtype it stands for can hold it.
+fn fill_rows<V: Compute>(
+    rows: impl Iterator<Item = usize>,
+    value: Scalar,
+    out: Operand<'_>,
+    to: &mut WriteGuard<'_>,
+) {
+    let (mut sink, mut values) = (None, Vec::new());
+    for row in rows {
+        let sink = sink.get_or_insert_with(|| {
+            values = vec![pad_value::<V>(value); out.shape()[1..].iter().product()];
+            RowSink::new(out)
+        });
+        sink.store(to, row, 0, &values);
+    }
 }
 
 /// Reverses the order of the rows inside every segment.

@@ -1,8 +1,6 @@
-//! What the rows of a segment become: sums, extremes, the first or the last row, some columns at a time.
+//! What the rows of a segment become: sums, extremes, some columns at a time.
 //!
 //! Nothing here knows layouts or dtypes; `segment` divides the rows and calls it.
-
-use std::ops::Range;
 
 use crate::isa::Arch;
 use crate::numeric::Compute;
@@ -19,11 +17,6 @@ pub(crate) trait Pool<C: Compute>: Copy + Send + Sync {
         columns: Columns<'_, C>,
         from: &mut [u32; W],
     ) -> [Self::Value; W];
-    /// The row that is read of a segment where it is a single one, which no processor sees coming.
-    #[inline(always)]
-    fn single(&self, _rows: Range<usize>) -> Option<usize> {
-        None
-    }
 }
 
 /// Some neighbouring columns of the rows of a segment.
@@ -133,29 +126,5 @@ impl<C: Compute, const MIN: bool> Pool<C> for ExtremePool<MIN> {
         }
         *from = rows;
         best
-    }
-}
-
-/// The first row of a segment, or the last.
-#[derive(Clone, Copy)]
-pub(crate) struct EndPool {
-    pub(crate) last: bool,
-}
-
-impl<C: Compute> Pool<C> for EndPool {
-    type Value = C;
-
-    #[inline(always)]
-    fn fold<A: Arch, const W: usize>(
-        &self,
-        columns: Columns<'_, C>,
-        _from: &mut [u32; W],
-    ) -> [C; W] {
-        *columns.row::<W>(if self.last { columns.rows - 1 } else { 0 })
-    }
-
-    #[inline(always)]
-    fn single(&self, rows: Range<usize>) -> Option<usize> {
-        (!rows.is_empty()).then(|| if self.last { rows.end - 1 } else { rows.start })
     }
 }

@@ -8,7 +8,6 @@ use lodestride_buffer::{ReadGuard, WriteGuard};
 use crate::error::{KernelError, OffsetRule};
 use crate::numeric::Compute;
 use crate::operand::Operand;
-use crate::stream;
 use crate::strided::{Dim, Dims, Source, collapse, count, dims_of, offset_at, store};
 
 /// Refuses offsets that do not divide `rows` rows into segments: one pass, nothing allocated.
@@ -132,17 +131,6 @@ impl<'a, C: Compute> RowView<'a, C> {
     /// Pieces of a row.
     pub(crate) fn pieces(&self) -> usize {
         count(&self.outer)
-    }
-
-    /// Asks for the memory of a row ahead of its use.
-    #[inline(always)]
-    pub(crate) fn ask_for(&self, row: usize) {
-        for piece in 0..self.pieces() {
-            let start = self.data.as_ptr().wrapping_offset(self.piece(row, piece));
-            for line in (0..self.width * size_of::<C>()).step_by(stream::LINE) {
-                stream::prefetch(start.cast::<u8>().wrapping_add(line));
-            }
-        }
     }
 
     /// Calls `job(index, run)` for the runs that make up `len` elements of a row from `position` on.

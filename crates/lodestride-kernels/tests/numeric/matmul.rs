@@ -244,7 +244,13 @@ fn batches_of_any_layout_are_multiplied() {
         backend.select();
         for threads in [1, 2] {
             set_threads(threads);
-            for (batch, m, k, n) in [(3, 4, 5, 6), (40, 33, 34, 35), (1, 2, 3, 4)] {
+            let sizes = [
+                (3, 4, 5, 6),
+                (40, 33, 34, 35),
+                (3, 61, 64, 67),
+                (1, 2, 3, 4),
+            ];
+            for (batch, m, k, n) in sizes {
                 for left in Arrangement::ALL {
                     for right in [Arrangement::C, Arrangement::F, Arrangement::RowBroadcast] {
                         let a = Array::new(&[batch, m, k], left, DType::F32, whole);

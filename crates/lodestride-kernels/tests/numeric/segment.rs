@@ -95,28 +95,21 @@ fn pooling_matches_the_reference_in_every_layout_dtype_and_width() {
                         let (wanted, args) = reference(op, &values, width, &offsets, 1.0);
                         let out_shape: Vec<usize> =
                             [offsets.len() - 1].iter().chain(row).copied().collect();
-                        let out = Array::new(
-                            &out_shape,
-                            Arrangement::Strided,
-                            op.result_dtype(dtype),
-                            whole,
-                        );
-                        let located = matches!(op, SegmentOp::Max | SegmentOp::Min);
-                        let arg = Array::new(&out_shape, Arrangement::C, DType::I64, whole);
-                        let arg_out = located.then(|| arg.operand());
-                        segment_reduce(
-                            op,
-                            x.operand(),
-                            &offsets,
-                            Scalar::Int(1),
-                            out.operand(),
-                            arg_out,
-                        )
-                        .unwrap();
-                        let case = format!("{op} {dtype} {arrangement:?} {shape:?} {offsets:?}");
-                        report.compare(&case, &out, &wanted, 2.0);
-                        if located {
-                            report.compare(&format!("{case} rows"), &arg, &args, 0.0);
+                        for target in [Arrangement::Strided, Arrangement::C] {
+                            let result = op.result_dtype(dtype);
+                            let out = Array::new(&out_shape, target, result, whole);
+                            let arg = Array::new(&out_shape, Arrangement::C, DType::I64, whole);
+                            let (x, arg_out) = (x.operand(), arg.operand());
+                            let arg_out = op.is_located().then_some(arg_out);
+                            let pad = Scalar::Int(1);
+                            segment_reduce(op, x, &offsets, pad, out.operand(), arg_out).unwrap();
+                            let case = format!(
+                                "{op} {dtype} {arrangement:?} {shape:?} {offsets:?} to {target:?}"
+                            );
+                            report.compare(&case, &out, &wanted, 2.0);
+                            if op.is_located() {
+                                report.compare(&format!("{case} rows"), &arg, &args, 0.0);
+                            }
                         }
                     }
                 }

@@ -45,13 +45,12 @@ pub(crate) fn transfer(op: &'static str, x: &Operand<'_>, out: &Operand<'_>) -> 
         }
     }
     let open = Open::new(op, &[(Argument::Z, *out)], &[(Argument::X, *x)])?;
-    let start = |start: *mut u8, layout: &Layout| start.wrapping_add(layout.offset() * size);
     let strides = [out.layout().strides(), x.layout().strides()];
     let mut job = Transfer::new(
         out.shape(),
         strides.map(|strides| strides.as_slice()),
-        start(open.outputs[0], out.layout()),
-        start(open.inputs[0].cast_mut(), x.layout()),
+        first(open.outputs[0], out.layout(), size),
+        first(open.inputs[0].cast_mut(), x.layout(), size),
         size,
     );
     job.gaps = !x.buffer().same_block(out.buffer());
@@ -72,47 +71,20 @@ pub(crate) fn transfer_joined(
     axis: usize,
     out: &Operand<'_>,
 ) -> Result<()> {
-    let (size, shape) = (out.dtype().size(), out.shape());
     let mut inputs = SmallVec::<[_; 4]>::new();
     for (index, piece) in pieces.iter().enumerate() {
         inputs.push((Argument::Input(index), *piece));
     }
+    let size = out.dtype().size();
     let bytes = 2 * out.elements() * size;
-    let stream = stream::pays(bytes);
-    let first = |start: *mut u8, layout: &Layout| start.wrapping_add(layout.offset() * size);
-    let is_plain = |x: &Operand<'_>| x.layout().is_contiguous(Order::C);
-    if threads::parts(bytes, false) == 1 && is_plain(out) && pieces.iter().all(is_plain) {
+    let is_dense = |x: &Operand<'_>| x.layout().is_contiguous(Order::C);
+    if threads::parts(bytes, false) == 1 && is_dense(out) && pieces.iter().all(is_dense) {
         let open = Open::new(op, &[(Argument::Z, *out)], &inputs)?;
-        let inner: usize = shape[axis + 1..].iter().product();
-        let rows = shape[..axis].iter().product();
-        let mut to = first(open.outputs[0], out.layout());
-        for (piece, &x) in pieces.iter().zip(&open.inputs) {
-            let run = piece.shape()[axis] * inner;
-            let [pitch, x_pitch] = [shape[axis] * inner, run].map(usize::cast_signed);
-            let plane = Plane {
-                x: first(x.cast_mut(), piece.layout()),
-                out: to,
-                size,
-                rows: Axis {
-                    size: rows,
-                    out: pitch,
-                    x: x_pitch,
-                },
-                run: Axis {
-                    size: run,
-                    out: 1,
-                    x: 1,
-                },
-                stream,
-                gaps: true,
-            };
-            // SAFETY: `open` keeps both buffers open, in which the layouts lie. The sizes along the axis add up to that of
-            // `out`, so this piece's runs lie in its rows, behind those of the pieces before.
-            unsafe { plane.run() };
-            to = to.wrapping_add(run * size);
-        }
+        // SAFETY: the operands are open, dense, and have the shapes that the caller vouches for.
+        unsafe { join_dense(&open, pieces, axis, out) };
         return Ok(());
     }
+    let stream = stream::pays(bytes);
     let strides = out.layout().strides();
     let mut windows: SmallVec<[Layout; 4]> = SmallVec::new();
     let mut offset = out.layout().offset().cast_signed();
@@ -135,8 +107,8 @@ pub(crate) fn transfer_joined(
         let mut job = Transfer::new(
             window.shape(),
             [strides.as_slice(), piece.layout().strides().as_slice()],
-            first(open.outputs[0], window),
-            first(x.cast_mut(), piece.layout()),
+            first(open.outputs[0], window, size),
+            first(x.cast_mut(), piece.layout(), size),
             size,
         );
         job.stream |= stream;
@@ -146,6 +118,48 @@ pub(crate) fn transfer_joined(
     // buffer of `out` is none of the pieces', and windows side by side share nothing.
     unsafe { Transfer::run_all(jobs) };
     Ok(())
+}
+
+/// The first element of an operand, `size` bytes each, whose buffer starts there.
+fn first(start: *mut u8, layout: &Layout, size: usize) -> *mut u8 {
+    start.wrapping_add(layout.offset() * size)
+}
+
+/// [`transfer_joined`] of dense arrays, on one thread: rows of all of them side by side, without a plan for any.
+///
+/// # Safety
+/// `open` has opened `out` and the pieces, all of them contiguous in C order, of one dtype, and of the shapes said there.
+unsafe fn join_dense(open: &Open<'_>, pieces: &[Operand<'_>], axis: usize, out: &Operand<'_>) {
+    let (size, shape) = (out.dtype().size(), out.shape());
+    let stream = stream::pays(2 * out.elements() * size);
+    let inner: usize = shape[axis + 1..].iter().product();
+    let rows = shape[..axis].iter().product();
+    let mut to = first(open.outputs[0], out.layout(), size);
+    for (piece, &x) in pieces.iter().zip(&open.inputs) {
+        let run = piece.shape()[axis] * inner;
+        let [pitch, x_pitch] = [shape[axis] * inner, run].map(usize::cast_signed);
+        let plane = Plane {
+            x: first(x.cast_mut(), piece.layout(), size),
+            out: to,
+            size,
+            rows: Axis {
+                size: rows,
+                out: pitch,
+                x: x_pitch,
+            },
+            run: Axis {
+                size: run,
+                out: 1,
+                x: 1,
+            },
+            stream,
+            gaps: true,
+        };
+        // SAFETY: the layouts lie in buffers that are open. The sizes along the axis add up to that of `out`, so this
+        // piece's runs lie in its rows, behind those of the pieces before.
+        unsafe { plane.run() };
+        to = to.wrapping_add(run * size);
+    }
 }
 
 /// [`transfer`] where `x` and `out` share elements at different positions.

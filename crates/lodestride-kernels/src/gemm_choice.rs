@@ -99,14 +99,14 @@ pub(crate) fn multiply_before<C: BlasFloat>(
 ) {
     let (m, n, k) = (a.shape().rows, b.shape().columns, a.shape().columns);
     let work = m * n * k;
-    let is_square = m > 2 * THIN && n > NARROW;
-    if is_square
+    let is_thick = m > 2 * THIN && n > NARROW;
+    if is_thick
         && work > 0
         && is_small(Isa::detect(), work, k, b.shape().row_step)
         && blend.alpha != C::ZERO
     {
         let ahead = next.map_or(Ahead::NOTHING, Ahead::of);
-        if gemm_tile::product_before(a, b, &mut out, blend, Walk::Tiles, 1, ahead) {
+        if gemm_tile::product(a, b, &mut out, blend, Walk::Tiles, 1, ahead) {
             return;
         }
     }
@@ -157,7 +157,7 @@ fn unpacked<C: TileFloat>(
     let run = |out: &mut _, walk| {
         let single = walk == Walk::Tiles && m * n * k < blas::WORTH;
         let threads = if single { 1 } else { threads };
-        gemm_tile::product(a, b, out, blend, walk, threads)
+        gemm_tile::product(a, b, out, blend, walk, threads, Ahead::NOTHING)
     };
     if n == 1 && run(out, Walk::Dots) {
         return true;
@@ -204,9 +204,10 @@ fn packed<C: BlasFloat>(
     }
     let threads = if work < blas::WORTH { 1 } else { threads };
     if !is_square {
-        return gemm_tile::product(a, b, out, blend, Walk::Packed, threads);
+        return gemm_tile::product(a, b, out, blend, Walk::Packed, threads, Ahead::NOTHING);
     }
-    let done = gemm_tile::product(a, b, out, blend, Walk::Square { first: 0 }, threads);
+    let walk = Walk::Square { first: 0 };
+    let done = gemm_tile::product(a, b, out, blend, walk, threads, Ahead::NOTHING);
     if done {
         gemm_tile::mirror(out);
     }

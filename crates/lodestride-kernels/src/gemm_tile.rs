@@ -121,20 +121,8 @@ impl Ahead {
 
 /// `out = alpha * a b + beta * out` on up to `threads` threads; false, having done nothing, unless the machine has masked
 /// vectors, the layouts are those of the walk and there is memory to pack in. A `beta` of zero never reads `out`. No size is
-/// zero.
+/// zero. Tiles ask for what is `ahead`.
 pub(crate) fn product<C: TileFloat>(
-    a: Matrix<'_, C>,
-    b: Matrix<'_, C>,
-    out: &mut MatrixMut<'_, C>,
-    blend: Blend<C>,
-    walk: Walk,
-    threads: usize,
-) -> bool {
-    product_before(a, b, out, blend, walk, threads, Ahead::NOTHING)
-}
-
-/// [`product`], which tiles use to ask for what is read after it.
-pub(crate) fn product_before<C: TileFloat>(
     a: Matrix<'_, C>,
     b: Matrix<'_, C>,
     out: &mut MatrixMut<'_, C>,

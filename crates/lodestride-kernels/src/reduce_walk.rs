@@ -25,8 +25,8 @@ use crate::{stream, threads};
 const OP: &str = "reduce";
 /// Blocks of a superblock, the unit that threads share.
 const SUPERBLOCK: usize = 64;
-/// Bytes of the longest row folded whole: lanes for more fill L1 (4096x4096 `f64` in rows: 8.1 ms, in pieces: 7.2 ms).
-const WIDE_BYTES: usize = 16 << 10;
+/// Bytes of the longest row folded whole.
+const WIDE_BYTES: usize = 32 << 10;
 /// Columns of a sweep whose rows must be copied to a tile first.
 const TILE_COLUMNS: usize = 128;
 /// Rows of a block of such a sweep: the tile stays in L1.

@@ -56,7 +56,7 @@ impl<C: Compute> Runs<'_, C> {
 /// Bytes of a row from which on four rows are streams of their own to every processor, while accumulators as long leave L1 for
 /// each row: sums of 4096x4096 took 5.6 ms by fours and 7.0 ms in pieces of 1024 columns in `f64`, in `f32`, whose rows are half
 /// as long, 3.0 ms by fours and 2.7 ms in turn.
-const LONG_ROW: usize = 32 << 10;
+pub(crate) const LONG_ROW: usize = 32 << 10;
 
 /// Several rows of equal width in one slice: `data[offsets[r]..][..width]`.
 #[derive(Clone, Copy, Debug)]
@@ -78,11 +78,17 @@ impl<'a, C> Rows<'a, C> {
     /// they are long: maxima of 16384x1024 `f64` took 7.3 ms by fours and 4.9 ms in turn.
     #[inline(always)]
     pub(crate) fn quads(&self) -> usize {
+        self.quads_from(LONG_ROW)
+    }
+
+    /// [`quads`](Self::quads) where rows of so many bytes count as long.
+    #[inline(always)]
+    pub(crate) fn quads_from(&self, long: usize) -> usize {
         match self.offsets {
             [first, second, ..] if size_of_val(self.data) > stream::SECOND_LEVEL => {
                 let gap = second.abs_diff(*first);
                 let is_near = gap * size_of::<C>() < stream::PAGE;
-                let is_short = gap * size_of::<C>() < LONG_ROW;
+                let is_short = gap * size_of::<C>() < long;
                 let is_stream = gap == self.width && is_short && !stream::wakes();
                 if is_near || is_stream {
                     0

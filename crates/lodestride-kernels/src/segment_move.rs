@@ -129,9 +129,7 @@ impl Rows {
     fn ask_for<U>(&self, x: &[U], (first, _): Place, elements: usize) {
         let start = (self.x_start + first as isize * self.x_step) as usize;
         let start = x.as_ptr().wrapping_add(start).cast::<u8>();
-        for line in (0..elements * size_of::<U>()).step_by(stream::LINE) {
-            stream::prefetch(start.wrapping_add(line));
-        }
+        stream::prefetch_run(start, elements * size_of::<U>());
     }
 
     /// Writes the dense rows of one item; where the rows of the next come from, and how many, is known for asking ahead.
@@ -171,12 +169,8 @@ impl Rows {
             };
             if let Some(ahead) = ahead.filter(|_| step != 0) {
                 let row = x.as_ptr().wrapping_add(ahead).cast::<u8>();
-                for line in (0..width * size_of::<U>())
-                    .step_by(stream::LINE)
-                    .take(AHEAD_LINES)
-                {
-                    stream::prefetch(row.wrapping_add(line));
-                }
+                let bytes = width * size_of::<U>();
+                stream::prefetch_run(row, bytes.min(AHEAD_LINES * stream::LINE));
             }
             stream::copy_elements(out, &x[start(row)..][..width], past);
         }
@@ -217,17 +211,16 @@ pub(crate) fn segment_ends(
     out: Operand<'_>,
 ) -> Result<()> {
     let items: Vec<usize> = (0..offsets.len()).collect();
-    let end = |segment: usize| {
-        let (first, past) = (offsets[segment], offsets[segment + 1]);
-        if last {
-            past.saturating_sub(1).max(first)
-        } else {
-            first
-        }
-    };
-    // Where there is no row at all, nothing can stand for that of an empty segment.
     let rows = offsets[offsets.len() - 1];
-    let from = |segment: usize| (end(segment).min(rows.saturating_sub(1)), 1);
+    // Any row stands for that of an empty segment, which is filled afterwards.
+    let from = |segment: usize| {
+        let row = if last {
+            offsets[segment + 1].max(1) - 1
+        } else {
+            offsets[segment].min(rows - 1)
+        };
+        (row, 1)
+    };
     with_rows_of(op, x, out, |moved, source, to| {
         if rows > 0 {
             with_unit!(out.dtype(), U => {

@@ -116,9 +116,14 @@ pub(crate) fn prefetch(address: *const u8) {
 /// Asks for the memory that follows a part of a run.
 #[inline(always)]
 pub(crate) fn prefetch_after<C>(part: &[C]) {
-    let next = part.as_ptr_range().end.cast::<u8>();
-    for line in (0..size_of_val(part)).step_by(LINE) {
-        prefetch(next.wrapping_add(line));
+    prefetch_run(part.as_ptr_range().end.cast(), size_of_val(part));
+}
+
+/// Asks for the lines of so many bytes from an address on.
+#[inline(always)]
+pub(crate) fn prefetch_run(start: *const u8, bytes: usize) {
+    for line in (0..bytes).step_by(LINE) {
+        prefetch(start.wrapping_add(line));
     }
 }
 

@@ -116,9 +116,7 @@ impl<'a> Rows<'a> {
             for (at, &index) in tile.iter().enumerate() {
                 if let Some(&next) = tile.get(at + AHEAD) {
                     let next = x.as_ptr().wrapping_add(from(next));
-                    for line in (0..row).step_by(stream::LINE).take(AHEAD_LINES) {
-                        stream::prefetch(next.wrapping_add(line));
-                    }
+                    stream::prefetch_run(next, row.min(AHEAD_LINES * stream::LINE));
                 }
                 let to = &mut out[(number + at) * row..][..row];
                 let from = &x[from(index)..][..row];

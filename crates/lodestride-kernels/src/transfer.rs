@@ -77,14 +77,14 @@ pub(crate) fn transfer_joined(
     }
     let size = out.dtype().size();
     let bytes = 2 * out.elements() * size;
+    let stream = stream::pays(bytes);
     let is_dense = |x: &Operand<'_>| x.layout().is_contiguous(Order::C);
     if threads::parts(bytes, false) == 1 && is_dense(out) && pieces.iter().all(is_dense) {
         let open = Open::new(op, &[(Argument::Z, *out)], &inputs)?;
         // SAFETY: the operands are open, dense, and have the shapes that the caller vouches for.
-        unsafe { join_dense(&open, pieces, axis, out) };
+        unsafe { join_dense(&open, pieces, axis, out, stream) };
         return Ok(());
     }
-    let stream = stream::pays(bytes);
     let strides = out.layout().strides();
     let mut windows: SmallVec<[Layout; 4]> = SmallVec::new();
     let mut offset = out.layout().offset().cast_signed();
@@ -129,9 +129,14 @@ fn first(start: *mut u8, layout: &Layout, size: usize) -> *mut u8 {
 ///
 /// # Safety
 /// `open` has opened `out` and the pieces, all of them contiguous in C order, of one dtype, and of the shapes said there.
-unsafe fn join_dense(open: &Open<'_>, pieces: &[Operand<'_>], axis: usize, out: &Operand<'_>) {
+unsafe fn join_dense(
+    open: &Open<'_>,
+    pieces: &[Operand<'_>],
+    axis: usize,
+    out: &Operand<'_>,
+    stream: bool,
+) {
     let (size, shape) = (out.dtype().size(), out.shape());
-    let stream = stream::pays(2 * out.elements() * size);
     let inner: usize = shape[axis + 1..].iter().product();
     let rows = shape[..axis].iter().product();
     let mut to = first(open.outputs[0], out.layout(), size);

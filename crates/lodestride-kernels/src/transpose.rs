@@ -272,17 +272,13 @@ impl Sheet {
         let next = tile.column + tile.columns;
         for row in 0..tile.rows {
             let source = self.source(tile.row + row, next);
-            for line in (0..tile.columns * self.size).step_by(LINE) {
-                stream::prefetch(source.wrapping_add(line));
-            }
+            stream::prefetch_run(source, tile.columns * self.size);
         }
         let pitch = self.out_steps[1].unsigned_abs() * self.size;
         if store == Store::Plain && self.out_steps[0] == 1 && pitch >= stream::PAGE {
             for column in 0..tile.columns {
                 let target = self.target(tile.row, next + column);
-                for line in (0..tile.rows * self.size).step_by(LINE) {
-                    stream::prefetch(target.wrapping_add(line));
-                }
+                stream::prefetch_run(target, tile.rows * self.size);
             }
         }
     }

@@ -267,6 +267,7 @@ impl NdArray {
     /// # Ok::<(), lodestride_array::ArrayError>(())
     /// ```
     #[doc(alias = "getRow")]
+    #[inline]
     #[track_caller]
     pub fn row(&self, index: isize) -> Result<NdArray> {
         self.matrix_form("row")?;
@@ -279,6 +280,7 @@ impl NdArray {
     /// [`ArrayErrorKind::Form`] when the array is not a matrix, [`ArrayErrorKind::IndexRange`] when it has no such
     /// column.
     #[doc(alias = "getColumn")]
+    #[inline]
     #[track_caller]
     pub fn column(&self, index: isize) -> Result<NdArray> {
         self.matrix_form("column")?;

@@ -242,12 +242,7 @@ impl Search<'_> {
             step == 1 && columns.stride >= 0,
         ) && whole.stride == 1
         {
-            let runs = Runs {
-                data,
-                start: x as usize,
-                step: columns.stride as usize,
-                len: whole.size,
-            };
+            let runs = Runs::new(data, x as usize, columns.stride as usize, whole.size);
             best_of_runs::<C, O>(runs, best);
             return;
         }

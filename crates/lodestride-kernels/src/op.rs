@@ -206,7 +206,7 @@ macro_rules! binary_ops {
     ($(
         $(#[doc = $doc:literal])+
         $Op:ident $name:literal $weight:ident $class:ident -> $returns:ident = $Trait:ident::$function:ident
-        $(, $Hard:ident $is_hard:ident $redo:ident)?;
+        $(, $Hard:ident $is_hard:ident $redo:ident)? $(with $block:ident)?;
     )*) => {
         op_enum! {
             /// An operation on two operands, element by element.
@@ -238,6 +238,13 @@ macro_rules! binary_ops {
                     #[inline(always)]
                     fn redo<B: Arch>(x: T, y: T) -> Self::Out {
                         $Trait::$redo::<B>(x, y)
+                    }
+                )?
+
+                $(
+                    #[inline(always)]
+                    fn block<B: Arch>(dst: &mut [T; BLOCK], x: &[T; BLOCK], y: &[T; BLOCK]) -> Option<bool> {
+                        $Trait::$block::<B>(dst, x, y)
                     }
                 )?
             }
@@ -403,7 +410,7 @@ binary_ops! {
     /// What division rounded to the nearest (ties to even) leaves: the remainder of IEEE 754.
     Remainder "remainder" heavy Float -> Same = Division::ieee_remainder_near, Slow is_beyond_division ieee_remainder_far;
     /// `x` to the power `y`; integers wrap, and negative powers of integers round towards zero.
-    Pow "pow" heavy Number -> Same = Number::pow, Rare is_beyond_pow pow_any;
+    Pow "pow" heavy Number -> Same = Number::pow, Rare is_beyond_pow pow_any with pow_block;
     /// The larger; NaN where either is NaN.
     Max "max" light Any -> Same = Ring::max;
     /// The smaller; NaN where either is NaN.

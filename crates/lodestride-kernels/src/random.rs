@@ -436,7 +436,7 @@ impl Filler {
         for index in 0..self.elements.div_ceil(TILE) {
             let len = TILE.min(self.elements - index * TILE);
             let groups = len.next_multiple_of(D::PER_GROUP).min(TILE);
-            draw_tile(draw, index, &mut tile[..groups]);
+            draw_groups(draw, index * TILE / D::PER_GROUP, &mut tile[..groups]);
             self.store(guard, index * TILE, &tile[..len]);
         }
     }
@@ -459,15 +459,18 @@ impl Filler {
 /// Tiles that a thread draws at a time.
 const CHUNK: usize = 64;
 
-/// Draws the tiles from `first` on into `out`: in place, or aside where a tile is not whole or leaves `past` the caches.
+/// Draws the tiles from `first` on into `out`: in place, or aside where a tile is not whole or leaves `past` the caches, then a
+/// group at a time, so that memory takes one while the next is made.
 fn draw_run<C: Compute, D: Distribution<C>>(draw: &D, first: usize, out: &mut [C], past: bool) {
     let mut tile = [C::ZERO; TILE];
-    for (index, out) in out.chunks_mut(TILE).enumerate() {
-        if out.len() == TILE && !past {
-            draw_tile(draw, first + index, out);
+    let step = if past { D::PER_GROUP } else { TILE };
+    for (index, out) in out.chunks_mut(step).enumerate() {
+        let group = (first * TILE + index * step) / D::PER_GROUP;
+        if out.len() == step && !past {
+            draw_groups(draw, group, out);
         } else {
             let groups = out.len().next_multiple_of(D::PER_GROUP).min(TILE);
-            draw_tile(draw, first + index, &mut tile[..groups]);
+            draw_groups(draw, group, &mut tile[..groups]);
             stream::copy_elements(out, &tile[..out.len()], past);
         }
     }
@@ -476,10 +479,10 @@ fn draw_run<C: Compute, D: Distribution<C>>(draw: &D, first: usize, out: &mut [C
     }
 }
 
-fn draw_tile<C, D: Distribution<C>>(draw: &D, index: usize, tile: &mut [C]) {
+fn draw_groups<C, D: Distribution<C>>(draw: &D, first: usize, tile: &mut [C]) {
     Level::current().run(TileTask {
         draw,
-        first_group: (index * TILE / D::PER_GROUP) as u64,
+        first_group: first as u64,
         tile,
     });
 }

@@ -15,14 +15,18 @@ pub(crate) struct Runs<'a, C> {
 }
 
 impl<'a, C> Runs<'a, C> {
+    pub(crate) fn new(data: &'a [C], start: usize, step: usize, len: usize) -> Self {
+        Self {
+            data,
+            start,
+            step,
+            len,
+        }
+    }
+
     /// A single run.
     pub(crate) fn one(run: &'a [C]) -> Self {
-        Self {
-            data: run,
-            start: 0,
-            step: 0,
-            len: run.len(),
-        }
+        Self::new(run, 0, 0, run.len())
     }
 
     #[inline(always)]

@@ -144,7 +144,7 @@ impl<C: Raised> Task for OfRuns<'_, C> {
         let Self { runs, totals } = self;
         if runs.len > SHORT || totals.len() < FEW {
             for (index, total) in totals.iter_mut().enumerate() {
-                *total = total.merge(of_run::<C, C::In<A>>(runs.run(index)));
+                *total = of_run::<C, C::In<A>>(runs.run(index));
             }
             return;
         }
@@ -160,7 +160,7 @@ impl<C: Raised> Task for OfRuns<'_, C> {
             for (lane, total) in totals.iter_mut().enumerate() {
                 let has_nan = || runs.run(lane).iter().any(|value| value.is_nan());
                 let found = Exponentials::new(largest[lane].wide(), sums[lane], has_nan);
-                *total = total.merge(found);
+                *total = found;
             }
         }
     }
@@ -291,9 +291,10 @@ impl<C: Raised> Reducer<C> for LogSumExp {
     }
 
     fn runs(&self, runs: Runs<'_, C>, totals: &mut [Exponentials]) {
-        if runs.len > 0 {
-            Level::current().run(OfRuns { runs, totals });
+        if runs.len == 0 {
+            return totals.fill(Exponentials::EMPTY);
         }
+        Level::current().run(OfRuns { runs, totals });
     }
 
     fn rows(&self, rows: Rows<'_, C>, totals: &mut [Exponentials]) {

@@ -76,7 +76,7 @@ pub(crate) fn fold_run<C: Compute, F: LaneFold<C>>(fold: F, run: &[C]) -> F::Tot
     total[0]
 }
 
-/// Folds runs of at most [`BLOCK`] elements, one for every total, and merges each into its total.
+/// Folds runs of at most [`BLOCK`] elements, one for every total, which is overwritten.
 pub(crate) fn fold_runs<C: Compute, F: LaneFold<C>>(
     fold: F,
     runs: Runs<'_, C>,
@@ -108,8 +108,7 @@ impl<C: Compute, F: LaneFold<C>> Task for EachRun<'_, C, F, F::Total> {
         let Self { fold, runs, totals } = self;
         let far = runs.are_far();
         for (index, total) in totals.iter_mut().enumerate() {
-            let block = lanes_of_run::<A, C, F>(fold, runs.run(index), far);
-            *total = fold.merge(*total, block);
+            *total = lanes_of_run::<A, C, F>(fold, runs.run(index), far);
         }
     }
 }
@@ -139,12 +138,12 @@ impl<C: Compute, F: LaneFold<C>> Task for ShortRuns<'_, C, F, F::Total> {
             if let Ok(totals) = <&mut [F::Total; FEW]>::try_from(&mut *totals) {
                 // As many as there are lanes: no test for each.
                 for at in 0..FEW {
-                    totals[at] = fold.merge(totals[at], fold.lift(joined[at]));
+                    totals[at] = fold.lift(joined[at]);
                 }
                 continue;
             }
             for (total, lane) in totals.iter_mut().zip(joined) {
-                *total = fold.merge(*total, fold.lift(lane));
+                *total = fold.lift(lane);
             }
         }
     }
@@ -168,7 +167,7 @@ fn tiny_runs<A: Arch, C: Compute, F: LaneFold<C>>(
             }
         }
         for (total, &lane) in totals.iter_mut().zip(&lanes) {
-            *total = fold.merge(*total, fold.lift(lane));
+            *total = fold.lift(lane);
         }
     }
 }
@@ -437,7 +436,7 @@ pub(crate) trait Reducer<C: Compute>: Sync {
 
     /// The total of no elements.
     fn empty(&self) -> Self::Total;
-    /// Merges runs of at most [`BLOCK`] elements, one for every total, into the totals.
+    /// Makes each total that of one run, of at most [`BLOCK`] elements; what it was before does not count.
     fn runs(&self, runs: Runs<'_, C>, totals: &mut [Self::Total]);
     /// The most columns [`rows`](Reducer::rows) takes, which may be more than [`COLUMNS`].
     fn columns(&self) -> usize {

@@ -34,11 +34,8 @@ impl Compensated {
     #[inline(always)]
     fn value(self) -> f64 {
         // An infinite sum has a NaN error; the sum itself is the answer then.
-        if self.lost.is_finite() {
-            self.sum + self.lost
-        } else {
-            self.sum
-        }
+        let value = self.sum + self.lost;
+        if value.is_nan() { self.sum } else { value }
     }
 }
 

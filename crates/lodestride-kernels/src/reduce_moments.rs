@@ -143,15 +143,12 @@ impl<C: ComputeFloat + Magnitude> Reducer<C> for Norm2<C> {
             let runs = Runs { start, ..runs };
             let squares = &mut [0.0; GROUP][..totals.len()];
             fold_runs(Squares, runs, squares);
-            if Self::add_plain(squares, totals) {
-                continue;
-            }
             for (index, (total, &squares)) in totals.iter_mut().zip(squares.iter()).enumerate() {
-                *total = total.merge(if Self::is_unsafe(squares) {
+                *total = if Self::is_unsafe(squares) {
                     Self::scaled(runs.run(index))
                 } else {
                     Scaled::plain(squares)
-                });
+                };
             }
         }
     }
@@ -364,11 +361,11 @@ impl<C: ComputeFloat + Addable<Value = f64> + Magnitude> Task for MomentsOfRuns<
         let Self { runs, totals } = self;
         for (index, total) in totals.iter_mut().enumerate() {
             let run = runs.run(index);
-            *total = total.merge(if run.len() < ONE_LOOK {
+            *total = if run.len() < ONE_LOOK {
                 moments_by_two_looks::<A, _>(run)
             } else {
                 moments_by_lanes::<A, _>(run)
-            });
+            };
         }
     }
 }
@@ -451,7 +448,7 @@ impl<C: ComputeFloat + Addable<Value = f64> + Magnitude> Reducer<C> for Variance
 
     fn runs(&self, runs: Runs<'_, C>, totals: &mut [Moments]) {
         match runs.len {
-            0 => {}
+            0 => totals.fill(Moments::EMPTY),
             1..LONG => Level::current().run_narrow(MomentsOfShortRuns { runs, totals }),
             _ => Level::current().run(MomentsOfRuns { runs, totals }),
         }

@@ -18,7 +18,7 @@ pub(crate) trait VectorFold<C: Compute>: LaneFold<C, Lane = C> {
     fn join_all<V: Vector<C>>(&self, left: V, right: V) -> V;
 }
 
-/// Runs of at least [`FEW`] elements, each to be merged into its total; false, with nothing done, where vectors are of another
+/// Runs of at least [`FEW`] elements, each to be made a total; false, with nothing done, where vectors are of another
 /// size than the shuffles.
 pub(crate) struct ShortRuns<'a, C, F, T> {
     pub(crate) fold: F,
@@ -40,7 +40,7 @@ impl<C: Compute, F: VectorFold<C>> VectorTask<C> for ShortRuns<'_, C, F, F::Tota
                 let (runs, mut joined) = (runs.from(group * V::LANES), [C::ZERO; 8]);
                 let sums = &mut [V::splat(C::ZERO); 4];
                 rows_of::<C, V, F>(fold, runs, totals.len(), sums).store(&mut joined);
-                merge_into(fold, totals, &joined[..V::LANES]);
+                lift_all(fold, totals, &joined[..V::LANES]);
             }
             return true;
         }
@@ -56,7 +56,7 @@ impl<C: Compute, F: VectorFold<C>> VectorTask<C> for ShortRuns<'_, C, F, F::Tota
             if has_nan(sums) {
                 Level::current().run(EachRun { fold, runs, totals });
             } else {
-                merge_into(fold, totals, &joined);
+                lift_all(fold, totals, &joined);
             }
         }
         true
@@ -70,9 +70,9 @@ pub(crate) fn shuffles<A: Arch, C: Compute, V: Vector<C>>() -> bool {
 }
 
 #[inline(always)]
-fn merge_into<C: Compute, F: VectorFold<C>>(fold: F, totals: &mut [F::Total], lanes: &[C]) {
+fn lift_all<C: Compute, F: VectorFold<C>>(fold: F, totals: &mut [F::Total], lanes: &[C]) {
     for (total, &lane) in totals.iter_mut().zip(lanes) {
-        *total = fold.merge(*total, fold.lift(lane));
+        *total = fold.lift(lane);
     }
 }
 
@@ -188,12 +188,7 @@ mod tests {
     ) {
         for len in [16, 17, 31, 32, 33, 64, 100, 191] {
             for count in [4, 5, 15, 16, 21] {
-                let runs = Runs {
-                    data: values,
-                    start: 3,
-                    step: len + 1,
-                    len,
-                };
+                let runs = Runs::new(values, 3, len + 1, len);
                 let mut totals = vec![fold.lift(fold.lane()); count];
                 fold_runs(fold, runs, &mut totals);
                 for (index, &total) in totals.iter().enumerate() {

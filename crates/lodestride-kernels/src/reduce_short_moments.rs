@@ -26,7 +26,7 @@ impl<C: ComputeFloat + Addable<Value = f64> + Magnitude> Task for MomentsOfShort
             return;
         }
         for (index, total) in totals.iter_mut().enumerate() {
-            *total = total.merge(moments_by_two_looks::<A, _>(runs.run(index)));
+            *total = moments_by_two_looks::<A, _>(runs.run(index));
         }
     }
 }
@@ -80,7 +80,7 @@ impl<C: ComputeFloat + Addable<Value = f64> + Magnitude> VectorTask<C> for InVec
                     mean,
                     squares,
                 };
-                *total = total.merge(moments);
+                *total = moments;
             }
         }
         true

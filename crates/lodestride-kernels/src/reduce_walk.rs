@@ -35,6 +35,8 @@ const TILE_ROWS: usize = BLOCK / TILE_COLUMNS;
 const SHORT_RUN: usize = 256;
 /// Outputs, and elements of a tile, up to which stack arrays are small.
 const NARROW: usize = 64;
+/// Outputs of a piece of runs: few enough that filling and finishing their totals stays cheap.
+const OUTPUTS: usize = 256;
 
 /// Some neighbouring outputs along the innermost kept axis.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +82,7 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
             (true, false) if source.is_computed() => COLUMNS,
             (true, false) => TILE_COLUMNS,
             (false, _) if deep => 1,
-            (false, _) => COLUMNS,
+            (false, _) => OUTPUTS,
         };
         // Narrow contiguous rows: `fold` of them make one wide row, and the columns are merged at the end.
         let packed = plan.reduced.len() == 1 && plan.reduced[0].stride == inner.size as isize;
@@ -111,6 +113,7 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
         match self.width.min(self.plan.inner.size) {
             0..=1 => self.run_alone::<1>(pieces, parts, sink),
             2..=NARROW => self.run_alone::<NARROW>(pieces, parts, sink),
+            _ if !self.plan.sweep => self.run_alone::<OUTPUTS>(pieces, parts, sink),
             width if width > COLUMNS => self.run_threaded(pieces, parts, sink),
             _ => self.run_alone::<COLUMNS>(pieces, parts, sink),
         }
@@ -122,7 +125,7 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
         for index in 0..pieces {
             let piece = self.piece(index);
             let totals = &mut totals.0[..piece.width];
-            if index > 0 {
+            if index > 0 && self.plan.sweep {
                 totals.fill(self.reducer.empty());
             }
             if parts == 1 {
@@ -236,6 +239,7 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
         blocks.div_ceil(SUPERBLOCK).max(1)
     }
 
+    /// One superblock of a piece, merged into new totals, or instead of what they were.
     #[inline(never)]
     fn unit(&self, piece: Piece, part: usize, totals: &mut [T]) {
         if self.plan.depth() == 0 {
@@ -280,18 +284,12 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
             let depth = self.plan.depth();
             let (start, step) = (piece.x as usize, step as usize);
             if self.plan.reduced.len() == 1 && depth <= BLOCK {
-                let len = depth;
-                let runs = Runs {
-                    data,
-                    start,
-                    step,
-                    len,
-                };
-                self.reducer.runs(runs, totals);
+                self.reducer
+                    .runs(Runs::new(data, start, step, depth), totals);
                 return;
             }
             for (column, total) in totals.iter_mut().enumerate() {
-                self.superblock(data, start + column * step, first..last, total);
+                *total = self.superblock(data, start + column * step, first..last);
             }
             return;
         }
@@ -303,27 +301,28 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
     }
 
     /// Folds some blocks of one output, from first to last; the full ones of a single long run by one call.
-    fn superblock(&self, data: &[C], start: usize, blocks: Range<usize>, total: &mut T) {
-        let mut next = blocks.start;
+    fn superblock(&self, data: &[C], start: usize, blocks: Range<usize>) -> T {
+        let (mut next, mut total) = (blocks.start, self.reducer.empty());
         if let [whole] = self.plan.reduced.as_slice() {
             let full = blocks.end.min(whole.size / BLOCK) - next;
             let mut totals = [self.reducer.empty(); SUPERBLOCK];
-            let runs = Runs {
-                data,
-                start: start + next * BLOCK,
-                step: BLOCK,
-                len: BLOCK,
-            };
+            let runs = Runs::new(data, start + next * BLOCK, BLOCK, BLOCK);
             self.reducer.runs(runs, &mut totals[..full]);
             for &block in &totals[..full] {
-                *total = self.reducer.merge(*total, block);
+                total = self.reducer.merge(total, block);
             }
             next += full;
         }
         for block in next..blocks.end {
-            let run = Runs::one(self.direct_block(data, start as isize, block));
-            self.reducer.runs(run, std::slice::from_mut(total));
+            total = self.with_run(total, self.direct_block(data, start as isize, block));
         }
+        total
+    }
+
+    fn with_run(&self, total: T, run: &[C]) -> T {
+        let mut block = [self.reducer.empty()];
+        self.reducer.runs(Runs::one(run), &mut block);
+        self.reducer.merge(total, block[0])
     }
 
     #[inline(never)]
@@ -346,22 +345,16 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
                         self.load_block(start + column as isize * step, 0, line);
                     }
                 }
-                let runs = Runs {
-                    data: tile,
-                    start: 0,
-                    step: depth,
-                    len: depth,
-                };
-                self.reducer.runs(runs, totals);
+                self.reducer.runs(Runs::new(tile, 0, depth, depth), totals);
             }
             return;
         }
         for (column, total) in totals.iter_mut().enumerate() {
             let start = piece.x + column as isize * step;
+            *total = self.reducer.empty();
             for block in blocks.clone() {
                 let len = self.load_block(start, block, tile);
-                let run = Runs::one(&tile[..len]);
-                self.reducer.runs(run, std::slice::from_mut(total));
+                *total = self.with_run(*total, &tile[..len]);
             }
         }
     }

@@ -6,7 +6,7 @@
 use crate::isa::Arch;
 use crate::scalar::blocks::Blocks;
 use crate::scalar::division::Division;
-use crate::scalar::{integer, power};
+use crate::scalar::{BLOCK, integer, power};
 use lodestride_buffer::{Bool, Element};
 
 /// Arithmetic that `bool` has, too.
@@ -74,6 +74,16 @@ pub(crate) trait Number: Ring {
     #[inline(always)]
     fn pow_any<A: Arch>(self, y: Self) -> Self {
         self.pow::<A>(y)
+    }
+
+    /// [`Number::pow`] of a block, as [`Binary::block`](crate::scalar::Binary::block).
+    #[inline(always)]
+    fn pow_block<A: Arch>(
+        _dst: &mut [Self; BLOCK],
+        _x: &[Self; BLOCK],
+        _y: &[Self; BLOCK],
+    ) -> Option<bool> {
+        None
     }
 
     #[inline(always)]
@@ -334,6 +344,15 @@ macro_rules! floats {
             #[inline(always)]
             fn pow_any<A: Arch>(self, y: Self) -> Self {
                 power::$T::pow::<A>(self, y)
+            }
+
+            #[inline(always)]
+            fn pow_block<A: Arch>(
+                dst: &mut [Self; BLOCK],
+                x: &[Self; BLOCK],
+                y: &[Self; BLOCK],
+            ) -> Option<bool> {
+                Blocks::pow::<A>(dst, x, y)
             }
         }
 

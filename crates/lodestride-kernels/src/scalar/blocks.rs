@@ -7,6 +7,7 @@ use crate::scalar::BLOCK;
 use crate::scalar::erf_grid;
 use crate::scalar::erf_pieces::{ERF, GELU};
 use crate::scalar::hyperbolic_pieces::{LOGISTIC, TANH};
+use crate::scalar::power_pieces;
 use lodestride_buffer::Element;
 
 /// Element types, with the functions of blocks that they have.
@@ -29,6 +30,16 @@ pub(crate) trait Blocks: Element {
     #[inline(always)]
     fn tanh<A: Arch>(_dst: &mut [Self; BLOCK], _x: &[Self; BLOCK]) -> bool {
         false
+    }
+
+    /// As [`Binary::block`](crate::scalar::Binary::block).
+    #[inline(always)]
+    fn pow<A: Arch>(
+        _dst: &mut [Self; BLOCK],
+        _x: &[Self; BLOCK],
+        _y: &[Self; BLOCK],
+    ) -> Option<bool> {
+        None
     }
 }
 
@@ -59,5 +70,10 @@ impl Blocks for f32 {
     #[inline(always)]
     fn tanh<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> bool {
         TANH.block::<A::F32>(dst, x)
+    }
+
+    #[inline(always)]
+    fn pow<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK], y: &[f32; BLOCK]) -> Option<bool> {
+        power_pieces::block::<A::F32>(dst, x, y)
     }
 }

@@ -175,7 +175,7 @@ floats! {
 
 /// `c[first] + c[first + step] x + c[first + 2 step] x^2 + ..`, by Horner's rule.
 #[inline(always)]
-fn horner<R: Float, A: Arch>(x: R, c: &[R], first: usize, step: usize) -> R {
+pub(crate) fn horner<R: Float, A: Arch>(x: R, c: &[R], first: usize, step: usize) -> R {
     let mut i = first + (c.len() - 1 - first) / step * step;
     let mut sum = c[i];
     while i > first {

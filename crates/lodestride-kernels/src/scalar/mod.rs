@@ -26,6 +26,7 @@ pub(crate) mod inverse_trig;
 pub(crate) mod log;
 pub(crate) mod pieces;
 pub(crate) mod power;
+pub(crate) mod power_pieces;
 pub(crate) mod raised;
 pub(crate) mod rounding;
 pub(crate) mod trig;
@@ -96,6 +97,16 @@ pub(crate) trait Binary<T: Element> {
     #[inline(always)]
     fn redo<A: Arch>(x: T, y: T) -> Self::Out {
         Self::apply::<A>(x, y)
+    }
+
+    /// The results of `apply` for a block in a faster way, if the instruction set has one, and whether some are hard.
+    #[inline(always)]
+    fn block<A: Arch>(
+        _dst: &mut [Self::Out; BLOCK],
+        _x: &[T; BLOCK],
+        _y: &[T; BLOCK],
+    ) -> Option<bool> {
+        None
     }
 
     /// The result for one pair.

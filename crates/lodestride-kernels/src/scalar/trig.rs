@@ -6,7 +6,7 @@
 
 use crate::isa::Arch;
 use crate::scalar::arith::Quotient;
-use crate::scalar::float::{Float, divide_pairs, fast_two_sum, polynomial, two_product};
+use crate::scalar::float::{Float, divide_pairs, fast_two_sum, horner, polynomial, two_product};
 
 /// Circular functions.
 pub(crate) trait Trig: Quotient {
@@ -194,9 +194,10 @@ impl Trig for f64 {
 const QUARTER_F32: (f32, f32, f32) = (std::f32::consts::FRAC_PI_2, -4.371_139e-8, -1.715_124_5e-15);
 
 /// Sine (quarter 0) or cosine (quarter 1) of f32 with fused multiply-adds: `base + base r^2 P` with the base 1 and the
-/// polynomial of the cosine in the odd quadrants, r and that of the sine in the others.
+/// polynomial of the cosine in the odd quadrants, r and that of the sine in the others. `size` is not negative; the result is
+/// turned where `sign` is.
 #[inline(always)]
-fn sin_or_cos_f32<A: Arch>(size: f32, quarter: u32) -> f32 {
+fn sin_or_cos_f32<A: Arch>(size: f32, quarter: u32, sign: f32) -> f32 {
     let shifted = size.fused::<A>(std::f32::consts::FRAC_2_PI, f32::WHOLE);
     let n = shifted - f32::WHOLE;
     let near = (-n).fused::<A>(QUARTER_F32.0, size);
@@ -212,27 +213,28 @@ fn sin_or_cos_f32<A: Arch>(size: f32, quarter: u32) -> f32 {
         .fused::<A>(z, pick(0));
     let base = if odd { 1.0 } else { r };
     let value = (base * z).fused::<A>(sum, base);
-    f32::from_bits(value.to_bits() ^ ((quadrant & 2) << 30))
+    // Bit 1 of the quadrant is where the sign is.
+    value.turned_by(f32::from_bits((quadrant << 30) ^ sign.to_bits()))
 }
 
 #[inline(always)]
 fn tan_f32<A: Arch>(x: f32) -> f32 {
-    let size = x.abs();
-    let shifted = size.fused::<A>(std::f32::consts::FRAC_2_PI, f32::WHOLE);
+    let shifted = x.fused::<A>(std::f32::consts::FRAC_2_PI, f32::WHOLE);
     let n = shifted - f32::WHOLE;
-    let near = (-n).fused::<A>(QUARTER_F32.0, size);
+    let near = (-n).fused::<A>(QUARTER_F32.0, x);
     let (r, rest) = without::<f32, A>(near, n, QUARTER_F32.1, QUARTER_F32.2);
     let z = r * r;
     // The tangent's derivative carries the rest.
     let slope = z.fused::<A>(rest, rest);
-    let tail = (z * r).fused::<A>(polynomial::<f32, A>(z, TAN_F32), slope);
+    let tail = (z * r).fused::<A>(horner::<f32, A>(z, TAN_F32, 0, 1), slope);
     let (tan, lost) = fast_two_sum(r, tail);
     // A quarter turn on, the tangent is -1 / tan.
-    let inverse = 1.0 / tan;
-    let correction = (-inverse).fused::<A>(lost, (-inverse).fused::<A>(tan, 1.0));
+    let inverse = -1.0 / tan;
+    let correction = inverse.fused::<A>(lost, inverse.fused::<A>(tan, 1.0));
     let turned = inverse.fused::<A>(correction, inverse);
     let value = if f32::is_odd(shifted) { turned } else { tan };
-    f32::from_bits(value.to_bits() ^ (shifted.to_bits() << 31)).turned_by(x)
+    // The sum would lose the sign of zero.
+    if x == 0.0 { x } else { value }
 }
 
 impl Trig for f32 {
@@ -258,7 +260,7 @@ impl Trig for f32 {
         if !A::FMA {
             return Trig::sin::<A>(f64::from(self)) as f32;
         }
-        sin_or_cos_f32::<A>(self.abs(), 0).turned_by(self)
+        sin_or_cos_f32::<A>(self.abs(), 0, self)
     }
 
     #[inline(always)]
@@ -266,7 +268,7 @@ impl Trig for f32 {
         if !A::FMA {
             return Trig::cos::<A>(f64::from(self)) as f32;
         }
-        sin_or_cos_f32::<A>(self.abs(), 1)
+        sin_or_cos_f32::<A>(self.abs(), 1, 0.0)
     }
 
     #[inline(always)]

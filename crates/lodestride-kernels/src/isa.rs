@@ -8,6 +8,7 @@
 )]
 
 use crate::pick::Pick;
+use crate::scalar::{BLOCK, power_pieces};
 #[cfg(target_arch = "x86_64")]
 use crate::vector::x86::Register;
 use crate::vector::{Array, Vector};
@@ -257,6 +258,16 @@ pub(crate) trait Arch: Copy + 'static {
     type F32: Pick;
     /// The same of f64.
     type F64: Vector<f64>;
+
+    /// [`Binary::block`](crate::scalar::Binary::block) of powers, where there are vectors for it.
+    #[inline(always)]
+    fn pow_f32(_: &mut [f32; BLOCK], _: &[f32; BLOCK], _: &[f32; BLOCK]) -> Option<bool> {
+        None
+    }
+    #[inline(always)]
+    fn pow_f64(_: &mut [f64; BLOCK], _: &[f64; BLOCK], _: &[f64; BLOCK]) -> Option<bool> {
+        None
+    }
 }
 
 /// A machine without fused multiply-add.
@@ -298,6 +309,15 @@ impl Arch for Wide {
     const FMA: bool = true;
     type F32 = Register<__m512>;
     type F64 = Register<__m512d>;
+
+    #[inline(always)]
+    fn pow_f32(dst: &mut [f32; BLOCK], x: &[f32; BLOCK], y: &[f32; BLOCK]) -> Option<bool> {
+        Some(power_pieces::block::<f32, Self::F32>(dst, x, y))
+    }
+    #[inline(always)]
+    fn pow_f64(dst: &mut [f64; BLOCK], x: &[f64; BLOCK], y: &[f64; BLOCK]) -> Option<bool> {
+        Some(power_pieces::block::<f64, Self::F64>(dst, x, y))
+    }
 }
 
 /// Work to be compiled once per instruction set: slices and numbers in its fields, the loop in `run`, which must be

@@ -37,6 +37,7 @@ mod matmul_small;
 mod matrix;
 mod nest_form;
 mod numeric;
+mod octave;
 mod op;
 mod operand;
 mod packed;

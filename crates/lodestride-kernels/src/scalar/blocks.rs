@@ -7,7 +7,6 @@ use crate::scalar::BLOCK;
 use crate::scalar::erf_grid;
 use crate::scalar::erf_pieces::{ERF, GELU};
 use crate::scalar::hyperbolic_pieces::{LOGISTIC, TANH};
-use crate::scalar::power_pieces;
 use lodestride_buffer::Element;
 
 /// Element types, with the functions of blocks that they have.
@@ -49,6 +48,11 @@ impl Blocks for f64 {
         erf_grid::block::<A>(dst, x);
         true
     }
+
+    #[inline(always)]
+    fn pow<A: Arch>(dst: &mut [f64; BLOCK], x: &[f64; BLOCK], y: &[f64; BLOCK]) -> Option<bool> {
+        A::pow_f64(dst, x, y)
+    }
 }
 
 impl Blocks for f32 {
@@ -74,6 +78,6 @@ impl Blocks for f32 {
 
     #[inline(always)]
     fn pow<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK], y: &[f32; BLOCK]) -> Option<bool> {
-        power_pieces::block::<A::F32>(dst, x, y)
+        A::pow_f32(dst, x, y)
     }
 }

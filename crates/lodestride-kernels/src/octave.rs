@@ -1,0 +1,128 @@
+//! Vectors that take numbers apart into octaves and look up by the piece of the octave: what powers by tables need beyond
+//! [`Vector`].
+//!
+//! With AVX-512 a table of two registers is looked up by one instruction, masks put a number in the place of what is not done,
+//! and another instruction tells which numbers are plain. Elsewhere there are none of these vectors.
+#![cfg_attr(
+    target_arch = "x86_64",
+    expect(
+        unsafe_code,
+        reason = "vector instructions may only run on processors that have them"
+    )
+)]
+
+use crate::scalar::float::Float;
+use crate::vector::Vector;
+
+/// Vectors whose lanes look up in a table of two vectors.
+pub(crate) trait Octave<C: Float>: Vector<C> {
+    /// Per lane, the number of the table at the place that its lowest bits say.
+    fn pick(self, table: &[C]) -> Self;
+    /// `self * factor - term`, in one rounding.
+    fn mul_sub(self, factor: Self, term: Self) -> Self;
+    /// Plain numbers as `2^k m`, the octave of `m` beginning with `first`: in the lowest bits which piece of the octave, then `m`,
+    /// and `k` times 2 to the number of mantissa bits.
+    fn octave(self, first: Self) -> (Self, Self, Self);
+    /// Times 2^n, from `WHOLE + n`, where `x` is plain and `power` nearer to zero than `end`, else 0; and whether none is 0.
+    fn scaled_within(self, shifted: Self, x: Self, power: Self, end: Self) -> (Self, bool);
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::Octave;
+    use crate::vector::Vector;
+    use crate::vector::x86::Register;
+    use std::arch::x86_64::*;
+
+    macro_rules! octave {
+        ($c:ty, $r:ty, $mantissa:literal, $piece:literal, $bits:ident, $of_bits:ident, $pick:ident, $mul_sub:ident,
+         $splat:ident($exponent:expr), $add:ident, $sub:ident, $left:ident, $right:ident, $to_float:ident, $class:ident,
+         $abs:ident, $less:ident) => {
+            impl Octave<$c> for Register<$r> {
+                #[inline(always)]
+                fn pick(self, table: &[$c]) -> Self {
+                    let (low, high) = (Self::load(table), Self::load(&table[Self::LANES..]));
+                    // SAFETY: the processor has the instruction: see `Register`.
+                    Register(unsafe { $pick(low.0, $bits(self.0), high.0) })
+                }
+                #[inline(always)]
+                fn mul_sub(self, factor: Self, term: Self) -> Self {
+                    // SAFETY: as above.
+                    Register(unsafe { $mul_sub(self.0, factor.0, term.0) })
+                }
+                #[inline(always)]
+                fn octave(self, first: Self) -> (Self, Self, Self) {
+                    // SAFETY: as above.
+                    unsafe {
+                        let moved = $sub($bits(self.0), $bits(first.0));
+                        let octave = _mm512_and_si512(moved, $splat($exponent));
+                        let (piece, m) = ($right::<$piece>(moved), $sub($bits(self.0), octave));
+                        (
+                            Register($of_bits(piece)),
+                            Register($of_bits(m)),
+                            Register($to_float(octave)),
+                        )
+                    }
+                }
+                #[inline(always)]
+                fn scaled_within(
+                    self,
+                    shifted: Self,
+                    x: Self,
+                    power: Self,
+                    end: Self,
+                ) -> (Self, bool) {
+                    /// Every class of numbers but the plain ones.
+                    const NOT_PLAIN: i32 = 0xff;
+                    // SAFETY: as above.
+                    unsafe {
+                        let plain = !$class::<NOT_PLAIN>(x.0);
+                        let within = $less::<_CMP_LT_OQ>(plain, $abs(power.0), end.0);
+                        let exponent = $left::<$mantissa>($bits(shifted.0));
+                        let results = $add(within, $bits(self.0), exponent);
+                        (Register($of_bits(results)), within == !0)
+                    }
+                }
+            }
+        };
+    }
+
+    octave!(
+        f32,
+        __m512,
+        23,
+        18,
+        _mm512_castps_si512,
+        _mm512_castsi512_ps,
+        _mm512_permutex2var_ps,
+        _mm512_fmsub_ps,
+        _mm512_set1_epi32(!0 << 23),
+        _mm512_maskz_add_epi32,
+        _mm512_sub_epi32,
+        _mm512_slli_epi32,
+        _mm512_srli_epi32,
+        _mm512_cvtepi32_ps,
+        _mm512_fpclass_ps_mask,
+        _mm512_abs_ps,
+        _mm512_mask_cmp_ps_mask
+    );
+    octave!(
+        f64,
+        __m512d,
+        52,
+        48,
+        _mm512_castpd_si512,
+        _mm512_castsi512_pd,
+        _mm512_permutex2var_pd,
+        _mm512_fmsub_pd,
+        _mm512_set1_epi64(!0 << 52),
+        _mm512_maskz_add_epi64,
+        _mm512_sub_epi64,
+        _mm512_slli_epi64,
+        _mm512_srli_epi64,
+        _mm512_cvtepi64_pd,
+        _mm512_fpclass_pd_mask,
+        _mm512_abs_pd,
+        _mm512_mask_cmp_pd_mask
+    );
+}

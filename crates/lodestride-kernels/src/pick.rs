@@ -74,6 +74,7 @@ impl<const N: usize> Pick for Array<f32, N> {
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::{PIECES, Pick, each};
+    use crate::octave::Octave;
     use crate::vector::Vector;
     use crate::vector::x86::Register;
     use std::arch::x86_64::*;
@@ -101,13 +102,11 @@ mod x86 {
 
         #[inline(always)]
         fn pick(self, table: &[f32; PIECES]) -> Self {
-            let (low, high) = (Self::load(table), Self::load(&table[PIECES / 2..]));
-            // SAFETY: the processor has the instruction: see `Register`.
-            Register(unsafe { _mm512_permutex2var_ps(low.0, bits(self), high.0) })
+            Octave::pick(self, table)
         }
         #[inline(always)]
         fn size(self) -> Self {
-            // SAFETY: as above.
+            // SAFETY: the processor has the instruction: see `Register`.
             Register(unsafe { _mm512_abs_ps(self.0) })
         }
         #[inline(always)]

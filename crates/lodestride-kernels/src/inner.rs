@@ -21,52 +21,53 @@ pub(crate) fn map<O: Unary<T>, T: Element, A: Arch>(dst: &mut [O::Out], x: &[T])
 /// the function is compiled once instead of twice (vectors and the rest one by one).
 #[inline(always)]
 pub(crate) fn map_blocks<O: Unary<T>, T: Element, A: Arch>(mut dst: &mut [O::Out], mut x: &[T]) {
-    let mut source = [[T::default(); BLOCK]];
-    let mut result = [[O::Out::default(); BLOCK]];
-    while !x.is_empty() {
-        let left = x.len();
-        let whole = left.min(group::<O, T>() * BLOCK) / BLOCK * BLOCK;
-        let n = if whole == 0 { left } else { whole };
-        let (from, to);
-        (from, x) = x.split_at(n);
-        (to, dst) = std::mem::take(&mut dst).split_at_mut(n);
-        prefetch_after(from);
-        prefetch_after(to);
-        let (d, s) = if whole == 0 {
-            source[0][..n].copy_from_slice(from);
-            (&mut result[..], &source[..])
-        } else {
-            (to.as_chunks_mut().0, from.as_chunks().0)
+    if const { in_groups::<O, T>() } {
+        let (groups, rest) = x.as_chunks::<{ GROUP * BLOCK }>();
+        let (to, after) = dst.as_chunks_mut::<{ GROUP * BLOCK }>();
+        for (to, from) in to.iter_mut().zip(groups) {
+            map_group::<O, T, A>(to, from);
+        }
+        (dst, x) = (after, rest);
+    }
+    let mut source = [T::default(); BLOCK];
+    let mut result = [O::Out::default(); BLOCK];
+    for (dst, x) in dst.chunks_mut(BLOCK).zip(x.chunks(BLOCK)) {
+        prefetch_after(x);
+        prefetch_after(dst);
+        let n = x.len();
+        let (d, s): (&mut [O::Out; BLOCK], &[T; BLOCK]) = match (dst.as_mut_array(), x.as_array()) {
+            (Some(dst), Some(x)) => (dst, x),
+            _ => {
+                source[..n].copy_from_slice(x);
+                (&mut result, &source)
+            }
         };
-        map_group::<O, T, A>(d, s);
-        if whole == 0 {
-            to.copy_from_slice(&result[0][..n]);
+        map_block::<O, T, A>(d, s);
+        if n < BLOCK {
+            dst.copy_from_slice(&result[..n]);
         }
     }
 }
 
-/// How many blocks are done before the hard elements of any: where those take calls, the constants of the function stay in
-/// registers meanwhile, if there are enough (sines of `f32` take a fifth less, of `f64` a third more).
-const fn group<O: Unary<T>, T: Element>() -> usize {
-    let calls = matches!(O::HARD, Hard::Slow);
-    if calls && size_of::<T>() == 4 { 4 } else { 1 }
+/// Blocks whose hard elements are done after all of them.
+const GROUP: usize = 4;
+
+/// Whether to do so: where hard elements take calls, the constants of the function stay in registers meanwhile, if there are
+/// enough of those (sines of `f32` take a fifth less, of `f64` a third more).
+const fn in_groups<O: Unary<T>, T: Element>() -> bool {
+    matches!(O::HARD, Hard::Slow) && size_of::<T>() == 4
 }
 
-/// A [`group`] of blocks, or fewer.
+/// Some blocks of [`map_blocks`].
 #[inline(always)]
-fn map_group<O: Unary<T>, T: Element, A: Arch>(dst: &mut [[O::Out; BLOCK]], x: &[[T; BLOCK]]) {
-    if const { group::<O, T>() == 1 } {
-        if let ([dst], [x]) = (dst, x)
-            && map_block::<O, T, A>(dst, x)
-        {
-            redo_block::<O, T, A>(dst, x);
-        }
-        return;
-    }
+fn map_group<O: Unary<T>, T: Element, A: Arch>(dst: &mut [O::Out], x: &[T]) {
+    prefetch_after(x);
+    prefetch_after(dst);
+    let (dst, x) = (dst.as_chunks_mut().0, x.as_chunks().0);
     // A bit for every block.
     let mut hard = 0u32;
     for (index, (dst, x)) in dst.iter_mut().zip(x).enumerate() {
-        hard |= u32::from(map_block::<O, T, A>(dst, x)) << index;
+        hard |= u32::from(easy_block::<O, T, A>(dst, x)) << index;
     }
     if hard == 0 {
         return;
@@ -78,12 +79,17 @@ fn map_group<O: Unary<T>, T: Element, A: Arch>(dst: &mut [[O::Out; BLOCK]], x: &
     }
 }
 
-/// The results of a block, and whether some elements are hard.
+/// One block of [`map_blocks`].
 #[inline(always)]
-fn map_block<O: Unary<T>, T: Element, A: Arch>(dst: &mut [O::Out; BLOCK], x: &[T; BLOCK]) -> bool {
-    if O::block::<A>(dst, x) {
-        return false;
+fn map_block<O: Unary<T>, T: Element, A: Arch>(dst: &mut [O::Out; BLOCK], x: &[T; BLOCK]) {
+    if !O::block::<A>(dst, x) && easy_block::<O, T, A>(dst, x) {
+        redo_block::<O, T, A>(dst, x);
     }
+}
+
+/// A block as if no element were hard, and whether some are.
+#[inline(always)]
+fn easy_block<O: Unary<T>, T: Element, A: Arch>(dst: &mut [O::Out; BLOCK], x: &[T; BLOCK]) -> bool {
     let mut hard = false;
     for (d, &x) in dst.iter_mut().zip(x) {
         let result = O::apply::<A>(x);

@@ -20,14 +20,9 @@ pub(crate) fn map<O: Unary<T>, T: Element, A: Arch>(dst: &mut [O::Out], x: &[T])
 /// [`map`] for functions of many instructions, in blocks of a fixed length: what is left over is a padded block, so that
 /// the function is compiled once instead of twice (vectors and the rest one by one).
 #[inline(always)]
-pub(crate) fn map_blocks<O: Unary<T>, T: Element, A: Arch>(mut dst: &mut [O::Out], mut x: &[T]) {
+pub(crate) fn map_blocks<O: Unary<T>, T: Element, A: Arch>(dst: &mut [O::Out], x: &[T]) {
     if const { in_groups::<O, T>() } {
-        let (groups, rest) = x.as_chunks::<{ GROUP * BLOCK }>();
-        let (to, after) = dst.as_chunks_mut::<{ GROUP * BLOCK }>();
-        for (to, from) in to.iter_mut().zip(groups) {
-            map_group::<O, T, A>(to, from);
-        }
-        (dst, x) = (after, rest);
+        return map_groups::<O, T, A>(dst, x);
     }
     let mut source = [T::default(); BLOCK];
     let mut result = [O::Out::default(); BLOCK];
@@ -58,12 +53,35 @@ const fn in_groups<O: Unary<T>, T: Element>() -> bool {
     matches!(O::HARD, Hard::Slow) && size_of::<T>() == 4
 }
 
-/// Some blocks of [`map_blocks`].
+/// [`map_blocks`] of up to [`GROUP`] blocks at a time.
 #[inline(always)]
-fn map_group<O: Unary<T>, T: Element, A: Arch>(dst: &mut [O::Out], x: &[T]) {
-    prefetch_after(x);
-    prefetch_after(dst);
-    let (dst, x) = (dst.as_chunks_mut().0, x.as_chunks().0);
+fn map_groups<O: Unary<T>, T: Element, A: Arch>(mut dst: &mut [O::Out], mut x: &[T]) {
+    let mut source = [[T::default(); BLOCK]];
+    let mut result = [[O::Out::default(); BLOCK]];
+    while !x.is_empty() {
+        let whole = x.len().min(GROUP * BLOCK) / BLOCK * BLOCK;
+        let n = if whole == 0 { x.len() } else { whole };
+        let (from, to);
+        (from, x) = x.split_at(n);
+        (to, dst) = std::mem::take(&mut dst).split_at_mut(n);
+        prefetch_after(from);
+        prefetch_after(to);
+        let (d, s) = if whole == 0 {
+            source[0][..n].copy_from_slice(from);
+            (&mut result[..], &source[..])
+        } else {
+            (to.as_chunks_mut().0, from.as_chunks().0)
+        };
+        map_group::<O, T, A>(d, s);
+        if whole == 0 {
+            to.copy_from_slice(&result[0][..n]);
+        }
+    }
+}
+
+/// Some blocks of [`map_groups`].
+#[inline(always)]
+fn map_group<O: Unary<T>, T: Element, A: Arch>(dst: &mut [[O::Out; BLOCK]], x: &[[T; BLOCK]]) {
     // A bit for every block.
     let mut hard = 0u32;
     for (index, (dst, x)) in dst.iter_mut().zip(x).enumerate() {

@@ -246,7 +246,7 @@ macro_rules! integers {
 integers! { u8 false i8 true u16 false i16 true u32 false i32 true u64 false i64 true }
 
 macro_rules! floats {
-    ($($T:ident)*) => { $(
+    ($($T:ident $pow_block:ident)*) => { $(
         impl Ring for $T {
             #[inline(always)]
             fn add<A: Arch>(self, y: Self) -> Self {
@@ -352,7 +352,7 @@ macro_rules! floats {
                 x: &[Self; BLOCK],
                 y: &[Self; BLOCK],
             ) -> Option<bool> {
-                Blocks::pow::<A>(dst, x, y)
+                A::$pow_block(dst, x, y)
             }
         }
 
@@ -365,4 +365,7 @@ macro_rules! floats {
     )* };
 }
 
-floats! { f32 f64 }
+floats! {
+    f32 pow_f32
+    f64 pow_f64
+}

@@ -30,16 +30,6 @@ pub(crate) trait Blocks: Element {
     fn tanh<A: Arch>(_dst: &mut [Self; BLOCK], _x: &[Self; BLOCK]) -> bool {
         false
     }
-
-    /// As [`Binary::block`](crate::scalar::Binary::block).
-    #[inline(always)]
-    fn pow<A: Arch>(
-        _dst: &mut [Self; BLOCK],
-        _x: &[Self; BLOCK],
-        _y: &[Self; BLOCK],
-    ) -> Option<bool> {
-        None
-    }
 }
 
 impl Blocks for f64 {
@@ -47,11 +37,6 @@ impl Blocks for f64 {
     fn erf<A: Arch>(dst: &mut [f64; BLOCK], x: &[f64; BLOCK]) -> bool {
         erf_grid::block::<A>(dst, x);
         true
-    }
-
-    #[inline(always)]
-    fn pow<A: Arch>(dst: &mut [f64; BLOCK], x: &[f64; BLOCK], y: &[f64; BLOCK]) -> Option<bool> {
-        A::pow_f64(dst, x, y)
     }
 }
 
@@ -74,10 +59,5 @@ impl Blocks for f32 {
     #[inline(always)]
     fn tanh<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> bool {
         TANH.block::<A::F32>(dst, x)
-    }
-
-    #[inline(always)]
-    fn pow<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK], y: &[f32; BLOCK]) -> Option<bool> {
-        A::pow_f32(dst, x, y)
     }
 }

@@ -264,6 +264,7 @@ pub(crate) trait Arch: Copy + 'static {
     fn pow_f32(_: &mut [f32; BLOCK], _: &[f32; BLOCK], _: &[f32; BLOCK]) -> Option<bool> {
         None
     }
+    /// The same of f64.
     #[inline(always)]
     fn pow_f64(_: &mut [f64; BLOCK], _: &[f64; BLOCK], _: &[f64; BLOCK]) -> Option<bool> {
         None

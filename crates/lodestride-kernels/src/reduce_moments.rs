@@ -139,8 +139,7 @@ impl<C: ComputeFloat + Magnitude> Reducer<C> for Norm2<C> {
 
     fn runs(&self, runs: Runs<'_, C>, totals: &mut [Scaled]) {
         for (group, totals) in totals.chunks_mut(GROUP).enumerate() {
-            let start = runs.start + group * GROUP * runs.step;
-            let runs = Runs { start, ..runs };
+            let runs = runs.from(group * GROUP);
             let squares = &mut [0.0; GROUP][..totals.len()];
             fold_runs(Squares, runs, squares);
             for (index, (total, &squares)) in totals.iter_mut().zip(squares.iter()).enumerate() {

@@ -319,6 +319,7 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
         total
     }
 
+    /// A total and the total of one more run, merged.
     fn with_run(&self, total: T, run: &[C]) -> T {
         let mut block = [self.reducer.empty()];
         self.reducer.runs(Runs::one(run), &mut block);

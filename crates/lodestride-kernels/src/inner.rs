@@ -100,7 +100,11 @@ fn map_group<O: Unary<T>, T: Element, A: Arch>(dst: &mut [[O::Out; BLOCK]], x: &
 /// One block of [`map_blocks`].
 #[inline(always)]
 fn map_block<O: Unary<T>, T: Element, A: Arch>(dst: &mut [O::Out; BLOCK], x: &[T; BLOCK]) {
-    if !O::block::<A>(dst, x) && easy_block::<O, T, A>(dst, x) {
+    let hard = match O::block::<A>(dst, x) {
+        Some(hard) => hard,
+        None => easy_block::<O, T, A>(dst, x),
+    };
+    if hard {
         redo_block::<O, T, A>(dst, x);
     }
 }

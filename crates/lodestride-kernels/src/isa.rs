@@ -8,7 +8,7 @@
 )]
 
 use crate::pick::Pick;
-use crate::scalar::{BLOCK, power_pieces};
+use crate::scalar::{BLOCK, power_pieces, tan_table, tanh_table};
 #[cfg(target_arch = "x86_64")]
 use crate::vector::x86::Register;
 use crate::vector::{Array, Vector};
@@ -269,6 +269,16 @@ pub(crate) trait Arch: Copy + 'static {
     fn pow_f64(_: &mut [f64; BLOCK], _: &[f64; BLOCK], _: &[f64; BLOCK]) -> Option<bool> {
         None
     }
+    /// [`Unary::block`](crate::scalar::Unary::block) of tangents, where there are vectors for it.
+    #[inline(always)]
+    fn tan_f64(_: &mut [f64; BLOCK], _: &[f64; BLOCK]) -> Option<bool> {
+        None
+    }
+    /// The same of hyperbolic tangents.
+    #[inline(always)]
+    fn tanh_f64(_: &mut [f64; BLOCK], _: &[f64; BLOCK]) -> Option<bool> {
+        None
+    }
 }
 
 /// A machine without fused multiply-add.
@@ -318,6 +328,15 @@ impl Arch for Wide {
     #[inline(always)]
     fn pow_f64(dst: &mut [f64; BLOCK], x: &[f64; BLOCK], y: &[f64; BLOCK]) -> Option<bool> {
         Some(power_pieces::block::<f64, Self::F64>(dst, x, y))
+    }
+    #[inline(always)]
+    fn tan_f64(dst: &mut [f64; BLOCK], x: &[f64; BLOCK]) -> Option<bool> {
+        Some(tan_table::block::<Self::F64>(dst, x))
+    }
+    #[inline(always)]
+    fn tanh_f64(dst: &mut [f64; BLOCK], x: &[f64; BLOCK]) -> Option<bool> {
+        tanh_table::block::<Self::F64>(dst, x);
+        Some(false)
     }
 }
 

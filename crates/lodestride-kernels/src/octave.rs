@@ -25,6 +25,15 @@ pub(crate) trait Octave<C: Float>: Vector<C> {
     fn octave(self, first: Self) -> (Self, Self, Self);
     /// Times 2^n, from `WHOLE + n`, where `x` is plain and `power` nearer to zero than `end`, else 0; and whether none is 0.
     fn scaled_within(self, shifted: Self, x: Self, power: Self, end: Self) -> (Self, bool);
+    /// Per lane, the number of the table at the place that its lowest bits say, times 2 to what the bits above say. The bits of the
+    /// table's numbers are less by their places where the exponent begins.
+    fn root_times_power(self, table: &[C]) -> Self;
+    /// Distance from zero.
+    fn size(self) -> Self;
+    /// With the sign of another.
+    fn signed_as(self, other: Self) -> Self;
+    /// `other` where that is zero, of either sign.
+    fn zero_as(self, other: Self) -> Self;
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -36,8 +45,8 @@ mod x86 {
 
     macro_rules! octave {
         ($c:ty, $r:ty, $mantissa:literal, $piece:literal, $bits:ident, $of_bits:ident, $pick:ident, $mul_sub:ident,
-         $splat:ident($exponent:expr), $add:ident, $sub:ident, $left:ident, $right:ident, $to_float:ident, $class:ident,
-         $abs:ident, $less:ident) => {
+         $splat:ident($exponent:expr), $add:ident, $add_all:ident, $sub:ident, $left:ident, $right:ident, $to_float:ident, $class:ident,
+         $abs:ident, $compare:ident, $blend:ident) => {
             impl Octave<$c> for Register<$r> {
                 #[inline(always)]
                 fn pick(self, table: &[$c]) -> Self {
@@ -77,11 +86,46 @@ mod x86 {
                     // SAFETY: as above.
                     unsafe {
                         let plain = !$class::<NOT_PLAIN>(x.0);
-                        let within = $less::<_CMP_LT_OQ>(plain, $abs(power.0), end.0);
+                        let within = $compare::<_CMP_LT_OQ>(plain, $abs(power.0), end.0);
                         let exponent = $left::<$mantissa>($bits(shifted.0));
                         let results = $add(within, $bits(self.0), exponent);
                         (Register($of_bits(results)), within == !0)
                     }
+                }
+                #[inline(always)]
+                fn root_times_power(self, table: &[$c]) -> Self {
+                    // SAFETY: as above.
+                    unsafe {
+                        let power = $left::<$piece>($bits(self.0));
+                        Register($of_bits($add_all($bits(self.pick(table).0), power)))
+                    }
+                }
+                #[inline(always)]
+                fn size(self) -> Self {
+                    // SAFETY: as above.
+                    Register(unsafe { $abs(self.0) })
+                }
+                #[inline(always)]
+                fn zero_as(self, other: Self) -> Self {
+                    let zero = Self::splat(0.0);
+                    // SAFETY: as above.
+                    Register(unsafe {
+                        let zeros = $compare::<_CMP_EQ_OQ>(!0, other.0, zero.0);
+                        $blend(zeros, self.0, other.0)
+                    })
+                }
+                #[inline(always)]
+                fn signed_as(self, other: Self) -> Self {
+                    let sign = Self::splat(-0.0);
+                    // Bit by bit `other` where `sign` is set, else `self`.
+                    // SAFETY: as above.
+                    Register(unsafe {
+                        $of_bits(_mm512_ternarylogic_epi64::<0xd8>(
+                            $bits(self.0),
+                            $bits(other.0),
+                            $bits(sign.0),
+                        ))
+                    })
                 }
             }
         };
@@ -98,13 +142,15 @@ mod x86 {
         _mm512_fmsub_ps,
         _mm512_set1_epi32(!0 << 23),
         _mm512_maskz_add_epi32,
+        _mm512_add_epi32,
         _mm512_sub_epi32,
         _mm512_slli_epi32,
         _mm512_srli_epi32,
         _mm512_cvtepi32_ps,
         _mm512_fpclass_ps_mask,
         _mm512_abs_ps,
-        _mm512_mask_cmp_ps_mask
+        _mm512_mask_cmp_ps_mask,
+        _mm512_mask_blend_ps
     );
     octave!(
         f64,
@@ -117,12 +163,14 @@ mod x86 {
         _mm512_fmsub_pd,
         _mm512_set1_epi64(!0 << 52),
         _mm512_maskz_add_epi64,
+        _mm512_add_epi64,
         _mm512_sub_epi64,
         _mm512_slli_epi64,
         _mm512_srli_epi64,
         _mm512_cvtepi64_pd,
         _mm512_fpclass_pd_mask,
         _mm512_abs_pd,
-        _mm512_mask_cmp_pd_mask
+        _mm512_mask_cmp_pd_mask,
+        _mm512_mask_blend_pd
     );
 }

@@ -174,7 +174,7 @@ macro_rules! unary_ops {
 
                 $(
                     #[inline(always)]
-                    fn block<B: Arch>(dst: &mut [Self::Out; BLOCK], x: &[T; BLOCK]) -> bool {
+                    fn block<B: Arch>(dst: &mut [Self::Out; BLOCK], x: &[T; BLOCK]) -> Option<bool> {
                         Blocks::$block::<B>(dst, x)
                     }
                 )?
@@ -311,7 +311,7 @@ unary_ops! {
     /// The cosine of an angle in radians.
     Cos "cos" heavy Float -> Same = Trig::cos, Slow is_far cos_far;
     /// The tangent of an angle in radians.
-    Tan "tan" heavy Float -> Same = Trig::tan, Slow is_far tan_far;
+    Tan "tan" heavy Float -> Same = Trig::tan, Slow is_far tan_far with tan;
     /// The angle, from -pi/2 to pi/2, of a sine.
     Asin "asin" heavy Float -> Same = InverseTrig::asin;
     /// The angle, from 0 to pi, of a cosine.

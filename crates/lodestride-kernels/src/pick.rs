@@ -23,7 +23,7 @@ pub(crate) trait Pick: Vector<f32> {
     fn pick(self, table: &[f32; PIECES]) -> Self;
     /// Distance from zero.
     fn size(self) -> Self;
-    /// With the sign of another, where this one has none.
+    /// With the sign of another.
     fn signed_as(self, other: Self) -> Self;
     /// Where the sign of this one is negative `then`, elsewhere `other`.
     fn negative(self, then: Self, other: Self) -> Self;
@@ -75,7 +75,6 @@ impl<const N: usize> Pick for Array<f32, N> {
 mod x86 {
     use super::{PIECES, Pick, each};
     use crate::octave::Octave;
-    use crate::vector::Vector;
     use crate::vector::x86::Register;
     use std::arch::x86_64::*;
 
@@ -84,18 +83,6 @@ mod x86 {
     }
 
     type Wide = Register<__m512>;
-
-    #[inline(always)]
-    fn bits(x: Wide) -> __m512i {
-        // SAFETY: the processor has the instruction: see `Register`.
-        unsafe { _mm512_castps_si512(x.0) }
-    }
-
-    #[inline(always)]
-    fn of_bits(x: __m512i) -> Wide {
-        // SAFETY: as above.
-        Register(unsafe { _mm512_castsi512_ps(x) })
-    }
 
     impl Pick for Wide {
         const QUICK: bool = true;
@@ -106,22 +93,18 @@ mod x86 {
         }
         #[inline(always)]
         fn size(self) -> Self {
-            // SAFETY: the processor has the instruction: see `Register`.
-            Register(unsafe { _mm512_abs_ps(self.0) })
+            Octave::size(self)
         }
         #[inline(always)]
         fn signed_as(self, other: Self) -> Self {
-            let sign = Self::splat(-0.0);
-            // Bit by bit `self | (other & sign)`.
-            // SAFETY: as above.
-            of_bits(unsafe {
-                _mm512_ternarylogic_epi32::<0xf8>(bits(self), bits(other), bits(sign))
-            })
+            Octave::signed_as(self, other)
         }
         #[inline(always)]
         fn negative(self, then: Self, other: Self) -> Self {
+            // SAFETY: the processor has the instruction: see `Register`.
+            let bits = unsafe { _mm512_castps_si512(self.0) };
             // SAFETY: as above.
-            let sign = unsafe { _mm512_movepi32_mask(bits(self)) };
+            let sign = unsafe { _mm512_movepi32_mask(bits) };
             // SAFETY: as above.
             Register(unsafe { _mm512_mask_blend_ps(sign, other.0, then.0) })
         }

@@ -29,6 +29,8 @@ pub(crate) mod power;
 pub(crate) mod power_pieces;
 pub(crate) mod raised;
 pub(crate) mod rounding;
+pub(crate) mod tan_table;
+pub(crate) mod tanh_table;
 pub(crate) mod trig;
 
 use crate::isa::Arch;
@@ -69,10 +71,11 @@ pub(crate) trait Unary<T: Element> {
         Self::apply::<A>(x)
     }
 
-    /// The results of a block in a faster way, if the instruction set has one and it can do these arguments.
+    /// The results of a block in a faster way, if the instruction set has one and it can do these arguments, and whether some are
+    /// hard.
     #[inline(always)]
-    fn block<A: Arch>(_dst: &mut [Self::Out; BLOCK], _x: &[T; BLOCK]) -> bool {
-        false
+    fn block<A: Arch>(_dst: &mut [Self::Out; BLOCK], _x: &[T; BLOCK]) -> Option<bool> {
+        None
     }
 
     /// The result for one element.

@@ -128,30 +128,40 @@ impl<const N: usize> OfVectors for Odd<N> {
     }
 }
 
-/// A function that dies off, for negative arguments not below `-reach`, and 1 less it for the positive ones.
+/// A function that dies off, for negative arguments not below `-reach`, and 1 less it for the positive ones: that is 1 beyond.
+///
+/// Piece `i` is about `i` times the width, of so few bits that its multiples are exact.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step<const N: usize> {
-    pub(crate) share: Level<N>,
+    pub(crate) width: f32,
     pub(crate) reach: f32,
+    pub(crate) rows: Rows<N>,
 }
 
 impl<const N: usize> Step<N> {
-    /// The function of a block, if that is fast and no argument is too low.
+    /// The function of a block, if that is fast, and whether some arguments are too low for it.
     #[inline(always)]
-    pub(crate) fn block<V: Pick>(&self, dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> bool {
+    pub(crate) fn block<V: Pick>(&self, dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
         if const { !V::QUICK } {
-            return false;
+            return None;
         }
         self.of_block::<V, FLIGHT>(dst, x);
-        !any_below(x, -self.reach)
+        Some(any_below(x, -self.reach))
     }
 }
 
 impl<const N: usize> OfVectors for Step<N> {
     #[inline(always)]
     fn of<V: Pick, const L: usize>(&self, x: [V; L]) -> [V; L] {
-        let (piece, t) = self.share.pieces(x);
-        let (mut results, large) = polynomials(piece, t, &self.share.rows);
+        let (mut piece, mut t) = (x, x);
+        let whole = V::splat(f32::WHOLE);
+        for i in 0..L {
+            // NaN stays.
+            let size = V::splat(self.reach).smaller(x[i].size());
+            piece[i] = size.mul_add(V::splat(1.0 / self.width), whole);
+            t[i] = piece[i].sub(whole).neg_mul_add(V::splat(self.width), size);
+        }
+        let (mut results, large) = polynomials(piece, t, &self.rows);
         for i in 0..L {
             let share = results[i].add(large[i]);
             results[i] = x[i].negative(share, V::splat(1.0).sub(share));
@@ -183,14 +193,14 @@ pub(crate) struct Rectified<const N: usize> {
 }
 
 impl<const N: usize> Rectified<N> {
-    /// The function of a block, if that is fast and no argument is too low.
+    /// The function of a block, if that is fast, and whether some arguments are too low for it.
     #[inline(always)]
-    pub(crate) fn block<V: Pick>(&self, dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> bool {
+    pub(crate) fn block<V: Pick>(&self, dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
         if const { !V::QUICK } {
-            return false;
+            return None;
         }
         self.of_block::<V, FEWER>(dst, x);
-        !any_below(x, -self.reach)
+        Some(any_below(x, -self.reach))
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::isa::Arch;
 use crate::scalar::arith::Quotient;
-use crate::scalar::float::{Float, divide_pairs, fast_two_sum, horner, polynomial, two_product};
+use crate::scalar::float::{Float, divide_pairs, fast_two_sum, horner, polynomial};
 
 /// Circular functions.
 pub(crate) trait Trig: Quotient {
@@ -21,7 +21,13 @@ pub(crate) trait Trig: Quotient {
 }
 
 /// The largest angle of the vector path of f64: 2^19 quarter turns.
-const FAR: f64 = 823_549.0;
+pub(crate) const FAR: f64 = 823_549.0;
+/// pi/2 in three parts, each with all its bits.
+pub(crate) const QUARTER: (f64, f64, f64) = (
+    std::f64::consts::FRAC_PI_2,
+    6.123_233_995_736_766e-17,
+    -1.497_384_904_859_169_8e-33,
+);
 /// That of f32 with a fused multiply-add, as measured.
 const FAR_F32: f32 = 100_000.0;
 
@@ -76,9 +82,11 @@ const TAN_F32: &[f32] = &[
 /// they do, their difference is exact.
 #[inline(always)]
 fn without<R: Float, A: Arch>(near: R, n: R, middle: R, last: R) -> (R, R) {
-    let (product, lost) = two_product::<R, A>(n, middle);
-    let (r, rest) = fast_two_sum(near, -product);
-    (r, (-n).fused::<A>(last, rest - lost))
+    // Rounded before it is taken away: so `near - r` is exact where they cancel, too, and the fused product next gives at once what
+    // rounding both has lost.
+    let r = near - n * middle;
+    let rest = (-n).fused::<A>(middle, near - r);
+    (r, (-n).fused::<A>(last, rest))
 }
 
 /// The quadrant (only its two low bits mean anything), and the angle in it as an unevaluated sum.
@@ -87,14 +95,9 @@ fn reduce<A: Arch>(x: f64) -> (u64, f64, f64) {
     let shifted = x.fused::<A>(std::f64::consts::FRAC_2_PI, f64::WHOLE);
     let n = shifted - f64::WHOLE;
     let (r, rest) = if A::FMA {
-        // Each part has all its bits; the fused product leaves nothing behind.
-        let near = (-n).fused::<A>(std::f64::consts::FRAC_PI_2, x);
-        without::<f64, A>(
-            near,
-            n,
-            6.123_233_995_736_766e-17,
-            -1.497_384_904_859_169_8e-33,
-        )
+        // The fused product leaves nothing behind.
+        let near = (-n).fused::<A>(QUARTER.0, x);
+        without::<f64, A>(near, n, QUARTER.1, QUARTER.2)
     } else {
         // The first two parts have 33 bits, so their products with n are exact.
         let near = x - n * 1.570_796_326_734_125_6;

@@ -145,7 +145,7 @@ impl Function {
         for value in values {
             self.feed(&mut fed, value.into());
         }
-        self.run(fed, span, None)
+        self.run(&mut fed, span, None)
     }
 
     /// Calls the function and tells `hook` of every step: the op and how long it took.
@@ -174,7 +174,7 @@ impl Function {
         for value in values {
             self.feed(&mut fed, value.into());
         }
-        self.run(fed, span, Some(&mut hook))
+        self.run(&mut fed, span, Some(&mut hook))
     }
 
     /// Calls a function without inputs.
@@ -244,7 +244,7 @@ impl Function {
         for value in values.into_iter().flatten() {
             self.feed(&mut fed, value);
         }
-        self.run(fed, span, None)
+        self.run(&mut fed, span, None)
     }
 }
 

@@ -21,9 +21,11 @@ use std::fmt;
 pub enum Value {
     /// A dense array.
     Dense(NdArray),
-    /// A ragged batch.
-    Lod(LodTensor),
+    /// A ragged batch; apart, so that a dense value is no larger than its array, which moves in registers.
+    Lod(Box<LodTensor>),
 }
+
+const _: () = assert!(size_of::<Value>() == size_of::<NdArray>());
 
 impl Value {
     /// The numbers: the array itself, or the rows of the ragged batch.
@@ -90,7 +92,7 @@ impl Value {
         let copy = lodestride_array::scope_out(|| self.array().dup())?;
         Ok(match self {
             Self::Dense(_) => Self::Dense(copy),
-            Self::Lod(tensor) => Self::Lod(LodTensor::new(copy, tensor.lod().clone())?),
+            Self::Lod(tensor) => LodTensor::new(copy, tensor.lod().clone())?.into(),
         })
     }
 
@@ -108,7 +110,7 @@ impl Value {
     pub(crate) fn from_slot(slot: Slot) -> Result<Self, GraphErrorKind> {
         Ok(match slot.lod {
             None => Self::Dense(slot.data),
-            Some(lod) => Self::Lod(LodTensor::new(slot.data, lod)?),
+            Some(lod) => LodTensor::new(slot.data, lod)?.into(),
         })
     }
 }
@@ -146,13 +148,13 @@ impl From<&NdArray> for Value {
 
 impl From<LodTensor> for Value {
     fn from(tensor: LodTensor) -> Self {
-        Self::Lod(tensor)
+        Self::Lod(Box::new(tensor))
     }
 }
 
 impl From<&LodTensor> for Value {
     fn from(tensor: &LodTensor) -> Self {
-        Self::Lod(tensor.clone())
+        tensor.clone().into()
     }
 }
 

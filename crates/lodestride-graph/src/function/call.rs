@@ -35,7 +35,7 @@ type Outputs = SmallVec<[Option<Slot>; 1]>;
 struct Frame<'f> {
     leaves: &'f [Slot],
     constants: &'f [(ValueId, Slot)],
-    outputs: Outputs,
+    outputs: &'f mut Outputs,
     /// What the steps have made beside the outputs, in their order.
     made: Vec<Slot>,
 }
@@ -106,12 +106,12 @@ impl Function {
     #[track_caller]
     pub(crate) fn run(
         &self,
-        mut fed: Fed,
+        fed: &mut Fed,
         span: Span,
         hook: Option<Hook<'_>>,
     ) -> Result<Vec<Value>> {
         let fail = |kind| GraphError::new(kind, None, span);
-        self.complete_leaves(&mut fed).map_err(fail)?;
+        self.complete_leaves(fed).map_err(fail)?;
         // Values of the signature of the last call have the types that were accepted then.
         let plan = match self.plans.newest(&fed.leaves) {
             Some(plan) => plan,
@@ -120,16 +120,17 @@ impl Function {
                 (self.plan_for(&fed.leaves)).map_err(|error| error.or_span(span))?
             }
         };
+        let mut outputs = Outputs::new();
+        (self.output_memory(&plan, &mut outputs)).map_err(fail)?;
         let mut frame = Frame {
             leaves: &fed.leaves,
             constants: &self.constants,
-            outputs: Outputs::new(),
+            outputs: &mut outputs,
             made: Vec::with_capacity(plan.made),
         };
-        (self.output_memory(&plan, &mut frame.outputs)).map_err(fail)?;
         if plan.direct {
             self.execute(&plan, &mut frame, hook)?;
-            return self.hand_out(&mut frame.outputs).map_err(fail);
+            return self.hand_out(frame.outputs).map_err(fail);
         }
         let arena = self.arenas.borrow(plan.bytes).map_err(fail)?;
         let guard = arena.workspace().enter().map_err(|e| fail(e.into()))?;
@@ -137,7 +138,7 @@ impl Function {
         frame.made.clear();
         guard.close().map_err(|e| fail(e.into()))?;
         self.arenas.give_back(arena);
-        self.hand_out(&mut frame.outputs).map_err(fail)
+        self.hand_out(frame.outputs).map_err(fail)
     }
 
     /// The cached plan for these leaves, or a new one.

@@ -59,7 +59,7 @@ impl Blocks for f64 {
 impl Blocks for f32 {
     #[inline(always)]
     fn erf<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
-        ERF.block::<A::F32>(dst, x).then_some(false)
+        ERF.block::<A::F32>(dst, x)
     }
 
     #[inline(always)]
@@ -88,6 +88,6 @@ impl Blocks for f32 {
 
     #[inline(always)]
     fn tanh<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
-        TANH.block::<A::F32>(dst, x).then_some(false)
+        TANH.block::<A::F32>(dst, x)
     }
 }

@@ -1,10 +1,10 @@
 //! The error function, and `gelu` by it, in pieces.
 
-use crate::scalar::pieces::{Level, Odd, Rectified};
+use crate::scalar::pieces::{Odd, Rectified};
 
 /// erf of f32: pieces of 1/8 up to 3.9, from where on it is 1.
 #[rustfmt::skip]
-pub(crate) const ERF: Odd<7> = Odd(Level {
+pub(crate) const ERF: Odd<7> = Odd {
     grid: 1.5 * 1_048_576.0,
     shift: 0.031_25,
     last: 3.9,
@@ -63,7 +63,7 @@ pub(crate) const ERF: Odd<7> = Odd(Level {
             6.776_319e-6,
         ],
     ],
-});
+};
 
 /// `gelu` of f32 as `max(x, 0)` less `|x|` times the normal distribution function of `-|x|`.
 #[rustfmt::skip]

@@ -1,10 +1,10 @@
 //! The hyperbolic tangent and the logistic function in pieces.
 
-use crate::scalar::pieces::{Level, Odd, Step};
+use crate::scalar::pieces::{Odd, Step};
 
 /// tanh of f32: pieces of 1/4, of which the last reaches to 9.03, from where on it is 1.
 #[rustfmt::skip]
-pub(crate) const TANH: Odd<8> = Odd(Level {
+pub(crate) const TANH: Odd<8> = Odd {
     grid: 1.5 * 2_097_152.0,
     shift: 0.062_5,
     last: 7.8,
@@ -70,7 +70,7 @@ pub(crate) const TANH: Odd<8> = Odd(Level {
             -4.781_663_4e-8, -1.074_679_3e-8,
         ],
     ],
-});
+};
 
 /// The logistic function of f32 by `1 / (1 + exp(|x|))` in pieces of 9/16, up to 17.4: from there on 1 less it is 1.
 #[rustfmt::skip]

@@ -64,12 +64,13 @@ fn polynomials<V: Pick, const N: usize, const L: usize>(
     (sums, large)
 }
 
-/// A function of the distance from zero that is level from some point on.
+/// An increasing function with the sign of its argument, level from some distance from zero on. In the first piece, whose large
+/// term is 0, the argument itself is the large term: the first coefficients there are those of the function less its argument.
 ///
 /// Piece `i` is about `i / SCALE` and reaches from `(i - 1/2) / SCALE + shift` to one piece further: more above than below,
 /// so that near a zero at zero the large term of a piece never cancels.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Level<const N: usize> {
+pub(crate) struct Odd<const N: usize> {
     /// 1.5 times 2^23 over SCALE: adding it leaves the piece in the low bits.
     pub(crate) grid: f32,
     pub(crate) shift: f32,
@@ -80,7 +81,16 @@ pub(crate) struct Level<const N: usize> {
     pub(crate) rows: Rows<N>,
 }
 
-impl<const N: usize> Level<N> {
+impl<const N: usize> Odd<N> {
+    /// The function of a block, if that is fast; no argument is hard.
+    #[inline(always)]
+    pub(crate) fn block<V: Pick>(&self, dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
+        if const { V::QUICK } {
+            self.of_block::<V, FLIGHT>(dst, x);
+        }
+        V::QUICK.then_some(false)
+    }
+
     /// The pieces of vectors, and the distances from their middles.
     #[inline(always)]
     fn pieces<V: Pick, const L: usize>(&self, x: [V; L]) -> ([V; L], [V; L]) {
@@ -97,28 +107,12 @@ impl<const N: usize> Level<N> {
     }
 }
 
-/// An increasing function with the sign of its argument. In the first piece, whose large term is 0, the argument itself is
-/// the large term: the first coefficients there are those of the function less its argument.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Odd<const N: usize>(pub(crate) Level<N>);
-
-impl<const N: usize> Odd<N> {
-    /// The function of a block, if that is fast.
-    #[inline(always)]
-    pub(crate) fn block<V: Pick>(&self, dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> bool {
-        if const { V::QUICK } {
-            self.of_block::<V, FLIGHT>(dst, x);
-        }
-        V::QUICK
-    }
-}
-
 impl<const N: usize> OfVectors for Odd<N> {
     #[inline(always)]
     fn of<V: Pick, const L: usize>(&self, x: [V; L]) -> [V; L] {
-        let (piece, t) = self.0.pieces(x);
-        let (mut results, large) = polynomials(piece, t, &self.0.rows);
-        let second = V::splat(self.0.rows[1][1]);
+        let (piece, t) = self.pieces(x);
+        let (mut results, large) = polynomials(piece, t, &self.rows);
+        let second = V::splat(self.rows[1][1]);
         for i in 0..L {
             // In the first piece t is less than the large term of the second, in the others that term is no less.
             let large = large[i].larger(t[i].smaller(second));

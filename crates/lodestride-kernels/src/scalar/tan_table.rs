@@ -7,7 +7,7 @@
 use crate::octave::Octave;
 use crate::scalar::BLOCK;
 use crate::scalar::float::Float;
-use crate::scalar::trig::{FAR, QUARTER};
+use crate::scalar::trig::{QUARTER, Trig};
 
 /// Sines and cosines of the multiples of pi/16, each pair times a number near 1 with which both are doubles to 64 bits and more.
 #[rustfmt::skip]
@@ -40,8 +40,8 @@ pub(crate) fn block<V: Octave<f64>>(dst: &mut [f64; BLOCK], x: &[f64; BLOCK]) ->
         tan(V::load(&x[at..])).store(&mut dst[at..]);
     }
     let mut far = false;
-    for x in x {
-        far |= x.abs() > FAR;
+    for (x, result) in x.iter().zip(dst) {
+        far |= x.is_far(*result);
     }
     far
 }

@@ -94,6 +94,8 @@ mod threads;
 mod tile;
 mod transfer;
 mod transpose;
+#[cfg(target_arch = "x86_64")]
+mod transpose_lines;
 mod vector;
 mod walk;
 

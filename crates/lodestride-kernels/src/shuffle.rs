@@ -32,6 +32,25 @@ pub(crate) struct Bytes4;
 #[derive(Debug)]
 pub(crate) struct Bytes8;
 
+/// The transpose of `B` rows of `B` elements. Interleaving row `i` with row `i + B / 2` moves one bit of the column number
+/// into the row number: the perfect shuffle. As many rounds as `B` has bits transpose.
+#[inline(always)]
+pub(crate) fn perfect_shuffles<V: Copy, const B: usize>(
+    mut rows: [V; B],
+    low: impl Fn(V, V) -> V,
+    high: impl Fn(V, V) -> V,
+) -> [V; B] {
+    let mut round = 1;
+    while round < B {
+        rows = std::array::from_fn(|i| {
+            let (a, b) = (rows[i / 2], rows[i / 2 + B / 2]);
+            if i % 2 == 0 { low(a, b) } else { high(a, b) }
+        });
+        round *= 2;
+    }
+    rows
+}
+
 #[cfg(target_arch = "x86_64")]
 pub(crate) use sse2::Vector;
 

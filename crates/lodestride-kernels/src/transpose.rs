@@ -10,9 +10,11 @@
     reason = "tiles of strided matrices are moved through raw pointers"
 )]
 
-use crate::shuffle::{Bytes1, Bytes2, Bytes4, Bytes8, Unit, Vector};
+use crate::shuffle::{Bytes1, Bytes2, Bytes4, Bytes8, Unit, Vector, perfect_shuffles};
 use crate::stream::{self, LINE};
 use crate::tile::{self, Scratch};
+#[cfg(target_arch = "x86_64")]
+use crate::transpose_lines;
 
 /// Rows of a block: the carried pieces of lines end here.
 const BLOCK_ROWS: usize = 1024;
@@ -48,7 +50,7 @@ pub(crate) struct Sheet {
 
 /// How a tile reaches the destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Store {
+pub(crate) enum Store {
     /// By ordinary stores.
     Plain,
     /// Past the caches; lines begin at the same row of every column.
@@ -82,16 +84,49 @@ impl Sheet {
     /// meanwhile; the two are apart.
     pub(crate) unsafe fn run(&self) {
         let sheet = self.forwards();
+        // SAFETY: the caller's contract.
+        if unsafe { !sheet.by_lines() } {
+            // SAFETY: as above.
+            unsafe { sheet.by_stages() };
+        }
+    }
+
+    /// Transposes the matrix on any processor.
+    ///
+    /// # Safety
+    /// As [`Sheet::run`]; the source's columns go forwards.
+    unsafe fn by_stages(&self) {
         match self.size {
             // SAFETY: the caller's contract; the element size is the unit's.
-            1 => unsafe { sheet.blocks::<Bytes1, 16>() },
+            1 => unsafe { self.blocks::<Bytes1, 16>() },
             // SAFETY: as above.
-            2 => unsafe { sheet.blocks::<Bytes2, 8>() },
+            2 => unsafe { self.blocks::<Bytes2, 8>() },
             // SAFETY: as above.
-            4 => unsafe { sheet.blocks::<Bytes4, 4>() },
+            4 => unsafe { self.blocks::<Bytes4, 4>() },
             // SAFETY: as above; no element is larger than 8 bytes.
-            _ => unsafe { sheet.blocks::<Bytes8, 2>() },
+            _ => unsafe { self.blocks::<Bytes8, 2>() },
         }
+    }
+
+    /// Transposes the matrix in the registers of AVX-512, or does nothing and answers false. Large ones stay with the stages
+    /// where the processor wants to be woken: only those were measured there.
+    ///
+    /// # Safety
+    /// As [`Sheet::by_stages`].
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn by_lines(&self) -> bool {
+        let store = self.store();
+        let far = self.rows * self.columns * self.size >= stream::SECOND_LEVEL;
+        if far && stream::wakes() {
+            return false;
+        }
+        // SAFETY: the caller's contract.
+        unsafe { transpose_lines::try_run(self, store) }
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    unsafe fn by_lines(&self) -> bool {
+        false
     }
 
     /// The same with the source's columns in the direction of memory.
@@ -193,14 +228,14 @@ impl Sheet {
 
     /// Where an element of the source lies.
     #[inline(always)]
-    fn source(&self, row: usize, column: usize) -> *const u8 {
+    pub(crate) fn source(&self, row: usize, column: usize) -> *const u8 {
         let steps = row.cast_signed() * self.x_steps[0] + column.cast_signed() * self.x_steps[1];
         self.x.wrapping_offset(steps * self.size.cast_signed())
     }
 
     /// Where an element of the destination lies.
     #[inline(always)]
-    fn target(&self, row: usize, column: usize) -> *mut u8 {
+    pub(crate) fn target(&self, row: usize, column: usize) -> *mut u8 {
         let steps =
             row.cast_signed() * self.out_steps[0] + column.cast_signed() * self.out_steps[1];
         self.out.wrapping_offset(steps * self.size.cast_signed())
@@ -428,23 +463,8 @@ unsafe fn whole_lines<U: Unit<B>, const B: usize>(
 #[inline(always)]
 unsafe fn turned<U: Unit<B>, const B: usize>(from: *const u8) -> [Vector; B] {
     // SAFETY: sixteen bytes of each of `B` rows.
-    let mut rows: [Vector; B] =
-        std::array::from_fn(|i| unsafe { Vector::load(from.wrapping_add(i * PITCH)) });
-    // Interleaving row `i` with row `i + B / 2` moves one bit of the column number into the row number: the perfect
-    // shuffle. As many rounds as `B` has bits transpose.
-    let mut round = 1;
-    while round < B {
-        rows = std::array::from_fn(|i| {
-            let (a, b) = (rows[i / 2], rows[i / 2 + B / 2]);
-            if i % 2 == 0 {
-                U::low(a, b)
-            } else {
-                U::high(a, b)
-            }
-        });
-        round *= 2;
-    }
-    rows
+    let rows = std::array::from_fn(|i| unsafe { Vector::load(from.wrapping_add(i * PITCH)) });
+    perfect_shuffles(rows, U::low, U::high)
 }
 
 #[cfg(test)]
@@ -500,18 +520,26 @@ mod tests {
             out_steps: [out_step, out_pitch.cast_signed()],
             stream,
         };
+        let expect = |how: &str| {
+            for (i, j, part) in every(rows, columns, size) {
+                let at = (j * out_pitch + i * out_step.unsigned_abs()) * size + part;
+                let place = target.wrapping_add(at);
+                // SAFETY: inside `out`.
+                let found = unsafe { place.replace(0) };
+                assert_eq!(
+                    found,
+                    byte(i * columns + j, part),
+                    "{sheet:?} {how} at {i}, {j}, byte {part}"
+                );
+            }
+        };
         // SAFETY: the steps reach elements of the two vectors, which are apart.
         unsafe { sheet.run() };
-        for (i, j, part) in every(rows, columns, size) {
-            let at = (j * out_pitch + i * out_step.unsigned_abs()) * size + part;
-            // SAFETY: inside `out`.
-            let found = unsafe { target.wrapping_add(at).read() };
-            assert_eq!(
-                found,
-                byte(i * columns + j, part),
-                "{sheet:?} at {i}, {j}, byte {part}"
-            );
-        }
+        expect("as the processor likes it");
+        // SAFETY: as above.
+        unsafe { sheet.forwards().by_stages() };
+        expect("by stages");
+        assert!(out.iter().all(|&word| word == 0), "{sheet:?} wrote more");
     }
 
     fn every(
@@ -529,7 +557,10 @@ mod tests {
         let shapes = [
             [4, 4],
             [64, 16],
+            [16, 17],
+            [31, 8],
             [128, 64],
+            [260, 2100],
             [5, 70],
             [200, 33],
             [257, 9],

@@ -6,7 +6,7 @@
 )]
 
 use crate::isa::Isa;
-use crate::shuffle::{Bytes4, Bytes8, perfect_shuffles};
+use crate::shuffle::perfect_shuffles;
 use crate::stream::{self, LINE};
 use crate::tile::Scratch;
 use crate::transpose::{Sheet, Store};
@@ -19,100 +19,87 @@ const BLOCK: usize = 2048;
 /// Lines ahead of the one read that are asked for.
 const AHEAD: usize = 2;
 
-/// An element size: how lines of `N` elements are interleaved.
-trait Elements<const N: usize> {
-    /// Bytes of an element.
-    const SIZE: usize = LINE / N;
+/// For each element of a line, its place among those of two lines, in the first of its bytes.
+type Places = [u8; LINE];
 
-    /// The first halves of two lines, interleaved.
-    ///
-    /// # Safety
-    /// The processor has AVX-512.
-    unsafe fn low(a: __m512i, b: __m512i) -> __m512i;
-
-    /// The second halves of two lines, interleaved.
-    ///
-    /// # Safety
-    /// The processor has AVX-512.
-    unsafe fn high(a: __m512i, b: __m512i) -> __m512i;
-
-    /// A line of two lines one after the other, from element `from` on.
-    ///
-    /// # Safety
-    /// The processor has AVX-512.
-    unsafe fn window(a: __m512i, b: __m512i, from: usize) -> __m512i;
-}
-
-/// Where the elements of two interleaved lines come from: those of the second count on from the first's.
-const fn places<const N: usize>(from: usize) -> [usize; N] {
-    let mut places = [0; N];
+/// The elements of two lines in turn, the first halves of both or the second.
+const fn interleaved(size: usize, second: bool) -> Places {
+    let count = LINE / size;
+    let from = if second { count / 2 } else { 0 };
+    let mut places = [0; LINE];
     let mut at = 0;
-    while at < N {
-        places[at] = from + at / 2 + at % 2 * N;
+    while at < count {
+        places[at * size] = (from + at / 2 + at % 2 * count) as u8;
         at += 1;
     }
     places
 }
 
-impl Elements<16> for Bytes4 {
-    #[inline(always)]
-    unsafe fn low(a: __m512i, b: __m512i) -> __m512i {
-        const LOW: [i32; 16] = narrow(places::<16>(0));
-        // SAFETY: the caller's contract; a line of places.
-        unsafe { _mm512_permutex2var_epi32(a, _mm512_loadu_si512(LOW.as_ptr().cast()), b) }
-    }
-
-    #[inline(always)]
-    unsafe fn high(a: __m512i, b: __m512i) -> __m512i {
-        const HIGH: [i32; 16] = narrow(places::<16>(8));
-        // SAFETY: as above.
-        unsafe { _mm512_permutex2var_epi32(a, _mm512_loadu_si512(HIGH.as_ptr().cast()), b) }
-    }
-
-    #[inline(always)]
-    unsafe fn window(a: __m512i, b: __m512i, from: usize) -> __m512i {
-        // SAFETY: the caller's contract.
-        unsafe {
-            let first = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-            let places = _mm512_add_epi32(first, _mm512_set1_epi32(from as i32));
-            _mm512_permutex2var_epi32(a, places, b)
-        }
-    }
-}
-
-/// Places of elements of four bytes.
-const fn narrow(places: [usize; 16]) -> [i32; 16] {
-    let mut narrow = [0; 16];
+/// The elements of the first of two lines.
+const fn in_order(size: usize) -> Places {
+    let mut places = [0; LINE];
     let mut at = 0;
-    while at < 16 {
-        narrow[at] = places[at] as i32;
+    while at < LINE / size {
+        places[at * size] = at as u8;
         at += 1;
     }
-    narrow
+    places
 }
 
-impl Elements<8> for Bytes8 {
+/// The mask of the first byte of each element of a line.
+const fn first_bytes(size: usize) -> u64 {
+    let mut mask = 0;
+    let mut at = 0;
+    while at < LINE {
+        mask |= 1 << at;
+        at += size;
+    }
+    mask
+}
+
+/// The places that a line of elements of one size is selected from.
+struct Line<const SIZE: usize>;
+
+impl<const SIZE: usize> Line<SIZE> {
+    const LOW: Places = interleaved(SIZE, false);
+    const HIGH: Places = interleaved(SIZE, true);
+    const IN_ORDER: Places = in_order(SIZE);
+
+    /// The elements of two lines that lie at some places.
+    ///
+    /// # Safety
+    /// The processor has AVX-512.
     #[inline(always)]
-    unsafe fn low(a: __m512i, b: __m512i) -> __m512i {
-        const LOW: [usize; 8] = places(0);
+    unsafe fn select(a: __m512i, places: &Places, b: __m512i) -> __m512i {
         // SAFETY: the caller's contract; a line of places.
-        unsafe { _mm512_permutex2var_epi64(a, _mm512_loadu_si512(LOW.as_ptr().cast()), b) }
+        unsafe { Self::select_by(a, _mm512_loadu_si512(places.as_ptr().cast()), b) }
     }
 
+    /// # Safety
+    /// As [`Line::select`].
     #[inline(always)]
-    unsafe fn high(a: __m512i, b: __m512i) -> __m512i {
-        const HIGH: [usize; 8] = places(4);
-        // SAFETY: as above.
-        unsafe { _mm512_permutex2var_epi64(a, _mm512_loadu_si512(HIGH.as_ptr().cast()), b) }
+    unsafe fn select_by(a: __m512i, places: __m512i, b: __m512i) -> __m512i {
+        match SIZE {
+            // SAFETY: the caller's contract.
+            2 => unsafe { _mm512_permutex2var_epi16(a, places, b) },
+            // SAFETY: as above.
+            4 => unsafe { _mm512_permutex2var_epi32(a, places, b) },
+            // SAFETY: as above; the only other size is 8.
+            _ => unsafe { _mm512_permutex2var_epi64(a, places, b) },
+        }
     }
 
+    /// A line of two lines one after the other, from element `from` on.
+    ///
+    /// # Safety
+    /// As [`Line::select`].
     #[inline(always)]
     unsafe fn window(a: __m512i, b: __m512i, from: usize) -> __m512i {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller's contract; a line of places, none of which grows beyond its byte.
         unsafe {
-            let first = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
-            let places = _mm512_add_epi64(first, _mm512_set1_epi64(from as i64));
-            _mm512_permutex2var_epi64(a, places, b)
+            let first = _mm512_loadu_si512(Self::IN_ORDER.as_ptr().cast());
+            let step = _mm512_maskz_set1_epi8(first_bytes(SIZE), from as i8);
+            Self::select_by(a, _mm512_add_epi8(first, step), b)
         }
     }
 }
@@ -127,6 +114,8 @@ pub(crate) unsafe fn try_run(sheet: &Sheet, store: Store) -> bool {
     }
     match sheet.size {
         // SAFETY: the caller's contract; the processor was asked.
+        2 => unsafe { squares_of_twos(sheet, store) },
+        // SAFETY: as above.
         4 => unsafe { squares_of_fours(sheet, store) },
         // SAFETY: as above.
         8 => unsafe { squares_of_eights(sheet, store) },
@@ -135,27 +124,28 @@ pub(crate) unsafe fn try_run(sheet: &Sheet, store: Store) -> bool {
     true
 }
 
-/// # Safety
-/// As [`try_run`], for elements of four bytes and processors with AVX-512.
-#[target_feature(enable = "avx512f,avx512bw")]
-unsafe fn squares_of_fours(sheet: &Sheet, store: Store) {
-    // SAFETY: the caller's contract.
-    unsafe { squares::<Bytes4, 16>(sheet, store) }
+macro_rules! squares {
+    ($name:ident, $size:literal, $columns:literal) => {
+        /// # Safety
+        /// As [`try_run`], for elements of that many bytes and processors with AVX-512.
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+        unsafe fn $name(sheet: &Sheet, store: Store) {
+            // SAFETY: the caller's contract.
+            unsafe { squares::<$size, $columns>(sheet, store) }
+        }
+    };
 }
+squares!(squares_of_twos, 2, 16);
+squares!(squares_of_fours, 4, 16);
+squares!(squares_of_eights, 8, 8);
 
+/// Transposes squares of `N` columns and as many rows as elements of `SIZE` bytes are in a line.
+///
 /// # Safety
-/// As [`try_run`], for elements of eight bytes and processors with AVX-512.
-#[target_feature(enable = "avx512f,avx512bw")]
-unsafe fn squares_of_eights(sheet: &Sheet, store: Store) {
-    // SAFETY: the caller's contract.
-    unsafe { squares::<Bytes8, 8>(sheet, store) }
-}
-
-/// # Safety
-/// As [`try_run`], with `U` of the element's size, for processors with AVX-512.
+/// As [`try_run`], for elements of that size and processors with AVX-512.
 #[inline(always)]
-unsafe fn squares<U: Elements<N>, const N: usize>(sheet: &Sheet, store: Store) {
-    let ahead = sheet.rows * sheet.columns * U::SIZE >= stream::SECOND_LEVEL;
+unsafe fn squares<const SIZE: usize, const N: usize>(sheet: &Sheet, store: Store) {
+    let ahead = sheet.rows * sheet.columns * SIZE >= stream::SECOND_LEVEL;
     let block = match store {
         Store::Carry => BLOCK.min(sheet.columns),
         Store::Plain | Store::Lines => sheet.columns,
@@ -164,35 +154,35 @@ unsafe fn squares<U: Elements<N>, const N: usize>(sheet: &Sheet, store: Store) {
     let carried = scratch.as_mut().map(|scratch| scratch.pointer());
     for left in (0..sheet.columns).step_by(block.max(1)) {
         let right = sheet.columns.min(left + block);
-        for row in (0..sheet.rows).step_by(N) {
+        for row in (0..sheet.rows).step_by(LINE / SIZE) {
             for column in (left..right).step_by(N) {
                 let square = Square {
                     x: sheet.source(row, column),
-                    x_pitch: sheet.x_steps[0] * U::SIZE.cast_signed(),
+                    x_pitch: sheet.x_steps[0] * SIZE.cast_signed(),
                     out: sheet.target(row, column),
-                    out_pitch: sheet.out_steps[1] * U::SIZE.cast_signed(),
-                    rows: N.min(sheet.rows - row),
+                    out_pitch: sheet.out_steps[1] * SIZE.cast_signed(),
+                    rows: (LINE / SIZE).min(sheet.rows - row),
                     columns: N.min(right - column),
                 };
-                if ahead {
-                    square.announce::<N>();
+                if ahead && column * SIZE % LINE == 0 {
+                    square.announce();
                 }
                 // SAFETY: the caller's contract; the square lies inside the matrix.
-                let lines = unsafe { square.turned::<U, N>() };
+                let lines = unsafe { square.turned::<SIZE, N>() };
                 if let Some(carried) = carried {
                     let ends = Ends {
                         first: row == 0,
-                        last: row + N >= sheet.rows,
+                        last: row + LINE / SIZE >= sheet.rows,
                     };
                     if ends.first || ends.last {
                         square.announce_ends(ends);
                     }
                     let carried = carried.wrapping_add((column - left) * LINE);
                     // SAFETY: as above; there is room for a line of each column of a block.
-                    unsafe { square.join::<U, N>(lines, carried, ends) };
+                    unsafe { square.join::<SIZE, N>(lines, carried, ends) };
                 } else {
                     // SAFETY: as above.
-                    unsafe { square.store(lines, store == Store::Lines) };
+                    unsafe { square.store::<SIZE, N>(lines, store == Store::Lines) };
                 }
             }
         }
@@ -235,8 +225,8 @@ impl Square {
 
     /// Asks for what a square further to the right will read.
     #[inline(always)]
-    fn announce<const N: usize>(self) {
-        for row in 0..N {
+    fn announce(self) {
+        for row in 0..self.rows {
             stream::prefetch(self.source(row).wrapping_add(AHEAD * LINE));
         }
     }
@@ -259,23 +249,64 @@ impl Square {
     /// # Safety
     /// As [`squares`]; the square lies inside the matrix.
     #[inline(always)]
-    unsafe fn turned<U: Elements<N>, const N: usize>(self) -> [__m512i; N] {
-        let rows: [__m512i; N] = if self.rows == N && self.columns == N {
-            // SAFETY: a line of each row of the source.
-            std::array::from_fn(|i| unsafe { _mm512_loadu_si512(self.source(i).cast()) })
+    unsafe fn turned<const SIZE: usize, const N: usize>(self) -> [__m512i; N] {
+        let rows: [__m512i; N] = if self.rows == LINE / SIZE && self.columns == N {
+            // SAFETY: the caller's contract.
+            std::array::from_fn(|i| unsafe { self.line::<SIZE, N>(i, true) })
         } else {
-            // Rows that are not there repeat the last one: asking for nothing at an address that is not there takes long.
-            let mask = bytes(0, self.columns * U::SIZE);
-            let row = |i: usize| self.source(i.min(self.rows - 1)).cast();
-            // SAFETY: as many bytes of the source as there are columns.
-            std::array::from_fn(|i| unsafe { _mm512_maskz_loadu_epi8(mask, row(i)) })
+            // SAFETY: as above.
+            std::array::from_fn(|i| unsafe { self.line::<SIZE, N>(i, false) })
         };
-        // SAFETY: the caller's contract.
-        let (low, high) = (
-            |a, b| unsafe { U::low(a, b) },
-            |a, b| unsafe { U::high(a, b) },
-        );
-        perfect_shuffles(rows, low, high)
+        let select = |a, places, b| match N {
+            // SAFETY: the caller's contract.
+            16 => unsafe { Line::<4>::select(a, places, b) },
+            // SAFETY: as above; the only other number is 8.
+            _ => unsafe { Line::<8>::select(a, places, b) },
+        };
+        let (low, high) = match N {
+            16 => (&Line::<4>::LOW, &Line::<4>::HIGH),
+            _ => (&Line::<8>::LOW, &Line::<8>::HIGH),
+        };
+        perfect_shuffles(rows, |a, b| select(a, low, b), |a, b| select(a, high, b))
+    }
+
+    /// A line of the source: of a row, or of two where it has only half of one, their elements in turn. `whole` squares have all
+    /// rows and columns.
+    ///
+    /// # Safety
+    /// As [`Square::turned`].
+    #[inline(always)]
+    unsafe fn line<const SIZE: usize, const N: usize>(self, i: usize, whole: bool) -> __m512i {
+        if N * SIZE == LINE {
+            // SAFETY: the caller's contract.
+            return unsafe { self.row::<SIZE, N>(i, whole) };
+        }
+        // SAFETY: as above.
+        let [even, odd] = [2 * i, 2 * i + 1].map(|i| unsafe { self.row::<SIZE, N>(i, whole) });
+        // SAFETY: as above.
+        unsafe { Line::<SIZE>::select(even, &Line::<SIZE>::LOW, odd) }
+    }
+
+    /// What the square has of a row of the source. A row that is not there is the last one once more: asking for nothing at an
+    /// address that is not there takes long.
+    ///
+    /// # Safety
+    /// As [`Square::turned`].
+    #[inline(always)]
+    unsafe fn row<const SIZE: usize, const N: usize>(self, i: usize, whole: bool) -> __m512i {
+        if !whole {
+            let from = self.source(i.min(self.rows - 1)).cast();
+            // SAFETY: as many bytes of the source as there are columns.
+            return unsafe { _mm512_maskz_loadu_epi8(bytes(0, self.columns * SIZE), from) };
+        }
+        let from = self.source(i);
+        if N * SIZE == LINE {
+            // SAFETY: a line of the source.
+            unsafe { _mm512_loadu_si512(from.cast()) }
+        } else {
+            // SAFETY: half a line of the source.
+            unsafe { _mm512_castsi256_si512(_mm256_loadu_si256(from.cast())) }
+        }
     }
 
     /// Writes the columns, whole aligned lines past the caches where `past` says so.
@@ -284,9 +315,9 @@ impl Square {
     /// As [`Square::turned`], which gave the lines; to go past the caches, the destination's rows begin at lines and consist of
     /// whole ones.
     #[inline(always)]
-    unsafe fn store<const N: usize>(self, lines: [__m512i; N], past: bool) {
-        if self.rows < N {
-            let mask = bytes(0, self.rows * (LINE / N));
+    unsafe fn store<const SIZE: usize, const N: usize>(self, lines: [__m512i; N], past: bool) {
+        if self.rows < LINE / SIZE {
+            let mask = bytes(0, self.rows * SIZE);
             for (column, line) in lines.into_iter().enumerate().take(self.columns) {
                 // SAFETY: as many bytes of the destination as there are rows.
                 unsafe { _mm512_mask_storeu_epi8(self.target(column).cast(), mask, line) };
@@ -312,7 +343,7 @@ impl Square {
     /// # Safety
     /// As [`Square::turned`], which gave the lines; `carried` holds the lines of the square above, one for each column.
     #[inline(always)]
-    unsafe fn join<U: Elements<N>, const N: usize>(
+    unsafe fn join<const SIZE: usize, const N: usize>(
         self,
         lines: [__m512i; N],
         carried: *mut u8,
@@ -322,15 +353,15 @@ impl Square {
             let target = self.target(column);
             let shift = target.addr() % LINE;
             let to = target.wrapping_sub(shift);
-            let from = N - shift / U::SIZE;
+            let from = (LINE - shift) / SIZE;
             let place = carried.wrapping_add(column * LINE).cast();
             // SAFETY: a line for each column; before the first it is not used.
             let above = unsafe { _mm512_loadu_si512(place) };
             // SAFETY: as above.
             unsafe { _mm512_storeu_si512(place, line) };
             // SAFETY: the caller's contract.
-            let joined = unsafe { U::window(above, line, from) };
-            let end = shift + self.rows * U::SIZE;
+            let joined = unsafe { Line::<SIZE>::window(above, line, from) };
+            let end = shift + self.rows * SIZE;
             let begin = if ends.first { shift } else { 0 };
             if begin == 0 && end >= LINE {
                 // SAFETY: a whole aligned line of the destination: what lies before the target belongs to its row.
@@ -341,7 +372,7 @@ impl Square {
             }
             if ends.last && end > LINE {
                 // SAFETY: the caller's contract.
-                let rest = unsafe { U::window(line, line, from) };
+                let rest = unsafe { Line::<SIZE>::window(line, line, from) };
                 let to = to.wrapping_add(LINE).cast();
                 // SAFETY: the last bytes of the destination's row.
                 unsafe { _mm512_mask_storeu_epi8(to, bytes(0, end - LINE), rest) };

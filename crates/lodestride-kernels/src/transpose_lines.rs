@@ -16,6 +16,11 @@ use std::arch::x86_64::*;
 /// 4099x4097 `f64` took 22.9 ms by blocks of 32, 15.6 ms by 128, 13.5 ms by 512 and 12.2 ms by 2048.
 const BLOCK: usize = 2048;
 
+/// Where the destination's rows lie a multiple of so many bytes apart, they have few cache sets among them, and squares are
+/// done in pairs, one below the other: lines of two neighbours are written in turn. On an AMD EPYC, 1024x1024 `f64` took 0.58 ms
+/// by single squares and 0.45 ms by pairs, 4096x4096 11.7 and 10.3 ms; elsewhere pairs cost up to a half more.
+const FIGHTING: usize = 1024;
+
 /// Lines ahead of the one read that are asked for.
 const AHEAD: usize = 2;
 
@@ -150,18 +155,26 @@ unsafe fn squares<const SIZE: usize, const N: usize>(sheet: &Sheet, store: Store
         Store::Carry => BLOCK.min(sheet.columns),
         Store::Plain | Store::Lines => sheet.columns,
     };
+    let high = LINE / SIZE;
+    let pitch = sheet.out_steps[1].unsigned_abs() * SIZE;
+    let pair = usize::from(pitch.is_multiple_of(FIGHTING));
     let mut scratch = (store == Store::Carry).then(|| Scratch::take(block * LINE));
     let carried = scratch.as_mut().map(|scratch| scratch.pointer());
     for left in (0..sheet.columns).step_by(block.max(1)) {
         let right = sheet.columns.min(left + block);
-        for row in (0..sheet.rows).step_by(LINE / SIZE) {
-            for column in (left..right).step_by(N) {
+        for top in (0..sheet.rows).step_by(high << pair) {
+            // One loop for one or two rows of squares: a loop of its own inside would cost as much as half a square.
+            for square in 0..(right - left).div_ceil(N) << pair {
+                let (row, column) = (top + (square & pair) * high, left + (square >> pair) * N);
+                if row >= sheet.rows {
+                    continue;
+                }
                 let square = Square {
                     x: sheet.source(row, column),
                     x_pitch: sheet.x_steps[0] * SIZE.cast_signed(),
                     out: sheet.target(row, column),
                     out_pitch: sheet.out_steps[1] * SIZE.cast_signed(),
-                    rows: (LINE / SIZE).min(sheet.rows - row),
+                    rows: high.min(sheet.rows - row),
                     columns: N.min(right - column),
                 };
                 if ahead && column * SIZE % LINE == 0 {
@@ -172,7 +185,7 @@ unsafe fn squares<const SIZE: usize, const N: usize>(sheet: &Sheet, store: Store
                 if let Some(carried) = carried {
                     let ends = Ends {
                         first: row == 0,
-                        last: row + LINE / SIZE >= sheet.rows,
+                        last: row + high >= sheet.rows,
                     };
                     if ends.first || ends.last {
                         square.announce_ends(ends);

@@ -51,17 +51,6 @@ const fn in_order(size: usize) -> Places {
     places
 }
 
-/// The mask of the first byte of each element of a line.
-const fn first_bytes(size: usize) -> u64 {
-    let mut mask = 0;
-    let mut at = 0;
-    while at < LINE {
-        mask |= 1 << at;
-        at += size;
-    }
-    mask
-}
-
 /// The places that a line of elements of one size is selected from.
 struct Line<const SIZE: usize>;
 
@@ -77,7 +66,9 @@ impl<const SIZE: usize> Line<SIZE> {
     #[inline(always)]
     unsafe fn select(a: __m512i, places: &Places, b: __m512i) -> __m512i {
         // SAFETY: the caller's contract; a line of places.
-        unsafe { Self::select_by(a, _mm512_loadu_si512(places.as_ptr().cast()), b) }
+        let places = unsafe { _mm512_loadu_si512(places.as_ptr().cast()) };
+        // SAFETY: the caller's contract.
+        unsafe { Self::select_by(a, places, b) }
     }
 
     /// # Safety
@@ -100,12 +91,14 @@ impl<const SIZE: usize> Line<SIZE> {
     /// As [`Line::select`].
     #[inline(always)]
     unsafe fn window(a: __m512i, b: __m512i, from: usize) -> __m512i {
-        // SAFETY: the caller's contract; a line of places, none of which grows beyond its byte.
-        unsafe {
-            let first = _mm512_loadu_si512(Self::IN_ORDER.as_ptr().cast());
-            let step = _mm512_maskz_set1_epi8(first_bytes(SIZE), from as i8);
-            Self::select_by(a, _mm512_add_epi8(first, step), b)
-        }
+        // SAFETY: the caller's contract; a line of places.
+        let first = unsafe { _mm512_loadu_si512(Self::IN_ORDER.as_ptr().cast()) };
+        // SAFETY: the caller's contract.
+        let step = unsafe { _mm512_set1_epi8(from as i8) };
+        // SAFETY: as above. No place grows beyond its byte, and the bytes above it are not looked at.
+        let places = unsafe { _mm512_add_epi8(first, step) };
+        // SAFETY: as above.
+        unsafe { Self::select_by(a, places, b) }
     }
 }
 
@@ -177,7 +170,7 @@ unsafe fn squares<const SIZE: usize, const N: usize>(sheet: &Sheet, store: Store
                     rows: high.min(sheet.rows - row),
                     columns: N.min(right - column),
                 };
-                if ahead && column * SIZE % LINE == 0 {
+                if ahead && (column * SIZE).is_multiple_of(LINE) {
                     square.announce();
                 }
                 // SAFETY: the caller's contract; the square lies inside the matrix.
@@ -318,7 +311,9 @@ impl Square {
             unsafe { _mm512_loadu_si512(from.cast()) }
         } else {
             // SAFETY: half a line of the source.
-            unsafe { _mm512_castsi256_si512(_mm256_loadu_si256(from.cast())) }
+            let half = unsafe { _mm256_loadu_si256(from.cast()) };
+            // SAFETY: the caller's contract.
+            unsafe { _mm512_castsi256_si512(half) }
         }
     }
 

@@ -32,6 +32,8 @@ mod inner;
 mod instruction;
 mod isa;
 mod known;
+#[cfg(target_arch = "x86_64")]
+mod lines;
 mod matmul_mixed;
 mod matmul_small;
 mod matrix;

@@ -4,6 +4,8 @@
     reason = "strided elements are moved through raw pointers"
 )]
 
+#[cfg(target_arch = "x86_64")]
+use crate::lines;
 use crate::stream::{self, LINE};
 use crate::tile::{self, Scratch};
 use crate::transfer::Axis;
@@ -164,7 +166,11 @@ impl Plane {
         let chunk = stream::PIECE / size_of::<T>();
         let tile = scratch.pointer();
         for row in 0..self.rows.size {
-            let (to, _) = self.row(row);
+            let (to, from) = self.row(row);
+            // SAFETY: a row of each.
+            if unsafe { self.try_halve::<T>(to, from, self.run.size, true) } {
+                continue;
+            }
             // All pieces but the first begin with a line.
             let mut end = to.align_offset(LINE) / size_of::<T>();
             let mut begin = 0;
@@ -182,6 +188,22 @@ impl Plane {
                 end = begin + chunk;
             }
         }
+    }
+
+    /// Moves `n` elements of a row with single gaps by whole lines, or does nothing and answers false.
+    ///
+    /// # Safety
+    /// As [`Plane::piece`], to places side by side.
+    #[inline]
+    unsafe fn try_halve<T>(&self, to: *mut u8, from: *const u8, n: usize, past: bool) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        if self.run.x == 2 && self.gaps {
+            // SAFETY: the caller's contract; what lies between elements may be read where `gaps` says so.
+            return unsafe { lines::try_halve(to, from, n, size_of::<T>(), past) };
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = (to, from, n, past);
+        false
     }
 
     /// The element number `begin` of a row in both.
@@ -202,6 +224,10 @@ impl Plane {
     #[inline]
     unsafe fn piece<T: Halves>(&self, to: *mut u8, out_step: isize, from: *const u8, n: usize) {
         let size = size_of::<T>();
+        // SAFETY: the caller's contract.
+        if out_step == 1 && unsafe { self.try_halve::<T>(to, from, n, false) } {
+            return;
+        }
         // SAFETY: the caller's contract, in each branch; what lies between elements of the source is not written
         // meanwhile where `gaps` says so.
         match (out_step, self.run.x) {

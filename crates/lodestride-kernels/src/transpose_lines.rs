@@ -6,6 +6,7 @@
 )]
 
 use crate::isa::Isa;
+use crate::lines::{Line, put};
 use crate::shuffle::perfect_shuffles;
 use crate::stream::{self, LINE};
 use crate::tile::Scratch;
@@ -23,84 +24,6 @@ const FIGHTING: usize = 1024;
 
 /// Lines ahead of the one read that are asked for.
 const AHEAD: usize = 2;
-
-/// For each element of a line, its place among those of two lines, in the first of its bytes.
-type Places = [u8; LINE];
-
-/// The elements of two lines in turn, the first halves of both or the second.
-const fn interleaved(size: usize, second: bool) -> Places {
-    let count = LINE / size;
-    let from = if second { count / 2 } else { 0 };
-    let mut places = [0; LINE];
-    let mut at = 0;
-    while at < count {
-        places[at * size] = (from + at / 2 + at % 2 * count) as u8;
-        at += 1;
-    }
-    places
-}
-
-/// The elements of the first of two lines.
-const fn in_order(size: usize) -> Places {
-    let mut places = [0; LINE];
-    let mut at = 0;
-    while at < LINE / size {
-        places[at * size] = at as u8;
-        at += 1;
-    }
-    places
-}
-
-/// The places that a line of elements of one size is selected from.
-struct Line<const SIZE: usize>;
-
-impl<const SIZE: usize> Line<SIZE> {
-    const LOW: Places = interleaved(SIZE, false);
-    const HIGH: Places = interleaved(SIZE, true);
-    const IN_ORDER: Places = in_order(SIZE);
-
-    /// The elements of two lines that lie at some places.
-    ///
-    /// # Safety
-    /// The processor has AVX-512.
-    #[inline(always)]
-    unsafe fn select(a: __m512i, places: &Places, b: __m512i) -> __m512i {
-        // SAFETY: the caller's contract; a line of places.
-        let places = unsafe { _mm512_loadu_si512(places.as_ptr().cast()) };
-        // SAFETY: the caller's contract.
-        unsafe { Self::select_by(a, places, b) }
-    }
-
-    /// # Safety
-    /// As [`Line::select`].
-    #[inline(always)]
-    unsafe fn select_by(a: __m512i, places: __m512i, b: __m512i) -> __m512i {
-        match SIZE {
-            // SAFETY: the caller's contract.
-            2 => unsafe { _mm512_permutex2var_epi16(a, places, b) },
-            // SAFETY: as above.
-            4 => unsafe { _mm512_permutex2var_epi32(a, places, b) },
-            // SAFETY: as above; the only other size is 8.
-            _ => unsafe { _mm512_permutex2var_epi64(a, places, b) },
-        }
-    }
-
-    /// A line of two lines one after the other, from element `from` on.
-    ///
-    /// # Safety
-    /// As [`Line::select`].
-    #[inline(always)]
-    unsafe fn window(a: __m512i, b: __m512i, from: usize) -> __m512i {
-        // SAFETY: the caller's contract; a line of places.
-        let first = unsafe { _mm512_loadu_si512(Self::IN_ORDER.as_ptr().cast()) };
-        // SAFETY: the caller's contract.
-        let step = unsafe { _mm512_set1_epi8(from as i8) };
-        // SAFETY: as above. No place grows beyond its byte, and the bytes above it are not looked at.
-        let places = unsafe { _mm512_add_epi8(first, step) };
-        // SAFETY: as above.
-        unsafe { Self::select_by(a, places, b) }
-    }
-}
 
 /// Transposes a matrix, or does nothing and answers false.
 ///
@@ -386,21 +309,6 @@ impl Square {
                 unsafe { _mm512_mask_storeu_epi8(to, bytes(0, end - LINE), rest) };
             }
         }
-    }
-}
-
-/// Writes a line, `past` the caches or through them.
-///
-/// # Safety
-/// The processor has AVX-512; a line may be written, and lies at one to go past the caches.
-#[inline(always)]
-unsafe fn put(to: *mut u8, line: __m512i, past: bool) {
-    if past {
-        // SAFETY: the caller's contract.
-        unsafe { _mm512_stream_si512(to.cast(), line) };
-    } else {
-        // SAFETY: the caller's contract.
-        unsafe { _mm512_storeu_si512(to.cast(), line) };
     }
 }
 

@@ -56,8 +56,8 @@ pub(crate) use sse2::Vector;
 
 #[cfg(target_arch = "x86_64")]
 mod sse2 {
-    //! Vectors of sixteen bytes by SSE2, which every x86-64 processor has. Wider ones gain nothing: two levels of staging
-    //! and the memory set the pace.
+    //! Vectors of sixteen bytes by SSE2, which every x86-64 processor has. Wider ones gain nothing where a stage in L1 sets the
+    //! pace; `transpose_lines.rs` has none.
 
     use std::arch::x86_64::*;
 

@@ -36,6 +36,10 @@ const THREADS: [&str; 5] = [
     "NUMEXPR_NUM_THREADS",
 ];
 
+/// How often candle's threads look for more work before they sleep, 25,000 times where nothing is said: 0.4 ms, in which they keep the
+/// core from whoever is measured next. So many are 30 us, enough between operations of their own.
+const SPINS: (&str, &str) = ("CANDLE_BARRIER_POOL_SPIN_LIMIT", "2000");
+
 /// Runs the program.
 pub(crate) fn run() -> ExitCode {
     let options = match Options::parse(env::args().skip(1)) {
@@ -176,6 +180,7 @@ fn start(threads: usize, filter: Option<&str>) -> Result<bool, Failure> {
     for variable in THREADS {
         command.env(variable, threads.to_string());
     }
+    command.env(SPINS.0, SPINS.1);
     command.env(CORES, cores.to_string());
     command.env(PREPARED, cleared.join(", "));
     Ok(command.status()?.success())

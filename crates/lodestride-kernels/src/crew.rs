@@ -3,6 +3,9 @@
 //! Waking a worker takes some ten microseconds, longer than many an operation. So the caller does not sleep until the pool
 //! has done the work: it takes part after part itself, workers that have woken up do the same, and one that comes too late
 //! finds the job closed and is not waited for. Which thread takes a part changes nothing in the result.
+//!
+//! Each begins with a zone of its own, neighbouring parts, and takes from the others' when that is done: the next operation
+//! on the same arrays finds them in the cache of the core that had them.
 #![expect(
     unsafe_code,
     reason = "workers of the pool are handed work that borrows from the caller's stack"
@@ -15,6 +18,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Thread};
 
 use smallvec::SmallVec;
+
+use crate::threads;
 
 /// Set in [`Job::inside`] when no worker may come in any more.
 const CLOSED: usize = 1 << (usize::BITS - 1);
@@ -32,8 +37,8 @@ type Work<'w> = dyn Fn(usize) + Sync + 'w;
 struct Job {
     work: *const Work<'static>,
     parts: usize,
-    /// The next part that nobody has taken.
-    next: AtomicUsize,
+    /// Per zone, the caller's first: the next part that nobody has taken.
+    zones: SmallVec<[AtomicUsize; 8]>,
     /// Workers that have come in and not left, and [`CLOSED`].
     inside: AtomicUsize,
     caller: Thread,
@@ -47,19 +52,32 @@ unsafe impl Send for Job {}
 unsafe impl Sync for Job {}
 
 impl Job {
-    /// Takes parts until none is left.
-    fn take_parts(&self, work: &Work<'_>) {
-        loop {
-            // Only the number counts: what the parts write is ordered by `inside`.
-            let part = self.next.fetch_add(1, Ordering::Relaxed);
-            if part >= self.parts {
-                return;
-            }
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(part))) {
-                let mut first = self.panic.lock().unwrap_or_else(PoisonError::into_inner);
-                first.get_or_insert(panic);
-                // Nobody needs the rest.
-                self.next.fetch_max(self.parts, Ordering::Relaxed);
+    /// Where zone `zone` begins, or the one before it ends.
+    fn zone_start(zone: usize, zones: usize, parts: usize) -> usize {
+        // Not the product of both, which might not fit.
+        zone * (parts / zones) + zone.min(parts % zones)
+    }
+
+    /// Takes parts until none is left, those of zone `home` first.
+    fn take_parts(&self, home: usize, work: &Work<'_>) {
+        let zones = self.zones.len();
+        for step in 0..zones {
+            let zone = (home + step) % zones;
+            let end = Self::zone_start(zone + 1, zones, self.parts);
+            loop {
+                // Only the number counts: what the parts write is ordered by `inside`.
+                let part = self.zones[zone].fetch_add(1, Ordering::Relaxed);
+                if part >= end {
+                    break;
+                }
+                if let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(part))) {
+                    let mut first = self.panic.lock().unwrap_or_else(PoisonError::into_inner);
+                    first.get_or_insert(panic);
+                    // Nobody needs the rest.
+                    for zone in &self.zones {
+                        zone.fetch_max(self.parts, Ordering::Relaxed);
+                    }
+                }
             }
         }
     }
@@ -70,7 +88,9 @@ impl Job {
         if self.inside.fetch_add(1, Ordering::Acquire) & CLOSED == 0 {
             // SAFETY: the job was not closed when this worker came in, so the caller waits until it has left.
             let work = unsafe { &*self.work };
-            self.take_parts(work);
+            // The same zone in every operation; where two workers share one, they come to the others' all the same.
+            let home = 1 + rayon::current_thread_index().unwrap_or(0) % (self.zones.len() - 1);
+            self.take_parts(home, work);
         }
         // Release: what this worker wrote is seen by the caller when it finds the worker gone.
         if self.inside.fetch_sub(1, Ordering::AcqRel) == CLOSED | 1 {
@@ -105,12 +125,14 @@ pub(crate) fn for_each(parts: usize, helpers: usize, work: &Work<'_>) {
         (0..parts).for_each(work);
         return;
     }
+    let zones = helpers + 1;
+    let starts = (0..zones).map(|zone| Job::zone_start(zone, zones, parts));
     let erased: *const Work<'_> = work;
     let job = Arc::new(Job {
         // SAFETY: only the lifetime is changed; the invariant of `Job` keeps it.
         work: unsafe { std::mem::transmute::<*const Work<'_>, *const Work<'static>>(erased) },
         parts,
-        next: AtomicUsize::new(0),
+        zones: starts.map(AtomicUsize::new).collect(),
         inside: AtomicUsize::new(0),
         caller: thread::current(),
         panic: Mutex::new(None),
@@ -120,8 +142,9 @@ pub(crate) fn for_each(parts: usize, helpers: usize, work: &Work<'_>) {
         rayon::spawn(move || job.help());
     }
     // Panics of parts are caught inside, so the job is closed in any case.
-    job.take_parts(work);
+    job.take_parts(0, work);
     job.close();
+    threads::helped();
     let panic = job
         .panic
         .lock()

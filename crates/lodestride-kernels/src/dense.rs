@@ -193,7 +193,7 @@ pub(crate) fn dense_record<const MOST: usize>(
     let sizes = inputs.iter().map(|x| x.dtype().size());
     let bytes = out.elements() * (sizes.sum::<usize>() + out.dtype().size());
     let fits = |x: &Operand<'_>| dense_alike(x, out) && !x.buffer().same_block(out.buffer());
-    if inputs.len() > MOST || threads::parts(bytes, false) > 1 || stream::pays(bytes) {
+    if inputs.len() > MOST || threads::are_worth(bytes, false) || stream::pays(bytes) {
         return Ok(false);
     }
     if !inputs.iter().all(fits) {

@@ -18,8 +18,8 @@ use crate::operand::{Operand, Output};
 use crate::reduce_data::{Rows, Runs};
 use crate::reduce_fold::{BLOCK, COLUMNS, ROWS};
 use crate::reduce_kinds::Magnitude;
-use crate::spread;
 use crate::strided::{Dim, Dims, Source, collapse, count, dims_of, offset_at, store};
+use crate::{spread, threads};
 
 /// Which extreme is located.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -185,7 +185,8 @@ impl Search<'_> {
             store(output, self.out_dtype, piece(index).1, out_step, best);
         };
         let pieces = count(outer) * per_line;
-        if pieces > 1 && spread::is_worth(count(&self.kept) * count(&self.reduced)) {
+        let bytes = count(&self.kept) * count(&self.reduced) * size_of::<C>();
+        if pieces > 1 && threads::are_worth(bytes, false) {
             // Batches bound the memory of results that wait for their turn to be stored.
             for first in (0..pieces).step_by(BATCH) {
                 let found = spread::map(BATCH.min(pieces - first), |index| {
@@ -259,7 +260,7 @@ impl Search<'_> {
         let blocks = self.blocks();
         let parts = blocks.div_ceil(SUPERBLOCK);
         let found =
-            if parts > 1 && spread::is_worth(count(&self.reduced)) {
+            if parts > 1 && threads::are_worth(count(&self.reduced) * size_of::<C>(), false) {
                 let parts = spread::map(parts, |part| {
                     let end = blocks.min((part + 1) * SUPERBLOCK);
                     self.best_of::<C, O>(source, self.start, part * SUPERBLOCK..end)

@@ -16,8 +16,8 @@ use crate::matmul_small;
 use crate::matrix::{Matrix, MatrixMut, MatrixShape};
 use crate::numeric::Compute;
 use crate::operand::{Operand, Output};
-use crate::spread;
 use crate::strided::{Dim, Dims, collapse, count, dims_of, offset_at};
+use crate::{spread, threads};
 
 pub(crate) const OP: &str = "matmul";
 
@@ -292,7 +292,9 @@ impl Batch {
             multiply_before(x, y, out, blend, threads, next);
         };
         match self.separate() {
-            Some(step) if products > 1 && spread::is_worth(work.saturating_mul(products)) => {
+            Some(step)
+                if products > 1 && threads::are_worth(work.saturating_mul(products), true) =>
+            {
                 let first = self.out.start;
                 let last = first + (products - 1) * step + self.reach();
                 spread::for_each_chunk(&mut out[first..last], step, |index, out| {

@@ -11,9 +11,9 @@ use crate::isa::{Arch, Level, Task};
 use crate::numeric::Compute;
 use crate::operand::Operand;
 use crate::random_philox::{Draw, GROUP, for_each_counter, half, of_counter, pair, words};
-use crate::spread;
 use crate::stream;
 use crate::strided::{Dim, collapse, count, dims_of, offset_at, store};
+use crate::{spread, threads};
 
 /// Fills `out` with numbers spread evenly over `[low, high)`; every element is below `high`, also after rounding.
 ///
@@ -424,7 +424,7 @@ impl Filler {
             let from = self.start as usize;
             let out = &mut guard.slice_mut::<C>()[from..from + self.elements];
             let past = stream::pays(size_of_val(out));
-            return if spread::is_worth(self.elements) {
+            return if threads::are_worth(size_of_val(out), true) {
                 spread::for_each_chunk(out, CHUNK * TILE, |chunk, out| {
                     draw_run(draw, chunk * CHUNK, out, past);
                 });

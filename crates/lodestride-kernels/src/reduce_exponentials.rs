@@ -286,6 +286,10 @@ impl<C: Raised> Reducer<C> for LogSumExp {
     type Total = Exponentials;
     type Value = f64;
 
+    fn is_heavy(&self) -> bool {
+        true
+    }
+
     fn empty(&self) -> Exponentials {
         Exponentials::EMPTY
     }

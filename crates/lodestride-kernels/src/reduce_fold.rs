@@ -445,6 +445,10 @@ pub(crate) trait Reducer<C: Compute>: Sync {
     /// Merges the column totals of at most [`ROWS`] rows of at most [`columns`](Reducer::columns) columns into `totals`.
     fn rows(&self, rows: Rows<'_, C>, totals: &mut [Self::Total]);
     fn merge(&self, left: Self::Total, right: Self::Total) -> Self::Total;
+    /// Whether arithmetic bounds it, not memory.
+    fn is_heavy(&self) -> bool {
+        false
+    }
     /// The results for `count` elements each.
     fn finish(&self, totals: &[Self::Total], count: usize, values: &mut [Self::Value]);
 }

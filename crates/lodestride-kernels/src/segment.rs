@@ -17,7 +17,6 @@ use crate::reduce_kinds::{Addable, Magnitude};
 use crate::segment_move::segment_ends;
 use crate::segment_pool::{Columns, Divide, ExtremePool, Pool, SumPool};
 use crate::segment_rows::{RowSink, RowView, balanced, check_offsets, rows_of};
-use crate::spread;
 use crate::threads;
 
 /// How the rows of a segment become one row.
@@ -259,11 +258,8 @@ impl<C: Compute, P: Pool<C>> Pooling<'_, C, P> {
     /// Divides the segments among threads. `args` gets the rows that values came from, unless it is empty.
     fn run<T: Compute>(self, pad: T, mut out: &mut [T], mut args: &mut [i64]) {
         let (segments, width) = (self.offsets.len() - 1, self.view.row_len());
-        let parts = if spread::is_worth(self.offsets[segments] * width) {
-            threads::shares().min(segments)
-        } else {
-            1
-        };
+        let bytes = self.offsets[segments] * width * size_of::<C>();
+        let parts = threads::parts(bytes, false).min(segments);
         let mut tasks = Vec::with_capacity(parts);
         for part in 0..parts {
             let range = balanced(self.offsets, parts, part);

@@ -154,6 +154,9 @@ impl Scratch {
     }
 }
 
+/// What each byte of a line counts for beside the thresholds of threads: sorting touches it many times.
+const TOUCHES: usize = 3;
+
 /// Lines of keys, in blocks for several threads.
 pub(crate) struct Blocks<'a, K> {
     pub(crate) keys: &'a mut [K],
@@ -179,7 +182,7 @@ impl<K: Key> Blocks<'_, K> {
     ) -> Result<()> {
         let Self { keys, len } = self;
         let lines = keys.len() / len;
-        let parts = threads::parts(size_of_val(keys) + size_of_val(beside), true);
+        let parts = threads::parts(TOUCHES * (size_of_val(keys) + size_of_val(beside)), true);
         if lines < parts || parts == 1 {
             return work(Block {
                 keys,

@@ -6,14 +6,6 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::threads;
 
-/// Bytes that an element step, which no bytes can be counted for, stands for beside the thresholds.
-const STEP: usize = 4;
-
-/// Whether `elements` element steps are worth more than this thread.
-pub(crate) fn is_worth(elements: usize) -> bool {
-    threads::parts(elements.saturating_mul(STEP), true) > 1
-}
-
 /// Computes `work(0), .., work(count - 1)`, the units split evenly over the threads.
 pub(crate) fn map<T: Send + Sync>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let mut results: Vec<OnceLock<T>> = Vec::new();

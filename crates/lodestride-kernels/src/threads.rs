@@ -1,23 +1,40 @@
 //! How many threads an operation may use, and from which size on; sizes that decide how an operation is run.
 
 use crate::stream;
+use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 /// 0 until set: as many as the pool has.
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
 
-/// Bytes an operation bound by memory must move before a second thread pays: waking one takes some ten microseconds. Adds
-/// of f64 that moved 1.4, 2.2 and 2.4 MB took 29, 56 and 77 us on one thread and 15, 19 and 23 on two in a loop, where each
-/// half stays in the second-level cache of its core; with 3 ms of sleep between them 125, 199 and 219, and 134, 172 and 174.
-static LIGHT_BYTES: AtomicUsize = AtomicUsize::new(2 << 20);
+/// Bytes an operation bound by memory must move before a second thread pays while all but this one sleep: waking one takes
+/// some ten microseconds, of which the caller loses most. Adds of 2.3, 4.6, 6.9 and 11.4 MiB take 25, 49, 78 and 140 us on one
+/// thread of an EPYC; on two, with 200 us between them, 35, 51, 73 and 92, and at once after each other 15, 28, 40 and 75.
+static LIGHT_BYTES: AtomicUsize = AtomicUsize::new(8 << 20);
 
-/// Bytes an operation bound by arithmetic must move before a second thread pays.
-static HEAVY_BYTES: AtomicUsize = AtomicUsize::new(1 << 20);
+/// Bytes an operation bound by arithmetic must move before a second thread pays while all but this one sleep: 0.8, 1.5, 2.3
+/// and 4.6 MB of `exp` take 23, 69, 104 and 206 us on one thread, and 33, 60, 77 and 139 on two with 200 us between them.
+static HEAVY_BYTES: AtomicUsize = AtomicUsize::new(3 << 20);
+
+/// What part of these bytes is enough while the workers are awake: two halves of 1.1 MiB stay each in the second-level cache
+/// of its core, 7 us instead of 13.
+const AWAKE_SHARE: usize = 8;
+
+/// How long workers surely look for more work before they sleep. Measured: 60 to 80 us.
+const AWAKE: Duration = Duration::from_micros(50);
+
+/// What an operation of as many bytes as pay takes at most on one thread, bound by memory or by arithmetic: four times as long as
+/// adds or `exp`, since powers and chains of functions do.
+const PAYING: [Duration; 2] = [Duration::from_micros(320), Duration::from_micros(600)];
 
 /// Parts for each thread.
 const PARTS: usize = 4;
 
 /// From how many moved bytes on an operation is divided among threads, and writes past the caches.
+///
+/// Operations that follow each other within 50 us count together, so that a loop over smaller ones wakes threads as well;
+/// while these are awake, an eighth of the bytes is enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
     /// For operations that memory bounds, such as `add`.
@@ -80,16 +97,82 @@ fn pool_threads() -> usize {
     1
 }
 
+/// What this thread did last.
+#[derive(Clone, Copy)]
+struct Streak {
+    /// When the last operation has surely ended.
+    end: Instant,
+    /// What is done since the last pause, as a share of what is worth waking a worker.
+    done: f32,
+}
+
+thread_local! {
+    static STREAK: Cell<Option<Streak>> = const { Cell::new(None) };
+}
+
+impl Streak {
+    /// As it is with one more operation, of so much of what is worth waking a worker. Who has done without help for as long as
+    /// waking takes has lost no more than by waking at once, whatever comes.
+    fn after(before: Option<Self>, now: Instant, share: f32, heavy: bool) -> Self {
+        let before = before.filter(|streak| now.saturating_duration_since(streak.end) < AWAKE);
+        Self {
+            end: now + PAYING[usize::from(heavy)].mul_f32(share),
+            done: before.map_or(0.0, |streak| streak.done) + share,
+        }
+    }
+}
+
+/// Tells that workers have just helped this thread.
+#[cfg(feature = "rayon")]
+pub(crate) fn helped() {
+    let end = Instant::now();
+    STREAK.set(Some(Streak { end, done: 1.0 }));
+}
+
+/// From how many bytes on several threads pay always.
+#[inline]
+fn enough(heavy: bool) -> usize {
+    let enough = if heavy { &HEAVY_BYTES } else { &LIGHT_BYTES };
+    enough.load(Ordering::Relaxed)
+}
+
+/// Whether several threads pay for an operation that moves `bytes` bytes.
+#[inline]
+fn pay(bytes: usize, heavy: bool) -> bool {
+    let enough = enough(heavy);
+    // Without the clock, for small operations and for one thread.
+    if !cfg!(feature = "rayon")
+        || bytes < enough / AWAKE_SHARE
+        || LIMIT.load(Ordering::Relaxed) == 1
+    {
+        return false;
+    }
+    bytes >= enough || pay_by_now(bytes as f32 / enough as f32, heavy)
+}
+
+/// Whether several threads pay for an operation together with those right before it.
+#[inline(never)]
+fn pay_by_now(share: f32, heavy: bool) -> bool {
+    let streak = Streak::after(STREAK.get(), Instant::now(), share, heavy);
+    STREAK.set(Some(streak));
+    streak.done >= 1.0
+}
+
+/// Whether an operation that moves `bytes` bytes is divided among threads.
+#[inline]
+pub(crate) fn are_worth(bytes: usize, heavy: bool) -> bool {
+    pay(bytes, heavy) && threads() > 1
+}
+
 /// Into how many parts to divide an operation that moves `bytes` bytes: more than there are threads, so that one that comes
 /// late does less.
 #[inline]
 pub(crate) fn parts(bytes: usize, heavy: bool) -> usize {
-    let enough = if heavy { &HEAVY_BYTES } else { &LIGHT_BYTES };
-    let enough = enough.load(Ordering::Relaxed);
-    if bytes < enough {
+    if !pay(bytes, heavy) {
         return 1;
     }
-    shares().min(bytes / (enough / PARTS).max(1)).max(1)
+    let least = enough(heavy) / (AWAKE_SHARE * PARTS);
+    shares().min(bytes / least.max(1)).max(1)
 }
 
 /// Into how many parts to divide work that is large enough for every thread.
@@ -113,4 +196,34 @@ pub(crate) fn for_each_part<R: Send>(
         return;
     }
     parts.for_each(work);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_without_a_pause_between_count_together() {
+        let start = Instant::now();
+        let mut streak = None;
+        for turn in 1..=8 {
+            // Each begins 40 us after the last one has ended.
+            let now = streak.map_or(start, |before: Streak| {
+                before.end + Duration::from_micros(40)
+            });
+            let next = Streak::after(streak, now, 0.125, false);
+            assert_eq!(next.done, 0.125 * turn as f32);
+            streak = Some(next);
+        }
+        let late = streak.map(|before| before.end + AWAKE);
+        let next = Streak::after(streak, late.unwrap_or(start), 0.25, false);
+        assert_eq!(next.done, 0.25, "workers sleep again");
+    }
+
+    #[test]
+    fn an_operation_before_the_last_ones_estimated_end_belongs_to_it() {
+        let now = Instant::now();
+        let first = Streak::after(None, now, 0.5, true);
+        assert_eq!(Streak::after(Some(first), now, 0.5, true).done, 1.0);
+    }
 }

@@ -79,7 +79,7 @@ pub(crate) fn transfer_joined(
     let bytes = 2 * out.elements() * size;
     let stream = stream::pays(bytes);
     let is_dense = |x: &Operand<'_>| x.layout().is_contiguous(Order::C);
-    if threads::parts(bytes, false) == 1 && is_dense(out) && pieces.iter().all(is_dense) {
+    if !threads::are_worth(bytes, false) && is_dense(out) && pieces.iter().all(is_dense) {
         let open = Open::new(op, &[(Argument::Z, *out)], &inputs)?;
         // SAFETY: the operands are open, dense, and have the shapes that the caller vouches for.
         unsafe { join_dense(&open, pieces, axis, out, stream) };
@@ -307,7 +307,7 @@ impl Transfer {
     /// Every element the axes reach lies in memory valid for reads (`x`) and writes (`out`), which nobody else touches
     /// meanwhile; no element of `out` is reached twice, and none is one of `x`.
     pub(crate) unsafe fn run(self) {
-        if threads::parts(self.bytes(), false) == 1 {
+        if !threads::are_worth(self.bytes(), false) {
             // SAFETY: the caller's contract.
             unsafe { self.walk() };
         } else {

@@ -4,7 +4,7 @@
 
 mod support;
 
-use lodestride_array::kernels::{set_threads, threads};
+use lodestride_array::kernels::{Thresholds, set_threads, set_thresholds, threads, thresholds};
 use lodestride_array::{DType, NdArray, Result, Rng, Scalar, with_default_dtype};
 use support::chances::{chi_square, kolmogorov_smirnov, normal_cdf};
 use support::matrix::{combinations, inputs, layout_matrix};
@@ -220,6 +220,11 @@ fn draws_do_not_depend_on_threads() {
             .map(|array| array.to_bytes().unwrap())
             .collect::<Vec<_>>()
     };
+    set_thresholds(Thresholds {
+        light_bytes: 1 << 14,
+        heavy_bytes: 1 << 14,
+        ..thresholds()
+    });
     let many = drawn();
     let before = threads();
     set_threads(1);

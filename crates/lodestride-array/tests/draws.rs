@@ -4,7 +4,7 @@
 
 mod support;
 
-use lodestride_array::kernels::set_threads;
+use lodestride_array::kernels::{Thresholds, set_threads, set_thresholds, thresholds};
 use lodestride_array::{ArrayErrorKind, DType, NdArray, Result, Rng, set_seed, with_default_dtype};
 use support::chances::{chi_square, kolmogorov_smirnov, normal_cdf};
 use support::matrix::layout_matrix;
@@ -882,6 +882,11 @@ fn draws_of_every_kind_are_the_same_at_any_number_of_threads() {
         let bytes = all.iter().map(|array| array.to_bytes().unwrap());
         bytes.collect::<Vec<_>>()
     };
+    set_thresholds(Thresholds {
+        light_bytes: 1 << 14,
+        heavy_bytes: 1 << 14,
+        ..thresholds()
+    });
     let many = drawn();
     set_threads(1);
     let one = drawn();

@@ -3,7 +3,9 @@
 
 mod support;
 
-use lodestride_array::kernels::{BinaryOp, ReduceOp, UnaryOp, set_threads};
+use lodestride_array::kernels::{
+    BinaryOp, ReduceOp, Thresholds, UnaryOp, set_threads, set_thresholds, thresholds,
+};
 use lodestride_array::{ArrayErrorKind, DType, Lazy, NdArray, Workspace, keep, s};
 use support::matrix::{all_shapes, in_layouts, inputs, layout_matrix, stretched_combinations};
 use support::{counted, report};
@@ -203,6 +205,11 @@ fn expressions_promote_as_single_operations_do() {
 
 #[test]
 fn thread_counts_do_not_change_results() {
+    set_thresholds(Thresholds {
+        light_bytes: 1 << 14,
+        heavy_bytes: 1 << 14,
+        ..thresholds()
+    });
     let x = NdArray::linspace(0.0, 3.0, 700_001).unwrap();
     let y = x.add(1.0).unwrap();
     let closure = |x: f32, y: f32| (x * y).sqrt() - x / y;
@@ -417,6 +424,11 @@ fn reduced_expressions_keep_dtypes_axes_and_bits_at_any_thread_count() {
             .unwrap(),
         [0.0; 3]
     );
+    set_thresholds(Thresholds {
+        light_bytes: 1 << 14,
+        heavy_bytes: 1 << 14,
+        ..thresholds()
+    });
     let (x, y, _) = operands(&[1500, 400]);
     for axes in [&[0isize][..], &[1], &[0, 1]] {
         let bits = |threads| {

@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use lodestride_array::kernels::{BinaryOp, UnaryOp, set_threads, threads};
+use lodestride_array::kernels::{
+    BinaryOp, Thresholds, UnaryOp, set_threads, set_thresholds, threads, thresholds,
+};
 use lodestride_array::{
     DType, NdArray, Order, Rng, Workspace, all, open_workspaces, point, s, scope_out,
 };
@@ -208,6 +210,11 @@ fn random_numbers_do_not_depend_on_threads() {
         ];
         arrays.map(|array| array.unwrap().to_bytes().unwrap())
     };
+    set_thresholds(Thresholds {
+        light_bytes: 1 << 14,
+        heavy_bytes: 1 << 14,
+        ..thresholds()
+    });
     let many = drawn();
     let before = threads();
     set_threads(1);

@@ -5,7 +5,9 @@ mod support;
 
 use std::cmp::Ordering;
 
-use lodestride_array::kernels::{Isa, set_threads, threads};
+use lodestride_array::kernels::{
+    Isa, Thresholds, set_threads, set_thresholds, threads, thresholds,
+};
 use lodestride_array::{Bool, DType, Element, NdArray, Sorting, bf16, f16, with_dtype};
 use support::matrix::{all_shapes, inputs, layout_matrix};
 use support::report;
@@ -431,6 +433,11 @@ fn results_do_not_depend_on_threads_or_instruction_set() {
         }
         bits
     };
+    set_thresholds(Thresholds {
+        light_bytes: 1 << 14,
+        heavy_bytes: 1 << 14,
+        ..thresholds()
+    });
     let before = Isa::detect();
     let expected = run();
     for isa in Isa::available() {

@@ -64,7 +64,7 @@ impl Report {
 fn settings() -> std::sync::MutexGuard<'static, ()> {
     static LOCK: std::sync::Mutex<()> = std::sync::Mutex::new(());
     set_thresholds(Thresholds {
-        light_bytes: 1 << 16,
+        light_bytes: 1 << 14,
         heavy_bytes: 1 << 14,
         stream_bytes: 1 << 16,
     });

@@ -100,8 +100,6 @@ pub(crate) fn product<C: BlasFloat>(
     threads: usize,
 ) {
     let (left, right, to) = (a.shape(), b.shape(), out.shape());
-    let work = to.rows * to.columns * left.columns;
-    let threads = if work < WORTH { 1 } else { threads };
     if Backend::current() == Backend::OpenBlas && C::openblas(a, b, out, blend, threads) {
         return;
     }
@@ -122,9 +120,6 @@ pub(crate) fn product<C: BlasFloat>(
         job.part(rows, columns);
     });
 }
-
-/// Multiply-adds from which on a second thread pays.
-pub(crate) const WORTH: usize = 5 << 20;
 
 /// A product whose parts may be computed by different threads.
 ///

@@ -9,9 +9,6 @@ use crate::isa::Isa;
 use crate::matrix::{Matrix, MatrixMut, MatrixShape};
 use crate::threads;
 
-/// Multiply-adds below which one thin product stays on one thread.
-const THIN_THREADED: usize = 1 << 19;
-
 /// Multiply-adds up to which tiles that are not packed are fastest.
 const SMALL: usize = 48 * 48 * 48;
 
@@ -41,13 +38,20 @@ pub(crate) const THIN: usize = 8;
 /// Elements of the other matrix up to which such a product is done in tiles.
 pub(crate) const TILED: usize = 2048;
 
-/// The threads that one product of so many multiply-adds may have; asking the pool costs as much as a tiny product.
-pub(crate) fn threads_for(work: usize) -> usize {
-    if work < THIN_THREADED {
-        1
+/// The threads that one product may have.
+pub(crate) fn threads_for<C>(rows: usize, columns: usize, depth: usize) -> usize {
+    let worth = if rows.min(columns) <= THIN {
+        // Reading the matrices takes longer than the arithmetic.
+        threads::are_worth((rows + columns) * depth * size_of::<C>(), false)
     } else {
-        threads::threads()
-    }
+        are_worth_threads::<C>(rows * columns * depth)
+    };
+    if worth { threads::threads() } else { 1 }
+}
+
+/// Whether threads pay for so many multiply-adds. Three million of `f32`, or half as many of `f64`, take 50 us on one thread.
+pub(crate) fn are_worth_threads<C>(work: usize) -> bool {
+    threads::are_worth(work.saturating_mul(size_of::<C>()) / size_of::<f32>(), true)
 }
 
 /// One product of floats, by the kernel that suits its size and layout.
@@ -154,11 +158,8 @@ fn unpacked<C: TileFloat>(
     threads: usize,
 ) -> bool {
     let (m, n, k) = (a.shape().rows, b.shape().columns, a.shape().columns);
-    let run = |out: &mut _, walk| {
-        let single = walk == Walk::Tiles && m * n * k < blas::WORTH;
-        let threads = if single { 1 } else { threads };
-        gemm_tile::product(a, b, out, blend, walk, threads, Ahead::NOTHING)
-    };
+    let run =
+        |out: &mut _, walk| gemm_tile::product(a, b, out, blend, walk, threads, Ahead::NOTHING);
     if n == 1 && run(out, Walk::Dots) {
         return true;
     }
@@ -202,7 +203,6 @@ fn packed<C: BlasFloat>(
         let mut turned = MatrixMut::new(out.data(), shape.transposed());
         return packed(b.transposed(), a.transposed(), &mut turned, blend, threads);
     }
-    let threads = if work < blas::WORTH { 1 } else { threads };
     if !is_square {
         return gemm_tile::product(a, b, out, blend, Walk::Packed, threads, Ahead::NOTHING);
     }

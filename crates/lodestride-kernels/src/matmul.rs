@@ -9,15 +9,15 @@ use lodestride_shape::{Shape, ShapeError, ShapeOperation};
 use crate::blas::BlasFloat;
 use crate::door;
 use crate::error::{KernelError, Result};
-use crate::gemm_choice::{multiply, multiply_before, threads_for};
+use crate::gemm_choice::{are_worth_threads, multiply, multiply_before, threads_for};
 use crate::gemm_small::{self, Blend};
 use crate::matmul_mixed;
 use crate::matmul_small;
 use crate::matrix::{Matrix, MatrixMut, MatrixShape};
 use crate::numeric::Compute;
 use crate::operand::{Operand, Output};
+use crate::spread;
 use crate::strided::{Dim, Dims, collapse, count, dims_of, offset_at};
-use crate::{spread, threads};
 
 pub(crate) const OP: &str = "matmul";
 
@@ -173,7 +173,7 @@ impl Call<'_> {
         }
         let (left, right, to) = (shape_of(self.a), shape_of(self.b), shape_of(self.out));
         let (a, b) = (Matrix::new(a, left), Matrix::new(b, right));
-        let threads = threads_for(to.rows * to.columns * left.columns);
+        let threads = threads_for::<C>(to.rows, to.columns, left.columns);
         multiply(a, b, MatrixMut::new(out, to), blend, threads);
     }
 
@@ -250,6 +250,11 @@ impl Batch {
         self.out.rows * self.out.columns * self.a.columns
     }
 
+    /// The threads that each product may have.
+    fn threads<C>(&self) -> usize {
+        threads_for::<C>(self.out.rows, self.out.columns, self.a.columns)
+    }
+
     /// The matrices of one product.
     fn shapes(&self, index: usize) -> [MatrixShape; 3] {
         let moved = |shape: MatrixShape, batch: &Dims| {
@@ -275,7 +280,7 @@ impl Batch {
         if self.out_batch.is_empty() {
             let out = MatrixMut::new(out, self.out);
             let (a, b) = (Matrix::new(a, self.a), Matrix::new(b, self.b));
-            return multiply(a, b, out, blend, threads_for(work));
+            return multiply(a, b, out, blend, self.threads::<C>());
         }
         let one = |index: usize, out: &mut [C], start: usize, threads: usize| {
             let [left, right, to] = self.shapes(index);
@@ -292,9 +297,7 @@ impl Batch {
             multiply_before(x, y, out, blend, threads, next);
         };
         match self.separate() {
-            Some(step)
-                if products > 1 && threads::are_worth(work.saturating_mul(products), true) =>
-            {
+            Some(step) if products > 1 && are_worth_threads::<C>(work.saturating_mul(products)) => {
                 let first = self.out.start;
                 let last = first + (products - 1) * step + self.reach();
                 spread::for_each_chunk(&mut out[first..last], step, |index, out| {
@@ -302,7 +305,7 @@ impl Batch {
                 });
             }
             _ => {
-                let threads = threads_for(work);
+                let threads = self.threads::<C>();
                 (0..products).for_each(|index| one(index, out, 0, threads));
             }
         }

@@ -140,8 +140,9 @@ fn enough(heavy: bool) -> usize {
 #[inline]
 fn pay(bytes: usize, heavy: bool) -> bool {
     let enough = enough(heavy);
-    // Without the clock, for small operations and for one thread.
+    // Without the clock for small operations and for one thread; WebAssembly has none.
     if !cfg!(feature = "rayon")
+        || cfg!(target_family = "wasm")
         || bytes < enough / AWAKE_SHARE
         || LIMIT.load(Ordering::Relaxed) == 1
     {

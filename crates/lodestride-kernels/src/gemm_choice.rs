@@ -49,9 +49,9 @@ pub(crate) fn threads_for<C>(rows: usize, columns: usize, depth: usize) -> usize
     if worth { threads::threads() } else { 1 }
 }
 
-/// Whether threads pay for so many multiply-adds. Three million of `f32`, or half as many of `f64`, take 50 us on one thread.
+/// Whether threads pay for so many multiply-adds: three million of `f32`, or half as many of `f64`, take 50 us on one thread.
 pub(crate) fn are_worth_threads<C>(work: usize) -> bool {
-    threads::are_worth(work.saturating_mul(size_of::<C>()) / size_of::<f32>(), true)
+    threads::are_worth(work.saturating_mul(size_of::<C>()) / 6, true)
 }
 
 /// One product of floats, by the kernel that suits its size and layout.

@@ -230,7 +230,7 @@ pub fn compress(
 /// Writes the elements whose flag is set one after the other; `out` has room for exactly these.
 fn compress_dense<U: compact::Unit>(x: &[U], flags: &Flags<'_>, out: &mut [U]) {
     let level = Level::current();
-    let parts = threads::parts((size_of::<U>() + 1) * x.len(), false);
+    let parts = threads::parts((size_of::<U>() + 1) * x.len(), true);
     let Some(bytes) = flags.bytes() else {
         let mut done = 0;
         flags.each_tile(0..x.len(), level, |first, flags| {

@@ -15,6 +15,9 @@ use crate::stream;
 use crate::strided::{Dim, collapse, count, dims_of, offset_at, store};
 use crate::{spread, threads};
 
+/// What each byte counts for beside the thresholds of threads: a random number takes three to six times as long as an `exp`.
+const DRAWING: usize = 4;
+
 /// Fills `out` with numbers spread evenly over `[low, high)`; every element is below `high`, also after rounding.
 ///
 /// # Errors
@@ -424,7 +427,7 @@ impl Filler {
             let from = self.start as usize;
             let out = &mut guard.slice_mut::<C>()[from..from + self.elements];
             let past = stream::pays(size_of_val(out));
-            return if threads::are_worth(size_of_val(out), true) {
+            return if threads::are_worth(DRAWING * size_of_val(out), true) {
                 spread::for_each_chunk(out, CHUNK * TILE, |chunk, out| {
                     draw_run(draw, chunk * CHUNK, out, past);
                 });

@@ -155,7 +155,7 @@ impl Scratch {
 }
 
 /// What each byte of a line counts for beside the thresholds of threads: sorting touches it many times.
-const TOUCHES: usize = 3;
+const TOUCHES: usize = 2;
 
 /// Lines of keys, in blocks for several threads.
 pub(crate) struct Blocks<'a, K> {

@@ -60,7 +60,7 @@ impl<'a> Rows<'a> {
     /// Copies the rows.
     pub(crate) fn take(&self, x: &ReadGuard<'_>, out: &mut WriteGuard<'_>) {
         let bytes = self.positions * self.row * self.dtype.size();
-        let parts = threads::parts(2 * bytes, false);
+        let parts = threads::parts(2 * bytes, true);
         let share = self.positions.div_ceil(parts);
         if self.row == 1 {
             with_unit!(self.dtype, U => {

@@ -8,25 +8,26 @@ use std::time::{Duration, Instant};
 /// 0 until set: as many as the pool has.
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
 
-/// Bytes an operation bound by memory must move before a second thread pays while all but this one sleep: waking one takes
-/// some ten microseconds, of which the caller loses most. Adds of 2.3, 4.6, 6.9 and 11.4 MiB take 25, 49, 78 and 140 us on one
-/// thread of an EPYC; on two, with 200 us between them, 35, 51, 73 and 92, and at once after each other 15, 28, 40 and 75.
-static LIGHT_BYTES: AtomicUsize = AtomicUsize::new(8 << 20);
+/// Bytes that an operation as fast as an add must move before a second thread pays while all but this one sleep: waking one
+/// takes some ten microseconds, of which the caller loses most. Adds of 2.3, 3.4, 4.6 and 6.9 MiB that the caches hold take 25, 37,
+/// 49 and 78 us on one thread of an EPYC; on two, with 200 us between them, 35, 41, 50 and 73, and at once after each other 15, 22,
+/// 28 and 40. What comes from memory takes three times as long and gains earlier.
+static LIGHT_BYTES: AtomicUsize = AtomicUsize::new(4 << 20);
 
-/// Bytes an operation bound by arithmetic must move before a second thread pays while all but this one sleep: 0.8, 1.5, 2.3
-/// and 4.6 MB of `exp` take 23, 69, 104 and 206 us on one thread, and 33, 60, 77 and 139 on two with 200 us between them.
-static HEAVY_BYTES: AtomicUsize = AtomicUsize::new(3 << 20);
+/// The same for operations that take longer for a byte, by arithmetic or by the order in which they touch memory: 0.8, 1.5, 2.3 and
+/// 4.6 MB of `exp` take 23, 69, 104 and 206 us on one thread, and 33, 60, 77 and 139 on two with 200 us between them.
+static HEAVY_BYTES: AtomicUsize = AtomicUsize::new(2 << 20);
 
 /// What part of these bytes is enough while the workers are awake: two halves of 1.1 MiB stay each in the second-level cache
 /// of its core, 7 us instead of 13.
-const AWAKE_SHARE: usize = 8;
+const AWAKE_SHARE: usize = 4;
 
 /// How long workers surely look for more work before they sleep. Measured: 60 to 80 us.
 const AWAKE: Duration = Duration::from_micros(50);
 
-/// What an operation of as many bytes as pay takes at most on one thread, bound by memory or by arithmetic: four times as long as
-/// adds or `exp`, since powers and chains of functions do.
-const PAYING: [Duration; 2] = [Duration::from_micros(320), Duration::from_micros(600)];
+/// What light and heavy operations of as many bytes as pay take at most on one thread: four times as long as adds or `exp`, since
+/// powers and chains of functions do.
+const PAYING: [Duration; 2] = [Duration::from_micros(160), Duration::from_micros(400)];
 
 /// Parts for each thread.
 const PARTS: usize = 4;
@@ -34,12 +35,12 @@ const PARTS: usize = 4;
 /// From how many moved bytes on an operation is divided among threads, and writes past the caches.
 ///
 /// Operations that follow each other within 50 us count together, so that a loop over smaller ones wakes threads as well;
-/// while these are awake, an eighth of the bytes is enough.
+/// while these are awake, a quarter of the bytes is enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
-    /// For operations that memory bounds, such as `add`.
+    /// For operations that the bandwidth of memory bounds, such as `add`.
     pub light_bytes: usize,
-    /// For operations that arithmetic bounds, such as `exp`.
+    /// For operations that take longer for a byte, such as `exp`, transposes and gathers.
     pub heavy_bytes: usize,
     /// More than so many bytes are written past the caches: at first the last-level cache, 24 MiB of a larger one. Whoever
     /// has a large cache to himself may raise it.

@@ -307,7 +307,7 @@ impl Transfer {
     /// Every element the axes reach lies in memory valid for reads (`x`) and writes (`out`), which nobody else touches
     /// meanwhile; no element of `out` is reached twice, and none is one of `x`.
     pub(crate) unsafe fn run(self) {
-        if !threads::are_worth(self.bytes(), false) {
+        if !threads::are_worth(self.bytes(), self.transposed) {
             // SAFETY: the caller's contract.
             unsafe { self.walk() };
         } else {
@@ -321,8 +321,10 @@ impl Transfer {
     /// # Safety
     /// As [`Transfer::run`] for all of them; no element is written by two, or written by one and read by another.
     unsafe fn run_all(jobs: Vec<Transfer>) {
-        let mut parts = threads::parts(jobs.iter().map(Transfer::bytes).sum(), false);
-        if jobs.iter().any(|job| job.transposed) {
+        let transposed = jobs.iter().any(|job| job.transposed);
+        let bytes = jobs.iter().map(Transfer::bytes).sum();
+        let mut parts = threads::parts(bytes, transposed);
+        if transposed {
             // Long stretches of a transpose are cheaper than many parts that touch the same pages.
             parts = parts.div_ceil(2);
         }

@@ -66,7 +66,7 @@ fn sizes_that_decide() {
     line(
         "divided from",
         format!(
-            "{} when memory decides, {} when arithmetic does; an eighth of it in a row of operations that come to as much",
+            "{} where bandwidth decides, {} elsewhere; a quarter of it in a row of operations that come to as much",
             size(from.light_bytes),
             size(from.heavy_bytes)
         ),

@@ -42,7 +42,8 @@ pub(crate) const TILED: usize = 2048;
 pub(crate) fn threads_for<C>(rows: usize, columns: usize, depth: usize) -> usize {
     let worth = if rows.min(columns) <= THIN {
         // Reading the matrices takes longer than the arithmetic.
-        threads::are_worth((rows + columns) * depth * size_of::<C>(), false)
+        let elements = (rows + columns).saturating_mul(depth);
+        threads::are_worth(elements.saturating_mul(size_of::<C>()), false)
     } else {
         are_worth_threads::<C>(rows * columns * depth)
     };

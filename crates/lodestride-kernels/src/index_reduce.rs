@@ -185,8 +185,8 @@ impl Search<'_> {
             store(output, self.out_dtype, piece(index).1, out_step, best);
         };
         let pieces = count(outer) * per_line;
-        let bytes = count(&self.kept) * count(&self.reduced) * size_of::<C>();
-        if pieces > 1 && threads::are_worth(bytes, false) {
+        let elements = count(&self.kept) * count(&self.reduced);
+        if pieces > 1 && is_worth_threads::<C>(elements) {
             // Batches bound the memory of results that wait for their turn to be stored.
             for first in (0..pieces).step_by(BATCH) {
                 let found = spread::map(BATCH.min(pieces - first), |index| {
@@ -260,7 +260,7 @@ impl Search<'_> {
         let blocks = self.blocks();
         let parts = blocks.div_ceil(SUPERBLOCK);
         let found =
-            if parts > 1 && threads::are_worth(count(&self.reduced) * size_of::<C>(), false) {
+            if parts > 1 && is_worth_threads::<C>(count(&self.reduced)) {
                 let parts = spread::map(parts, |part| {
                     let end = blocks.min((part + 1) * SUPERBLOCK);
                     self.best_of::<C, O>(source, self.start, part * SUPERBLOCK..end)
@@ -370,3 +370,8 @@ const BATCH: usize = 64;
 const FEW_COLUMNS: usize = 32;
 /// Blocks of a superblock, the unit that threads share.
 const SUPERBLOCK: usize = 64;
+
+/// Whether searching so many elements is worth several threads.
+fn is_worth_threads<C>(elements: usize) -> bool {
+    threads::are_worth(elements.saturating_mul(size_of::<C>()), false)
+}

@@ -31,7 +31,7 @@ pub fn count_nonzero(x: Operand<'_>) -> Result<usize, KernelError> {
     let guard = door::read("count_nonzero", Argument::X, x, None)?;
     let flags = Flags::new(&guard, x);
     let (elements, level) = (x.elements(), Level::current());
-    if !threads::are_worth(elements * x.dtype().size(), false) {
+    if !threads::are_worth(elements.saturating_mul(x.dtype().size()), false) {
         return Ok(flags.count(0..elements, level));
     }
     let part = |index: usize| index * CHUNK..elements.min((index + 1) * CHUNK);

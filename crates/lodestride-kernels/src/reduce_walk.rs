@@ -105,7 +105,7 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
         let work = pieces * self.width.min(self.plan.inner.size) * self.plan.depth();
         let units = pieces * parts;
         let heavy = self.reducer.is_heavy() || self.source.is_computed();
-        if units > 1 && threads::are_worth(work * size_of::<C>(), heavy) {
+        if units > 1 && threads::are_worth(work.saturating_mul(size_of::<C>()), heavy) {
             if parts > 1 || self.run_whole(pieces, sink).is_none() {
                 self.run_threaded(pieces, parts, sink);
             }

@@ -258,7 +258,7 @@ impl<C: Compute, P: Pool<C>> Pooling<'_, C, P> {
     /// Divides the segments among threads. `args` gets the rows that values came from, unless it is empty.
     fn run<T: Compute>(self, pad: T, mut out: &mut [T], mut args: &mut [i64]) {
         let (segments, width) = (self.offsets.len() - 1, self.view.row_len());
-        let bytes = self.offsets[segments] * width * size_of::<C>();
+        let bytes = (self.offsets[segments] * width).saturating_mul(size_of::<C>());
         let parts = threads::parts(bytes, false).min(segments);
         let mut tasks = Vec::with_capacity(parts);
         for part in 0..parts {

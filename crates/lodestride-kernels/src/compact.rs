@@ -5,6 +5,8 @@
 )]
 
 use crate::isa::{Arch, Isa, Level, Task};
+use crate::stream::{self, LINE};
+use lodestride_buffer::Element;
 
 /// How many bytes are not zero.
 pub(crate) fn count_set(bytes: &[u8], level: Level) -> usize {
@@ -38,7 +40,7 @@ impl Task for Counting<'_> {
 }
 
 /// An element that is only moved.
-pub(crate) trait Unit: Copy + Send + Sync {
+pub(crate) trait Unit: Element {
     /// Compresses sixteen at a time as long as `out` has room for sixteen; gives how many elements were looked at and
     /// how many kept.
     #[cfg(target_arch = "x86_64")]
@@ -70,6 +72,38 @@ pub(crate) fn compact<U: Unit>(x: &[U], flags: &[u8], out: &mut [U], level: Leve
         }
     }
     kept
+}
+
+/// Elements at most, and bytes of them, between two looks at what has gathered for the destination.
+const CHUNK: usize = 1024;
+const CHUNK_BYTES: usize = 4096;
+
+/// [`compact`] with the destination's whole lines written past the caches: they gather in L1 until they are full.
+pub(crate) fn compact_past<U: Unit>(x: &[U], flags: &[u8], out: &mut [U], level: Level) -> usize {
+    // Less than a line may be left over, and a register is stored whole.
+    let mut stage = [U::default(); CHUNK + 2 * LINE];
+    let per_line = LINE / size_of::<U>();
+    let first = out.as_ptr().addr() / size_of::<U>();
+    let (mut gathered, mut done) = (0, 0);
+    let wakes = stream::wakes();
+    let chunk = CHUNK.min(CHUNK_BYTES / size_of::<U>());
+    for (x, flags) in x.chunks(chunk).zip(flags.chunks(chunk)) {
+        if wakes {
+            stream::wake(x.as_ptr().cast(), size_of_val(x));
+            stream::wake(flags.as_ptr(), flags.len());
+        }
+        gathered += compact(x, flags, &mut stage[gathered..], level);
+        let over = (first + done + gathered) % per_line;
+        let Some(full) = gathered.checked_sub(over) else {
+            continue;
+        };
+        stream::copy_elements(&mut out[done..done + full], &stage[..full], true);
+        stage.copy_within(full..gathered, 0);
+        (gathered, done) = (over, done + full);
+    }
+    stream::fence();
+    out[done..done + gathered].copy_from_slice(&stage[..gathered]);
+    done + gathered
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -223,6 +257,18 @@ mod tests {
                 let mut out = vec![value(77); wanted.len()];
                 assert_eq!(compact(&x, &flags, &mut out, level), wanted.len());
                 assert_eq!(out, wanted, "{n} {period}");
+                // Lines begin anywhere in the destination, and nothing around it is touched.
+                for lead in [0, 1, 5] {
+                    let mut out = vec![value(77); lead + wanted.len() + 3];
+                    let here = &mut out[lead..lead + wanted.len()];
+                    assert_eq!(compact_past(&x, &flags, here, level), wanted.len());
+                    assert_eq!(*here, wanted, "past the caches: {n} {period} {lead}");
+                    let around = out[..lead].iter().chain(&out[lead + wanted.len()..]);
+                    assert!(
+                        around.copied().all(|v| v == value(77)),
+                        "{n} {period} {lead}"
+                    );
+                }
             }
         }
     }

@@ -14,6 +14,7 @@ use crate::isa::{Arch, Level, Task};
 use crate::operand::Operand;
 use crate::row_copy::{copy_block, join, pairs, with_unit};
 use crate::spread;
+use crate::stream;
 use crate::strided::{Dim, Dims, collapse, dims_of, offset_at, store};
 use crate::threads;
 
@@ -243,8 +244,14 @@ fn compress_dense<U: compact::Unit>(x: &[U], flags: &Flags<'_>, out: &mut [U]) {
         });
         return;
     };
+    let moved = size_of_val(x) + bytes.len() + size_of_val(out);
+    let compact = if stream::pays(moved) {
+        compact::compact_past
+    } else {
+        compact::compact
+    };
     if parts == 1 {
-        compact::compact(x, bytes, out, level);
+        compact(x, bytes, out, level);
         return;
     }
     let share = x.len().div_ceil(parts);
@@ -261,7 +268,7 @@ fn compress_dense<U: compact::Unit>(x: &[U], flags: &Flags<'_>, out: &mut [U]) {
         rest = after;
     }
     threads::for_each_part(jobs.into_iter(), |(x, bytes, out)| {
-        compact::compact(x, bytes, out, level);
+        compact(x, bytes, out, level);
     });
 }
 

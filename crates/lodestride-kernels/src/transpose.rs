@@ -108,20 +108,14 @@ impl Sheet {
         }
     }
 
-    /// Transposes the matrix in the registers of AVX-512, or does nothing and answers false. Large ones stay with the stages
-    /// where the processor wants to be woken: only those were measured there.
+    /// Transposes the matrix in the registers of AVX-512, or does nothing and answers false.
     ///
     /// # Safety
     /// As [`Sheet::by_stages`].
     #[cfg(target_arch = "x86_64")]
     unsafe fn by_lines(&self) -> bool {
-        let store = self.store();
-        let far = self.rows * self.columns * self.size >= stream::SECOND_LEVEL;
-        if far && stream::wakes() {
-            return false;
-        }
         // SAFETY: the caller's contract.
-        unsafe { transpose_lines::try_run(self, store) }
+        unsafe { transpose_lines::try_run(self, self.store()) }
     }
 
     #[cfg(not(target_arch = "x86_64"))]

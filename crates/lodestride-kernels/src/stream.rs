@@ -113,6 +113,19 @@ pub(crate) fn prefetch(address: *const u8) {
     let _ = address;
 }
 
+/// [`prefetch`] no nearer than the second-level cache.
+#[inline(always)]
+fn prefetch_far(address: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        // SAFETY: as above.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(address.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
 /// Asks for the memory that follows a part of a run.
 #[inline(always)]
 pub(crate) fn prefetch_after<C>(part: &[C]) {
@@ -134,7 +147,7 @@ const LONG: usize = 16 * PAGE;
 const AHEAD: usize = 4 * PAGE;
 
 /// How far ahead it asks for every line.
-const NEAR: usize = PAGE / 4;
+const NEAR: usize = PAGE / 2;
 
 /// What loops over long streams should ask ahead for on this processor: 0 before the first look, else one of these.
 static ASKS: AtomicU8 = AtomicU8::new(0);
@@ -148,8 +161,9 @@ const LINES: u8 = 3;
 
 /// Whether this processor's own prefetching needs [`wake`]. Intel's stops at the end of every page and hesitates on the
 /// next: sums of 64 MiB took 6.1 ms on a Xeon of 2023, and 4.4 ms with lines of pages to come, on which asking for every line
-/// improves little. On one of 2024 it is the other way round: sums of 1 GiB took 66 ms, 63 ms with lines of pages to come
-/// and 52 ms with every line asked for 1 KiB ahead, but no gain 4 KiB ahead.
+/// improves little. On one of 2024 it is the other way round: sums of 128 MiB from memory took 7.6 ms, 7.4 ms with lines of pages
+/// to come and 5.9 ms with every line asked for 2 KiB ahead, to the second level as well as to the first; where pages are of
+/// 4 KiB the second level is better, 6.5 and 7.0 ms. Additions of 1e7 `f64` took 10.7 ms and take 9.3 ms.
 /// AMD's goes on by itself, and what it is asked for beside that is in its way: on an EPYC of family 25, maxima of 40 MB took
 /// 1.1 ms, and 1.8 ms with it; three operations on arrays of 40 MB in one pass 4.7 and 7.6 ms.
 #[inline]
@@ -198,7 +212,10 @@ fn look_at_processor() -> u8 {
 #[inline(always)]
 pub(crate) fn wake(address: *const u8, step: usize) {
     if asks() == LINES {
-        return prefetch_run(address.wrapping_add(NEAR), step);
+        let from = address.wrapping_add(NEAR);
+        return (0..step)
+            .step_by(LINE)
+            .for_each(|at| prefetch_far(from.wrapping_add(at)));
     }
     let at = address.addr() % PAGE;
     prefetch(

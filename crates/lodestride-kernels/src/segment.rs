@@ -17,6 +17,7 @@ use crate::reduce_kinds::{Addable, Magnitude};
 use crate::segment_move::segment_ends;
 use crate::segment_pool::{Columns, Divide, ExtremePool, Pool, SumPool};
 use crate::segment_rows::{RowSink, RowView, balanced, check_offsets, rows_of};
+use crate::stream;
 use crate::threads;
 
 /// How the rows of a segment become one row.
@@ -295,6 +296,9 @@ impl<C: Compute, P: Pool<C>, T: Compute> Task for PoolTask<'_, C, P, T> {
     fn run<A: Arch>(self) {
         let Self { pooling, pad, .. } = self;
         let (view, width) = (pooling.view, pooling.view.width);
+        let far = view.row_stride == width as isize
+            && size_of_val(&*view.data) > stream::SECOND_LEVEL
+            && stream::wakes();
         let mut out = self.out.chunks_mut(width);
         let mut args = self.args.chunks_mut(width);
         for pair in pooling.offsets.windows(2) {
@@ -309,6 +313,7 @@ impl<C: Compute, P: Pool<C>, T: Compute> Task for PoolTask<'_, C, P, T> {
                     start: view.piece(pair[0], piece),
                     stride: view.row_stride,
                     rows: pair[1] - pair[0],
+                    far,
                 };
                 let place = (pair[0], out, args);
                 match width {

@@ -6,6 +6,7 @@ use crate::isa::Arch;
 use crate::numeric::Compute;
 use crate::reduce_fold::{BLOCK, ROWS, lanes_of_run};
 use crate::reduce_kinds::{Addable, Magnitude, Sum};
+use crate::stream;
 
 /// How the rows of one segment are folded, `W` columns at a time: as many accumulators as registers hold.
 pub(crate) trait Pool<C: Compute>: Copy + Send + Sync {
@@ -26,13 +27,19 @@ pub(crate) struct Columns<'a, C> {
     pub(crate) start: isize,
     pub(crate) stride: isize,
     pub(crate) rows: usize,
+    /// Whether the rows follow each other in memory that has to be asked for ahead.
+    pub(crate) far: bool,
 }
 
 impl<'a, C> Columns<'a, C> {
     #[inline(always)]
     pub(crate) fn row<const W: usize>(&self, row: usize) -> &'a [C; W] {
         let start = (self.start + row as isize * self.stride) as usize;
-        &self.data[start..start + W].as_chunks().0[0]
+        let row = &self.data[start..start + W].as_chunks().0[0];
+        if self.far {
+            stream::wake(row.as_ptr().cast(), size_of_val(row));
+        }
+        row
     }
 }
 

@@ -86,11 +86,15 @@ impl<C: ComputeFloat + Magnitude> Norm2<C> {
         !((squares >= least) & (squares <= f64::MAX))
     }
 
-    /// Adds squares to totals where none is unsafe and none has another unit than one, which is nearly always.
-    fn add_plain(squares: &[f64], totals: &mut [Scaled]) -> bool {
-        let is_plain = squares
+    fn are_safe(squares: &[f64]) -> bool {
+        squares
             .iter()
             .fold(true, |all, &squares| all & !Self::is_unsafe(squares))
+    }
+
+    /// Adds squares to totals where none is unsafe and none has another unit than one, which is nearly always.
+    fn add_plain(squares: &[f64], totals: &mut [Scaled]) -> bool {
+        let is_plain = Self::are_safe(squares)
             & totals
                 .iter()
                 .fold(true, |all, total| all & (total.unit == 1.0));
@@ -142,12 +146,17 @@ impl<C: ComputeFloat + Magnitude> Reducer<C> for Norm2<C> {
             let runs = runs.from(group * GROUP);
             let squares = &mut [0.0; GROUP][..totals.len()];
             fold_runs(Squares, runs, squares);
+            let is_plain = Self::are_safe(squares);
+            for (total, &squares) in totals.iter_mut().zip(squares.iter()) {
+                *total = Scaled::plain(squares);
+            }
+            if is_plain {
+                continue;
+            }
             for (index, (total, &squares)) in totals.iter_mut().zip(squares.iter()).enumerate() {
-                *total = if Self::is_unsafe(squares) {
-                    Self::scaled(runs.run(index))
-                } else {
-                    Scaled::plain(squares)
-                };
+                if Self::is_unsafe(squares) {
+                    *total = Self::scaled(runs.run(index));
+                }
             }
         }
     }

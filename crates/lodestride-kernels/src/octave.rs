@@ -28,6 +28,8 @@ pub(crate) trait Octave<C: Float>: Vector<C> {
     /// Per lane, the number of the table at the place that its lowest bits say, times 2 to what the bits above say. The bits of the
     /// table's numbers are less by their places where the exponent begins.
     fn root_times_power(self, table: &[C]) -> Self;
+    /// Whether all are plain numbers: positive, neither denormal nor infinite.
+    fn are_plain(self) -> bool;
     /// Distance from zero.
     fn size(self) -> Self;
     /// With the sign of another.
@@ -42,6 +44,9 @@ mod x86 {
     use crate::vector::Vector;
     use crate::vector::x86::Register;
     use std::arch::x86_64::*;
+
+    /// Every class of numbers but the plain ones.
+    const NOT_PLAIN: i32 = 0xff;
 
     macro_rules! octave {
         ($c:ty, $r:ty, $mantissa:literal, $piece:literal, $bits:ident, $of_bits:ident, $pick:ident, $mul_sub:ident,
@@ -74,6 +79,11 @@ mod x86 {
                     }
                 }
                 #[inline(always)]
+                fn are_plain(self) -> bool {
+                    // SAFETY: as above.
+                    unsafe { $class::<NOT_PLAIN>(self.0) == 0 }
+                }
+                #[inline(always)]
                 fn scaled_within(
                     self,
                     shifted: Self,
@@ -81,8 +91,6 @@ mod x86 {
                     power: Self,
                     end: Self,
                 ) -> (Self, bool) {
-                    /// Every class of numbers but the plain ones.
-                    const NOT_PLAIN: i32 = 0xff;
                     // SAFETY: as above.
                     unsafe {
                         let plain = !$class::<NOT_PLAIN>(x.0);

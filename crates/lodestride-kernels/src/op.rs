@@ -299,7 +299,7 @@ unary_ops! {
     /// `exp(x) - 1`, accurate near zero.
     Expm1 "expm1" heavy Float -> Same = Exp::expm1_near, Rare is_beyond_expm1 expm1;
     /// The natural logarithm.
-    Log "log" heavy Float -> Same = Log::log_near, Rare is_beyond_log log;
+    Log "log" heavy Float -> Same = Log::log_near, Rare is_beyond_log log with log;
     /// The logarithm to base 2.
     Log2 "log2" heavy Float -> Same = Log::log2_near, Rare is_beyond_log log2;
     /// The logarithm to base 10.

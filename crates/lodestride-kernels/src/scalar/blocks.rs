@@ -23,6 +23,11 @@ pub(crate) trait Blocks: Element {
     }
 
     #[inline(always)]
+    fn log<A: Arch>(_dst: &mut [Self; BLOCK], _x: &[Self; BLOCK]) -> Option<bool> {
+        None
+    }
+
+    #[inline(always)]
     fn sigmoid<A: Arch>(_dst: &mut [Self; BLOCK], _x: &[Self; BLOCK]) -> Option<bool> {
         None
     }
@@ -72,6 +77,11 @@ impl Blocks for f32 {
             }
         }
         Some(false)
+    }
+
+    #[inline(always)]
+    fn log<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
+        A::log_f32(dst, x)
     }
 
     #[inline(always)]

@@ -24,6 +24,7 @@ pub(crate) mod hyperbolic_pieces;
 pub(crate) mod integer;
 pub(crate) mod inverse_trig;
 pub(crate) mod log;
+pub(crate) mod log_pieces;
 pub(crate) mod pieces;
 pub(crate) mod power;
 pub(crate) mod power_pieces;

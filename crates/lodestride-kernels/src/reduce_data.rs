@@ -37,7 +37,7 @@ impl<'a, C> Runs<'a, C> {
     /// Whether the runs are one long stream from beyond the second-level cache, which the processor wants to be woken for.
     #[inline(always)]
     pub(crate) fn are_far(&self) -> bool {
-        self.step <= self.len && size_of_val(self.data) > stream::SECOND_LEVEL && stream::wakes()
+        self.step <= self.len && stream::is_far(size_of_val(self.data))
     }
 
     /// The same runs without the first `index`.

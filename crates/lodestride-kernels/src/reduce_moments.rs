@@ -86,6 +86,7 @@ impl<C: ComputeFloat + Magnitude> Norm2<C> {
         !((squares >= least) & (squares <= f64::MAX))
     }
 
+    /// Whether none is unsafe, which is nearly always.
     fn are_safe(squares: &[f64]) -> bool {
         squares
             .iter()
@@ -146,11 +147,10 @@ impl<C: ComputeFloat + Magnitude> Reducer<C> for Norm2<C> {
             let runs = runs.from(group * GROUP);
             let squares = &mut [0.0; GROUP][..totals.len()];
             fold_runs(Squares, runs, squares);
-            let is_plain = Self::are_safe(squares);
             for (total, &squares) in totals.iter_mut().zip(squares.iter()) {
                 *total = Scaled::plain(squares);
             }
-            if is_plain {
+            if Self::are_safe(squares) {
                 continue;
             }
             for (index, (total, &squares)) in totals.iter_mut().zip(squares.iter()).enumerate() {

@@ -296,9 +296,7 @@ impl<C: Compute, P: Pool<C>, T: Compute> Task for PoolTask<'_, C, P, T> {
     fn run<A: Arch>(self) {
         let Self { pooling, pad, .. } = self;
         let (view, width) = (pooling.view, pooling.view.width);
-        let far = view.row_stride == width as isize
-            && size_of_val(&*view.data) > stream::SECOND_LEVEL
-            && stream::wakes();
+        let far = view.row_stride == width as isize && stream::is_far(size_of_val(&*view.data));
         let mut out = self.out.chunks_mut(width);
         let mut args = self.args.chunks_mut(width);
         for pair in pooling.offsets.windows(2) {

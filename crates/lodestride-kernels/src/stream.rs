@@ -176,6 +176,12 @@ pub(crate) fn wakes() -> bool {
     asks() != NOTHING
 }
 
+/// Whether a stream of so many bytes comes from beyond the second-level cache, on a processor that wants to be woken for it.
+#[inline(always)]
+pub(crate) fn is_far(bytes: usize) -> bool {
+    bytes > SECOND_LEVEL && wakes()
+}
+
 #[inline]
 fn asks() -> u8 {
     match ASKS.load(Ordering::Relaxed) {
@@ -194,17 +200,13 @@ fn look_at_processor() -> u8 {
         let is_intel = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes)
             == [*b"Genu", *b"ineI", *b"ntel"];
         // Of the generation after Emerald Rapids on there are prefetches of code (PREFETCHI) too.
-        let is_later = || {
-            let has_prefetches_of_code = || {
-                vendor.eax >= 7
-                    && __cpuid_count(7, 0).eax >= 1
-                    && __cpuid_count(7, 1).edx & (1 << 14) != 0
-            };
-            __cpuid(1).eax & !0xF == EMERALD_RAPIDS || has_prefetches_of_code()
-        };
+        let prefetches_code = vendor.eax >= 7
+            && __cpuid_count(7, 0).eax >= 1
+            && __cpuid_count(7, 1).edx & (1 << 14) != 0;
+        let is_later = prefetches_code || __cpuid(1).eax & !0xF == EMERALD_RAPIDS;
         match is_intel {
             false => NOTHING,
-            true if is_later() => LINES,
+            true if is_later => LINES,
             true => PAGES,
         }
     };

@@ -8,7 +8,7 @@
 )]
 
 use crate::pick::Pick;
-use crate::scalar::{BLOCK, log_pieces, power_pieces, tan_table, tanh_table};
+use crate::scalar::{BLOCK, expm1_table, log_pieces, power_pieces, tan_table, tanh_table};
 #[cfg(target_arch = "x86_64")]
 use crate::vector::x86::Register;
 use crate::vector::{Array, Vector};
@@ -269,9 +269,19 @@ pub(crate) trait Arch: Copy + 'static {
     fn pow_f64(_: &mut [f64; BLOCK], _: &[f64; BLOCK], _: &[f64; BLOCK]) -> Option<bool> {
         None
     }
-    /// [`Unary::block`](crate::scalar::Unary::block) of logarithms, where there are vectors for it.
+    /// [`Unary::block`](crate::scalar::Unary::block) of powers of e less one, where there are vectors for it.
+    #[inline(always)]
+    fn expm1_f32(_: &mut [f32; BLOCK], _: &[f32; BLOCK]) -> Option<bool> {
+        None
+    }
+    /// The same of logarithms.
     #[inline(always)]
     fn log_f32(_: &mut [f32; BLOCK], _: &[f32; BLOCK]) -> Option<bool> {
+        None
+    }
+    /// The same of logarithms of numbers plus one.
+    #[inline(always)]
+    fn log1p_f32(_: &mut [f32; BLOCK], _: &[f32; BLOCK]) -> Option<bool> {
         None
     }
     /// The same of tangents.
@@ -335,8 +345,16 @@ impl Arch for Wide {
         Some(power_pieces::block::<f64, Self::F64>(dst, x, y))
     }
     #[inline(always)]
+    fn expm1_f32(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
+        Some(expm1_table::block::<Self::F32>(dst, x))
+    }
+    #[inline(always)]
     fn log_f32(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
         Some(log_pieces::block::<Self::F32>(dst, x))
+    }
+    #[inline(always)]
+    fn log1p_f32(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
+        Some(log_pieces::block_plus_one::<Self::F32>(dst, x))
     }
     #[inline(always)]
     fn tan_f64(dst: &mut [f64; BLOCK], x: &[f64; BLOCK]) -> Option<bool> {

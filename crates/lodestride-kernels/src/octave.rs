@@ -21,8 +21,8 @@ pub(crate) trait Octave<C: Float>: Vector<C> {
     /// `self * factor - term`, in one rounding.
     fn mul_sub(self, factor: Self, term: Self) -> Self;
     /// Plain numbers as `2^k m`, the octave of `m` beginning with `first`: in the lowest bits which piece of the octave, then `m`,
-    /// and `k` times 2 to the number of mantissa bits.
-    fn octave(self, first: Self) -> (Self, Self, Self);
+    /// `k` times 2 to the number of mantissa bits, and 2^-k, or 0 where that is denormal.
+    fn octave(self, first: Self) -> (Self, Self, Self, Self);
     /// Times 2^n, from `WHOLE + n`, where `x` is plain and `power` nearer to zero than `end`, else 0; and whether none is 0.
     fn scaled_within(self, shifted: Self, x: Self, power: Self, end: Self) -> (Self, bool);
     /// Per lane, the number of the table at the place that its lowest bits say, times 2 to what the bits above say. The bits of the
@@ -30,6 +30,8 @@ pub(crate) trait Octave<C: Float>: Vector<C> {
     fn root_times_power(self, table: &[C]) -> Self;
     /// Whether all are plain numbers: positive, neither denormal nor infinite.
     fn are_plain(self) -> bool;
+    /// Whether all are nearer to zero than `end`.
+    fn are_within(self, end: Self) -> bool;
     /// Distance from zero.
     fn size(self) -> Self;
     /// With the sign of another.
@@ -65,7 +67,8 @@ mod x86 {
                     Register(unsafe { $mul_sub(self.0, factor.0, term.0) })
                 }
                 #[inline(always)]
-                fn octave(self, first: Self) -> (Self, Self, Self) {
+                fn octave(self, first: Self) -> (Self, Self, Self, Self) {
+                    let one = Self::splat(1.0);
                     // SAFETY: as above.
                     unsafe {
                         let moved = $sub($bits(self.0), $bits(first.0));
@@ -75,6 +78,7 @@ mod x86 {
                             Register($of_bits(piece)),
                             Register($of_bits(m)),
                             Register($to_float(octave)),
+                            Register($of_bits($sub($bits(one.0), octave))),
                         )
                     }
                 }
@@ -82,6 +86,11 @@ mod x86 {
                 fn are_plain(self) -> bool {
                     // SAFETY: as above.
                     unsafe { $class::<NOT_PLAIN>(self.0) == 0 }
+                }
+                #[inline(always)]
+                fn are_within(self, end: Self) -> bool {
+                    // SAFETY: as above.
+                    unsafe { $compare::<_CMP_LT_OQ>(!0, $abs(self.0), end.0) == !0 }
                 }
                 #[inline(always)]
                 fn scaled_within(

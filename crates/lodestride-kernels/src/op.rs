@@ -297,7 +297,7 @@ unary_ops! {
     /// 2 to the power `x`.
     Exp2 "exp2" heavy Float -> Same = Exp::exp2_near, Rare is_beyond_exp2 exp2;
     /// `exp(x) - 1`, accurate near zero.
-    Expm1 "expm1" heavy Float -> Same = Exp::expm1_near, Rare is_beyond_expm1 expm1;
+    Expm1 "expm1" heavy Float -> Same = Exp::expm1_near, Rare is_beyond_expm1 expm1 with expm1;
     /// The natural logarithm.
     Log "log" heavy Float -> Same = Log::log_near, Rare is_beyond_log log with log;
     /// The logarithm to base 2.
@@ -305,7 +305,7 @@ unary_ops! {
     /// The logarithm to base 10.
     Log10 "log10" heavy Float -> Same = Log::log10_near, Rare is_beyond_log log10;
     /// `log(1 + x)`, accurate near zero.
-    Log1p "log1p" heavy Float -> Same = Log::log1p_near, Rare is_beyond_log1p log1p;
+    Log1p "log1p" heavy Float -> Same = Log::log1p_near, Rare is_beyond_log1p log1p with log1p;
     /// The sine of an angle in radians.
     Sin "sin" heavy Float -> Same = Trig::sin, Slow is_far sin_far;
     /// The cosine of an angle in radians.

@@ -18,12 +18,22 @@ pub(crate) trait Blocks: Element {
     }
 
     #[inline(always)]
+    fn expm1<A: Arch>(_dst: &mut [Self; BLOCK], _x: &[Self; BLOCK]) -> Option<bool> {
+        None
+    }
+
+    #[inline(always)]
     fn gelu<A: Arch>(_dst: &mut [Self; BLOCK], _x: &[Self; BLOCK]) -> Option<bool> {
         None
     }
 
     #[inline(always)]
     fn log<A: Arch>(_dst: &mut [Self; BLOCK], _x: &[Self; BLOCK]) -> Option<bool> {
+        None
+    }
+
+    #[inline(always)]
+    fn log1p<A: Arch>(_dst: &mut [Self; BLOCK], _x: &[Self; BLOCK]) -> Option<bool> {
         None
     }
 
@@ -68,6 +78,11 @@ impl Blocks for f32 {
     }
 
     #[inline(always)]
+    fn expm1<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
+        A::expm1_f32(dst, x)
+    }
+
+    #[inline(always)]
     fn gelu<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
         if GELU.block::<A::F32>(dst, x)? {
             // Only those, so that no result depends on its neighbours.
@@ -82,6 +97,11 @@ impl Blocks for f32 {
     #[inline(always)]
     fn log<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
         A::log_f32(dst, x)
+    }
+
+    #[inline(always)]
+    fn log1p<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
+        A::log1p_f32(dst, x)
     }
 
     #[inline(always)]

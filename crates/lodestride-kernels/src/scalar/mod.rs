@@ -18,6 +18,7 @@ pub(crate) mod erf;
 pub(crate) mod erf_grid;
 pub(crate) mod erf_pieces;
 pub(crate) mod exp;
+pub(crate) mod expm1_table;
 pub(crate) mod float;
 pub(crate) mod hyperbolic;
 pub(crate) mod hyperbolic_pieces;

@@ -149,7 +149,7 @@ fn logarithms<C: PowerPieces, V: Octave<C>, const L: usize>(x: [V; L]) -> ([V; L
     let (mut piece, mut f, mut k) = (x, x, x);
     for i in 0..L {
         let m;
-        (piece[i], m, k[i]) = x[i].octave(V::splat(C::FIRST));
+        (piece[i], m, k[i], _) = x[i].octave(V::splat(C::FIRST));
         f[i] = m.mul_sub(piece[i].pick(C::INVERSES), V::splat(C::ONE));
         let known = piece[i].pick(C::LOGARITHMS.0);
         k[i] = k[i].mul_add(V::splat(C::PER_OCTAVE), known);

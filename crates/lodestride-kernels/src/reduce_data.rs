@@ -70,7 +70,21 @@ pub(crate) struct Rows<'a, C> {
     pub(crate) width: usize,
 }
 
-impl<'a, C> Rows<'a, C> {
+impl<'a, C: Copy> Rows<'a, C> {
+    /// The rows from `first` on in turn; where they are one long stream, asks for what follows.
+    #[inline(always)]
+    pub(crate) fn in_turn(self, first: usize) -> impl Iterator<Item = &'a [C]> {
+        let is_stream = matches!(self.offsets, &[a, b, ..] if b.wrapping_sub(a) == self.width);
+        let far = is_stream && stream::is_far(size_of_val(self.data));
+        (first..self.offsets.len()).map(move |index| {
+            let row = self.row(index);
+            if far {
+                stream::wake(row.as_ptr().cast(), size_of_val(row));
+            }
+            row
+        })
+    }
+
     #[inline(always)]
     pub(crate) fn row(&self, index: usize) -> &'a [C] {
         &self.data[self.offsets[index]..][..self.width]

@@ -421,8 +421,8 @@ pub(crate) fn lanes_of_rows<C: Compute, L: Copy>(
             *lane = step(step(step(step(*lane, a), b), c), d);
         }
     }
-    for index in 4 * quads..rows.offsets.len() {
-        for (lane, &value) in lanes.iter_mut().zip(rows.row(index)) {
+    for row in rows.in_turn(4 * quads) {
+        for (lane, &value) in lanes.iter_mut().zip(row) {
             *lane = step(*lane, value);
         }
     }

@@ -83,8 +83,8 @@ impl<C: Compute, F: VectorFold<C>> VectorTask<C> for RowLanes<'_, C, F> {
             let row = |index: usize| rows.row(4 * quad + index);
             step_rows(fold, [row(0), row(1), row(2), row(3)], lanes, &mut sums);
         }
-        for index in 4 * quads..rows.offsets.len() {
-            step_rows::<C, V, F, 1>(fold, [rows.row(index)], lanes, &mut sums);
+        for row in rows.in_turn(4 * quads) {
+            step_rows::<C, V, F, 1>(fold, [row], lanes, &mut sums);
         }
         let done = !F::LOSES_NAN || !has_nan(sums);
         if !done {

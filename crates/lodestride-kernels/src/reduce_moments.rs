@@ -15,6 +15,7 @@ use crate::reduce_fold::{
 use crate::reduce_kinds::{Addable, Extreme, Magnitude, Sum};
 use crate::reduce_short_moments::MomentsOfShortRuns;
 use crate::reduce_squares::{ScaledSquares, Squares};
+use crate::stream;
 
 /// Euclidean norm, or its square, without overflow or underflow on the way: a block whose squares leave the safe range is
 /// summed again, scaled.
@@ -274,14 +275,18 @@ pub(crate) struct Variance {
 const ONE_LOOK: usize = 32 * LANES;
 
 /// Adds, lane by lane, deviations from the lane's shift and their squares. Two arrays, because lanes of pairs do not
-/// vectorise; by value, because references would keep them in memory.
+/// vectorise; by value, because references would keep them in memory. `far` as [`Runs::are_far`].
 #[inline(always)]
 fn deviations<C: ComputeFloat, const N: usize>(
     (mut sums, mut squares): ([C; N], [C; N]),
     chunks: &[[C; N]],
     shifts: &[C; N],
+    far: bool,
 ) -> ([C; N], [C; N]) {
     for chunk in chunks {
+        if far {
+            stream::wake(chunk.as_ptr().cast(), size_of_val(chunk));
+        }
         for lane in 0..N {
             let deviation = chunk[lane].sub(shifts[lane]);
             sums[lane] = sums[lane].add(deviation);
@@ -306,7 +311,7 @@ where
     let shift = C::of(C::value(sum) / count);
     let zeros = [C::ZERO; FEW];
     let (chunks, rest) = run.as_chunks();
-    let (mut sums, mut squares) = deviations((zeros, zeros), chunks, &[shift; FEW]);
+    let (mut sums, mut squares) = deviations((zeros, zeros), chunks, &[shift; FEW], false);
     if !rest.is_empty() {
         (sums, squares) = (spill(sums), spill(squares));
     }
@@ -322,7 +327,7 @@ where
 /// Moments of a long run in one look: every lane deviates from its own first element, then the lanes merge (Chan). A lane has
 /// at most 64 elements, one of which is its shift, so cancellation costs at most a factor of 64.
 #[inline(always)]
-fn moments_by_lanes<A: Arch, C>(run: &[C]) -> Moments
+fn moments_by_lanes<A: Arch, C>(run: &[C], far: bool) -> Moments
 where
     C: ComputeFloat + Addable<Value = f64> + Magnitude,
 {
@@ -331,7 +336,7 @@ where
         return moments_by_two_looks::<A, _>(run);
     };
     let zeros = [C::ZERO; LANES];
-    let (sums, squares) = deviations((zeros, zeros), chunks, shifts);
+    let (sums, squares) = deviations((zeros, zeros), chunks, shifts, far);
     let count = chunks.len() as f64;
     let base = shifts[0].wide();
     let (mut means, mut around) = ([0.0; LANES], [0.0; LANES]);
@@ -367,12 +372,13 @@ impl<C: ComputeFloat + Addable<Value = f64> + Magnitude> Task for MomentsOfRuns<
     #[inline(always)]
     fn run<A: Arch>(self) {
         let Self { runs, totals } = self;
+        let far = runs.are_far();
         for (index, total) in totals.iter_mut().enumerate() {
             let run = runs.run(index);
             *total = if run.len() < ONE_LOOK {
                 moments_by_two_looks::<A, _>(run)
             } else {
-                moments_by_lanes::<A, _>(run)
+                moments_by_lanes::<A, _>(run, far)
             };
         }
     }

@@ -10,13 +10,14 @@
     reason = "a source that shares memory with an output is copied through raw pointers"
 )]
 
+use crate::crosswise::Crosswise;
 use crate::error::{KernelError, Result};
 use crate::isa::Level;
 use crate::operand::{Open, Operand};
-use crate::plan::{Load, Plan, WIDEST};
+use crate::plan::{Load, Plan};
 use crate::threads;
-use crate::tile;
-use crate::walk::{Place, TILE, Target, Walk, step_from};
+use crate::transfer::Transfer;
+use crate::walk::{Place, TILE, Target, Walk};
 use lodestride_buffer::{Argument, Buffer};
 use lodestride_shape::{Layout, LoopNest, Order, Overlap, overlap};
 use smallvec::SmallVec;
@@ -45,6 +46,7 @@ pub(crate) fn run(plan: &Plan<'_, '_>) -> Result<()> {
 
     // Copies of sources that share memory with an output at other positions; they live until the walk ends.
     let copies = copy_aside(plan.op, outputs, &inputs, &open)?;
+    let mut crosswise = Crosswise::new(outputs[0].1.layout());
     let mut places: SmallVec<[Place; 6]> = SmallVec::new();
     let mut strides: SmallVec<[&[isize]; 6]> = SmallVec::new();
     for ((_, output), &start) in outputs.iter().zip(&open.outputs) {
@@ -55,7 +57,15 @@ pub(crate) fn run(plan: &Plan<'_, '_>) -> Result<()> {
         let mut here = place(input, start.cast_mut());
         let mut layout = input.layout();
         match &copies[index] {
-            Shared::Apart => {}
+            Shared::Apart => {
+                // Beside elements of an output that other threads write nothing is read in blocks.
+                let is_beside = outputs
+                    .iter()
+                    .any(|(_, output)| output.buffer().same_block(input.buffer()));
+                if !is_beside && crosswise.take(input, places.len(), here.base) {
+                    layout = outputs[0].1.layout();
+                }
+            }
             Shared::InPlace(output) => {
                 here.shared = true;
                 places[*output].shared = true;
@@ -73,7 +83,9 @@ pub(crate) fn run(plan: &Plan<'_, '_>) -> Result<()> {
     let code = walk.code(Level::current());
     let setup = walk.setup(&code);
     let parts = threads::parts(walk.bytes(), plan.heavy);
-    if parts == 1 {
+    if crosswise.is_any() {
+        crosswise.run(&walk, &setup, parts);
+    } else if parts == 1 {
         walk.range(&setup, 0..nest.elements());
     } else {
         threads::for_each_part(nest.split(parts, TILE), |range| walk.range(&setup, range));
@@ -177,31 +189,10 @@ fn copy_of(
         .map_err(|source| input.refused(op, argument, source))?;
     let target = guard.as_mut_ptr();
     let base = start.wrapping_add(input.layout().offset() * size);
-    let nest = LoopNest::new(
-        input.shape(),
-        &[
-            layout.strides().as_slice(),
-            input.layout().strides().as_slice(),
-        ],
-    );
-    let steps = [nest.inner_strides()[0], nest.inner_strides()[1]];
-    let mut runs = nest.runs(0..nest.elements());
-    let mut tile = [0u64; TILE * WIDEST / 8];
-    let tile = tile.as_mut_ptr().cast::<u8>();
-    while let Some(run) = runs.next_run() {
-        let to = step_from(target, run.offsets[0], size);
-        let from = step_from(base.cast_mut(), run.offsets[1], size);
-        for begin in (0..run.len).step_by(TILE) {
-            let n = TILE.min(run.len - begin);
-            let from = step_from(from, begin.cast_signed() * steps[1], size);
-            let to = step_from(to, begin.cast_signed() * steps[0], size);
-            // SAFETY: the nest visits elements of the input's layout, which lie inside its opened buffer; the tile holds
-            // `TILE` of the widest elements and is this function's own.
-            unsafe { tile::gather(tile, from, steps[1], size, n) };
-            // SAFETY: the nest visits elements of the copy's layout; the copy is new, so it is nobody else's.
-            unsafe { tile::scatter(to, steps[0], tile, size, n) };
-        }
-    }
+    let strides = [layout.strides(), input.layout().strides()].map(|strides| strides.as_slice());
+    let job = Transfer::new(input.shape(), strides, target, base, size);
+    // SAFETY: the input's layout lies inside its opened buffer, which nobody writes yet; the copy is new, so it is nobody else's.
+    unsafe { job.run() };
     drop(guard);
     Ok(Shared::Copied(Copy {
         layout,

@@ -7,6 +7,7 @@ mod code;
 mod compact;
 #[cfg(feature = "rayon")]
 mod crew;
+mod crosswise;
 mod dense;
 mod door;
 mod driver;

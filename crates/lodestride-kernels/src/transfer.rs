@@ -384,7 +384,7 @@ impl Transfer {
     ///
     /// # Safety
     /// As [`Transfer::run`].
-    unsafe fn walk(&self) {
+    pub(crate) unsafe fn walk(&self) {
         let (outer, inner) = self.axes.split_at(self.axes.len() - 2);
         let [rows, run] = [inner[0], inner[1]];
         let mut position: SmallVec<[usize; 6]> = SmallVec::from_elem(0, outer.len());

@@ -258,11 +258,15 @@ impl<'p, 'a> Walk<'p, 'a> {
         assert!(dense && self.outputs == 1 && end <= self.nest.elements());
         assert_eq!(self.places[0].size, size_of::<T>());
         let mut here = self.clone();
-        // Position `start` of the nest is the tile's first element.
-        let base = tile.as_mut_ptr().cast::<u8>();
-        let before = start.cast_signed() + self.nest.start()[0];
-        here.places[0].base = step_from(base, -before, size_of::<T>());
+        here.place_band(0, tile.as_mut_ptr().cast(), start);
         here.range(setup, start..end);
+    }
+
+    /// Makes an operand that is dense over the nest one of which only a band is in memory: position `begin` of the nest is at `start`.
+    pub(crate) fn place_band(&mut self, place: usize, start: *mut u8, begin: usize) {
+        let before = begin.cast_signed() + self.nest.start()[place];
+        let here = &mut self.places[place];
+        here.base = step_from(start, -before, here.size);
     }
 
     /// Short runs: pieces of many runs are packed into a tile, so that the kernels see long stretches.

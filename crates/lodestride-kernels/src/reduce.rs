@@ -15,6 +15,7 @@ use crate::numeric::{Compute, ComputeKind};
 use crate::operand::{Operand, Output};
 use crate::program_reduce::Computed;
 use crate::reduce_exponentials::LogSumExp;
+use crate::reduce_flags;
 use crate::reduce_fold::{LaneFold, Reducer};
 use crate::reduce_kinds::{Addable, Extreme, Lanes, Last, Magnitude, NonZero, Product, Sum};
 use crate::reduce_moments::{Norm2, Variance};
@@ -299,6 +300,15 @@ struct Job<'a, 'o> {
 
 impl Job<'_, '_> {
     fn run(&mut self) {
+        if let (Origin::Memory(guard, DType::Bool), Some(of)) =
+            (self.input, reduce_flags::of(self.op))
+        {
+            let (output, dtype) = (&mut *self.output, self.out_dtype);
+            let mut sink = |offset, value| store(output, dtype, offset, 1, &[value]);
+            if reduce_flags::run(of, self.plan, guard.slice(), &mut sink) {
+                return;
+            }
+        }
         match self.op.compute_kind(self.dtype) {
             ComputeKind::F32 => self.float::<f32>(),
             ComputeKind::F64 => self.float::<f64>(),

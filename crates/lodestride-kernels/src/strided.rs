@@ -222,14 +222,39 @@ pub(crate) fn load_run<T: Copy, C>(
         return;
     }
     let start = offset as usize;
-    if stride == 1 {
-        let run = &data[start..start + out.len()];
-        for (to, &from) in out.iter_mut().zip(run) {
-            *to = convert(from);
+    // The elements between that of a positive step, without a look at the slice's length for each.
+    let span = |step: usize, count: usize| &data[start..start + (count - 1) * step + 1];
+    let count = out.len();
+    match stride {
+        1 => {
+            for (to, &from) in out.iter_mut().zip(span(1, count)) {
+                *to = convert(from);
+            }
         }
-    } else {
-        for (index, to) in out.iter_mut().enumerate() {
-            *to = convert(data[(offset + index as isize * stride) as usize]);
+        2 => {
+            // Pairs, of which vectors keep the first halves; the last element may have nothing behind it.
+            let run = span(2, count);
+            for (to, &[from, _]) in out.iter_mut().zip(run.as_chunks().0) {
+                *to = convert(from);
+            }
+            out[count - 1] = convert(run[run.len() - 1]);
+        }
+        -1 => {
+            let run = &data[start + 1 - count..=start];
+            for (to, &from) in out.iter_mut().zip(run.iter().rev()) {
+                *to = convert(from);
+            }
+        }
+        3.. => {
+            let step = stride.unsigned_abs();
+            for (to, &from) in out.iter_mut().zip(span(step, count).iter().step_by(step)) {
+                *to = convert(from);
+            }
+        }
+        _ => {
+            for (index, to) in out.iter_mut().enumerate() {
+                *to = convert(data[(offset + index as isize * stride) as usize]);
+            }
         }
     }
 }

@@ -122,32 +122,27 @@ between_native! {
     i32 to u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
     u64 to u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
     i64 to u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
-    f32 to u32 i32 u64 i64 f32 f64;
+    f32 to u64 i64 f32 f64;
     f64 to u64 i64 f32 f64;
 }
 
 // The compiler makes no vectors of these in one step, see `cargo xtask asm`.
 macro_rules! narrowing {
-    (f32 to $($D:ident)*) => { $(
-        impl Cast<$D> for f32 {
+    ($($S:ident to $($D:ident)*;)*) => { $( narrowing!(@from $S $($D)*); )* };
+    (@from $S:ident $($D:ident)*) => { $(
+        impl Cast<$D> for $S {
             #[inline(always)]
             fn cast(self) -> $D {
-                (self as i32).clamp(i32::from($D::MIN), i32::from($D::MAX)) as $D
-            }
-        }
-    )* };
-    (f64 to $($D:ident)*) => { $(
-        impl Cast<$D> for f64 {
-            #[inline(always)]
-            fn cast(self) -> $D {
-                whole_bits(self, f64::from($D::MIN), f64::from($D::MAX)) as $D
+                whole_bits(f64::from(self), f64::from($D::MIN), f64::from($D::MAX)) as $D
             }
         }
     )* };
 }
 
-narrowing! { f32 to u8 i8 u16 i16 }
-narrowing! { f64 to u8 i8 u16 i16 u32 i32 }
+narrowing! {
+    f32 to u8 i8 u16 i16 u32 i32;
+    f64 to u8 i8 u16 i16 u32 i32;
+}
 
 macro_rules! with_bool {
     ($($T:ident $zero:literal)*) => { $(

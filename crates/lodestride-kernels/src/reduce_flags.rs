@@ -1,0 +1,122 @@
+//! Reductions of bools that lie in long runs: bytes are counted where they are, a cache line at a time.
+
+use crate::compact::count_set;
+use crate::isa::Level;
+use crate::reduce::ReduceOp;
+use crate::reduce_plan::Plan;
+use crate::spread;
+use crate::strided::{Dim, count, offset_at};
+use crate::threads;
+
+/// Shortest run worth a call.
+const LONG: usize = 64;
+/// Flags after which it is asked whether the answer is known.
+const ENOUGH: usize = 1 << 16;
+
+/// What is asked of the flags of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Of {
+    Any,
+    All,
+    Count,
+}
+
+/// Which reductions these are.
+pub(crate) fn of(op: ReduceOp) -> Option<Of> {
+    match op {
+        ReduceOp::Any => Some(Of::Any),
+        ReduceOp::All => Some(Of::All),
+        ReduceOp::CountNonZero => Some(Of::Count),
+        _ => None,
+    }
+}
+
+/// Hands out `(output offset, value)`; false, with nothing done, where the flags are not in long dense runs.
+pub(crate) fn run(of: Of, plan: &Plan, flags: &[u8], sink: &mut dyn FnMut(isize, u64)) -> bool {
+    let &[Dim { size, stride: 1 }] = plan.reduced.as_slice() else {
+        return false;
+    };
+    if size < LONG {
+        return false;
+    }
+    let inner = plan.inner;
+    for outer in 0..count(&plan.outer_x) {
+        let mut x = plan.x_start + offset_at(&plan.outer_x, outer);
+        let mut out = plan.out_start + offset_at(&plan.outer_out, outer);
+        for _ in 0..inner.size {
+            sink(out, answer(of, &flags[x as usize..][..size]));
+            x += inner.x;
+            out += inner.out;
+        }
+    }
+    true
+}
+
+/// The answer for one run.
+fn answer(of: Of, flags: &[u8]) -> u64 {
+    let level = Level::current();
+    let mut pieces = flags.chunks(ENOUGH);
+    match of {
+        Of::Any => u64::from(pieces.any(|piece| count_set(piece, level) > 0)),
+        Of::All => u64::from(pieces.all(|piece| count_set(piece, level) == piece.len())),
+        Of::Count if threads::are_worth(flags.len(), false) => {
+            let counts = spread::map(pieces.len(), |piece| {
+                let rest = &flags[piece * ENOUGH..];
+                count_set(&rest[..rest.len().min(ENOUGH)], level) as u64
+            });
+            counts.iter().sum()
+        }
+        Of::Count => count_set(flags, level) as u64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::operand::Operand;
+    use crate::reduce::{ReduceOp, reduce};
+    use lodestride_buffer::{Bool, Buffer, DType};
+    use lodestride_shape::{Layout, Order};
+
+    /// `(any, all, count)` of the rows of a matrix without its first column.
+    fn of_rows(flags: &[bool], columns: usize) -> Vec<(u64, u64, u64)> {
+        let rows = flags.len() / columns;
+        let bytes = flags
+            .iter()
+            .map(|&flag| Bool::from(flag))
+            .collect::<Vec<_>>();
+        let x = Buffer::from_vec(bytes).expect("memory");
+        let layout = Layout::new([rows, columns - 1], [columns as isize, 1], 1).expect("a layout");
+        let x = Operand::new(&x, &layout, DType::Bool).expect("an operand");
+        let out = Layout::contiguous([rows], Order::C).expect("a layout");
+        let run = |op| {
+            let buffer = Buffer::zeroed(rows * 8).expect("memory");
+            let out = Operand::new(&buffer, &out, DType::U64).expect("an operand");
+            reduce(op, x, &[1], out).expect("a reduction");
+            buffer.read().expect("a guard").slice::<u64>().to_vec()
+        };
+        let [any, all, count] = [ReduceOp::Any, ReduceOp::All, ReduceOp::CountNonZero].map(run);
+        let both = any.into_iter().zip(all).zip(count);
+        both.map(|((any, all), count)| (any, all, count)).collect()
+    }
+
+    #[test]
+    fn flags_are_counted_in_runs_of_every_length() {
+        for columns in [2, 64, 65, 66, 130, 20_000, 70_000] {
+            for kept in [0, 1, 7, 1000] {
+                let is_set = |i: usize| kept > 0 && (kept == 1 || i % kept == kept - 1);
+                let flags: Vec<bool> = (0..3 * columns).map(is_set).collect();
+                let wanted = flags.chunks(columns).map(|row| {
+                    let set = row[1..].iter().filter(|&&flag| flag).count();
+                    let all = set == columns - 1;
+                    (u64::from(set > 0), u64::from(all), set as u64)
+                });
+                let wanted: Vec<_> = wanted.collect();
+                assert_eq!(
+                    of_rows(&flags, columns),
+                    wanted,
+                    "{columns} columns, every {kept}th"
+                );
+            }
+        }
+    }
+}

@@ -58,11 +58,10 @@ pub(crate) fn run(plan: &Plan<'_, '_>) -> Result<()> {
         let mut layout = input.layout();
         match &copies[index] {
             Shared::Apart => {
-                // Beside elements of an output that other threads write nothing is read in blocks.
-                let is_beside = outputs
+                here.gaps = outputs
                     .iter()
-                    .any(|(_, output)| output.buffer().same_block(input.buffer()));
-                if !is_beside && crosswise.take(input, places.len(), here.base) {
+                    .all(|(_, output)| !output.buffer().same_block(input.buffer()));
+                if here.gaps && crosswise.take(input, places.len(), here.base) {
                     layout = outputs[0].1.layout();
                 }
             }
@@ -99,6 +98,7 @@ pub(crate) fn place(operand: &Operand<'_>, start: *mut u8) -> Place {
         base: start.wrapping_add(operand.layout().offset() * size),
         size,
         shared: false,
+        gaps: false,
     }
 }
 

@@ -87,6 +87,7 @@ pub(crate) fn run(
                 stride: 0,
                 size: *size,
                 access: Access::Scalar,
+                gaps: false,
             },
         });
     }
@@ -133,6 +134,7 @@ fn lane(operand: &Operand<'_>, start: *mut u8) -> Lane {
         stride: 1,
         size,
         access: Access::Direct,
+        gaps: false,
     }
 }
 

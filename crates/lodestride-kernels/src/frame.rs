@@ -7,6 +7,8 @@
 
 use crate::closure::MOST;
 use crate::code::{Call, Code, Extent};
+#[cfg(target_arch = "x86_64")]
+use crate::lines;
 use crate::pass::Pass;
 use crate::stream;
 use crate::tile::{self, Scratch};
@@ -42,9 +44,29 @@ pub(crate) struct Lane {
     /// Bytes per element.
     pub(crate) size: usize,
     pub(crate) access: Access,
+    /// Whether what lies between its elements may be read too.
+    pub(crate) gaps: bool,
 }
 
 impl Lane {
+    /// Copies the next `n` elements to a tile.
+    ///
+    /// # Safety
+    /// The lane is valid for reads of `n` elements; the tile takes as many, and is apart.
+    #[inline]
+    unsafe fn gather(&self, tile: *mut u8, n: usize) {
+        #[cfg(target_arch = "x86_64")]
+        if self.gaps && self.stride == 2 {
+            // SAFETY: the caller's contract; what lies between elements may be read.
+            let done = unsafe { lines::try_halve(tile, self.at, n, self.size, false) };
+            if done {
+                return;
+            }
+        }
+        // SAFETY: the caller's contract.
+        unsafe { tile::gather(tile, self.at, self.stride, self.size, n) };
+    }
+
     /// Moves on by `n` elements.
     #[inline]
     pub(crate) fn advance(&mut self, n: usize) {
@@ -285,9 +307,8 @@ impl<'s, 'c> Frame<'s, 'c> {
                     }
                 }
             } else if slot >= self.setup.outputs {
-                let tile = self.slots[slot];
                 // SAFETY: the lane is valid for `n` elements; tile memory is apart and holds a chunk.
-                unsafe { tile::gather(tile, lane.at, lane.stride, lane.size, n) };
+                unsafe { lane.gather(self.slots[slot], n) };
             }
         }
     }

@@ -133,6 +133,7 @@ impl Program {
             base: std::ptr::null_mut(),
             size: dtype.size(),
             shared: false,
+            gaps: false,
         });
         strides.push(layout.strides().as_slice());
         for ((_, operand), start) in operands.iter().zip(&open.inputs) {

@@ -25,6 +25,9 @@ const THIN: usize = 4;
 /// Bytes moved by one of several transfers from which on it is divided among threads.
 const WHOLE: usize = 1 << 18;
 
+/// Elements of each of several arrays that are interleaved at a time.
+const INTERLEAVED: usize = 512;
+
 /// Copies `x` to `out`, both of one dtype, as if `x` had been copied aside first.
 ///
 /// # Errors
@@ -138,32 +141,42 @@ unsafe fn join_dense(
 ) {
     let (size, shape) = (out.dtype().size(), out.shape());
     let inner: usize = shape[axis + 1..].iter().product();
-    let rows = shape[..axis].iter().product();
-    let mut to = first(open.outputs[0], out.layout(), size);
-    for (piece, &x) in pieces.iter().zip(&open.inputs) {
-        let run = piece.shape()[axis] * inner;
-        let [pitch, x_pitch] = [shape[axis] * inner, run].map(usize::cast_signed);
-        let plane = Plane {
-            x: first(x.cast_mut(), piece.layout(), size),
-            out: to,
-            size,
-            rows: Axis {
+    let rows: usize = shape[..axis].iter().product();
+    let to = first(open.outputs[0], out.layout(), size);
+    // Rows of one element are one strided run; pieces of all such runs in turn, so that each finds the others' lines in L1.
+    let rows_are_elements = pieces.iter().all(|piece| piece.shape()[axis] * inner == 1);
+    let block = if rows_are_elements { INTERLEAVED } else { rows };
+    for begin in (0..rows).step_by(block.max(1)) {
+        let rows = block.min(rows - begin);
+        let mut to = to.wrapping_add(begin * shape[axis] * inner * size);
+        for (piece, &x) in pieces.iter().zip(&open.inputs) {
+            let run = piece.shape()[axis] * inner;
+            let [pitch, x_pitch] = [shape[axis] * inner, run].map(usize::cast_signed);
+            let rows = Axis {
                 size: rows,
                 out: pitch,
                 x: x_pitch,
-            },
-            run: Axis {
-                size: run,
-                out: 1,
-                x: 1,
-            },
-            stream,
-            gaps: true,
-        };
-        // SAFETY: the layouts lie in buffers that are open. The sizes along the axis add up to that of `out`, so this
-        // piece's runs lie in its rows, behind those of the pieces before.
-        unsafe { plane.run() };
-        to = to.wrapping_add(run * size);
+            };
+            let of = |size: usize| Axis { size, out: 1, x: 1 };
+            let (rows, run_axis) = if rows_are_elements {
+                (of(1), rows)
+            } else {
+                (rows, of(run))
+            };
+            let plane = Plane {
+                x: first(x.cast_mut(), piece.layout(), size).wrapping_add(begin * run * size),
+                out: to,
+                size,
+                rows,
+                run: run_axis,
+                stream,
+                gaps: true,
+            };
+            // SAFETY: the layouts lie in buffers that are open. The sizes along the axis add up to that of `out`, so this
+            // piece's runs lie in its rows, behind those of the pieces before.
+            unsafe { plane.run() };
+            to = to.wrapping_add(run * size);
+        }
     }
 }
 

@@ -31,6 +31,8 @@ pub(crate) struct Place {
     pub(crate) size: usize,
     /// Whether it is the same elements as an output (or, of an output, as an input), position for position.
     pub(crate) shared: bool,
+    /// Whether what lies between its elements may be read too: no output is in its block.
+    pub(crate) gaps: bool,
 }
 
 /// What a walk writes to.
@@ -119,9 +121,12 @@ impl<'p, 'a> Walk<'p, 'a> {
                 stride,
                 size,
                 access,
+                gaps: false,
             };
         };
-        let Place { base, size, .. } = self.places[place];
+        let Place {
+            base, size, gaps, ..
+        } = self.places[place];
         let stride = match self.nest.inner_strides()[place] {
             _ if self.nest.inner_len() == 1 => 1,
             stride => stride,
@@ -141,6 +146,7 @@ impl<'p, 'a> Walk<'p, 'a> {
             stride,
             size,
             access,
+            gaps,
         }
     }
 

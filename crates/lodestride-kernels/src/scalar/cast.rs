@@ -3,6 +3,10 @@
 //! Floats become integers by dropping the fraction; what does not fit becomes the nearest end of the range and NaN becomes
 //! 0, on every machine alike. Integers that do not fit wrap. To `bool` is "not zero". Half and bfloat16 round to the
 //! nearest, ties to even, from any source in one step.
+#![expect(
+    unsafe_code,
+    reason = "a float that is known to fit becomes an integer without a look at its range"
+)]
 
 use half::{bf16, f16};
 use lodestride_buffer::{Bool, Element};
@@ -101,6 +105,21 @@ fn whole_bits(x: f64, least: f64, most: f64) -> u64 {
     (whole + SHIFT).to_bits()
 }
 
+/// The same of an f32 and an `i32`, which vectors convert where the number fits.
+#[inline(always)]
+fn whole_i32(x: f32) -> i32 {
+    const LEAST: f32 = -2_147_483_648.0;
+    /// The largest number that fits.
+    const MOST: f32 = 2_147_483_520.0;
+    // Comparisons that NaN fails, so that it becomes an end of the range too.
+    let above = if x > LEAST { x } else { LEAST };
+    let fits = if above < MOST { above } else { MOST };
+    // SAFETY: it is from LEAST to MOST, so it is no NaN and its whole part is an `i32`.
+    let whole = unsafe { fits.to_int_unchecked::<i32>() };
+    let whole = if x > MOST { i32::MAX } else { whole };
+    if x.is_nan() { 0 } else { whole }
+}
+
 macro_rules! between_native {
     ($($S:ident to $($D:ident)*;)*) => { $( between_native!(@from $S $($D)*); )* };
     (@from $S:ident $($D:ident)*) => { $(
@@ -128,8 +147,15 @@ between_native! {
 
 // The compiler makes no vectors of these in one step, see `cargo xtask asm`.
 macro_rules! narrowing {
-    ($($S:ident to $($D:ident)*;)*) => { $( narrowing!(@from $S $($D)*); )* };
-    (@from $S:ident $($D:ident)*) => { $(
+    (f32 by i32 to $($D:ident)*) => { $(
+        impl Cast<$D> for f32 {
+            #[inline(always)]
+            fn cast(self) -> $D {
+                whole_i32(self).clamp(i32::from($D::MIN), i32::from($D::MAX)) as $D
+            }
+        }
+    )* };
+    ($S:ident to $($D:ident)*) => { $(
         impl Cast<$D> for $S {
             #[inline(always)]
             fn cast(self) -> $D {
@@ -139,10 +165,16 @@ macro_rules! narrowing {
     )* };
 }
 
-narrowing! {
-    f32 to u8 i8 u16 i16 u32 i32;
-    f64 to u8 i8 u16 i16 u32 i32;
+impl Cast<i32> for f32 {
+    #[inline(always)]
+    fn cast(self) -> i32 {
+        whole_i32(self)
+    }
 }
+
+narrowing! { f32 by i32 to u8 i8 u16 i16 }
+narrowing! { f32 to u32 }
+narrowing! { f64 to u8 i8 u16 i16 u32 i32 }
 
 macro_rules! with_bool {
     ($($T:ident $zero:literal)*) => { $(
@@ -342,7 +374,12 @@ mod tests {
         for end in ends {
             values.extend(beside.iter().flat_map(|by| [end + by, by - end]));
             values.extend([end.next_down(), end.next_up(), (-end).next_down()]);
+            let single = end as f32;
+            values.extend([single.next_down(), single.next_up(), -single.next_up()].map(f64::from));
         }
+        // Every sign and exponent of an f32, with some mantissas.
+        let spread = (0..=u32::MAX >> 15).map(|top| f32::from_bits(top << 15 | top & 0x7fff));
+        values.extend(spread.map(f64::from));
         for x in values {
             macro_rules! same {
                 ($($D:ident)*) => { $(

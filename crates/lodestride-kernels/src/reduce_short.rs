@@ -84,16 +84,58 @@ fn rows_of<C: Compute, V: Vector<C>, F: VectorFold<C>>(
     count: usize,
     sums: &mut [V; 4],
 ) -> V {
+    // Runs of a few whole chunks without loops, in which counters and bounds take longer than the numbers.
+    match (runs.len / FEW, runs.len % FEW) {
+        (1, 0) => rows_by::<C, V, F>(fold, runs, count, |run| {
+            whole::<C, V, F, 1>(fold, run, sums)
+        }),
+        (2, 0) => rows_by::<C, V, F>(fold, runs, count, |run| {
+            whole::<C, V, F, 2>(fold, run, sums)
+        }),
+        (4, 0) => rows_by::<C, V, F>(fold, runs, count, |run| {
+            whole::<C, V, F, 4>(fold, run, sums)
+        }),
+        _ => rows_by::<C, V, F>(fold, runs, count, |run| {
+            lanes_of::<C, V, F>(fold, run, sums)
+        }),
+    }
+}
+
+/// [`rows_of`] by a function of one run.
+#[inline(always)]
+fn rows_by<C: Compute, V: Vector<C>, F: VectorFold<C>>(
+    fold: F,
+    runs: Runs<'_, C>,
+    count: usize,
+    mut of: impl FnMut(&[C]) -> V,
+) -> V {
     let mut rows = [V::splat(C::ZERO); 8];
     let mut at = runs.start;
     for (index, row) in rows.iter_mut().enumerate().take(V::LANES) {
-        *row = lanes_of::<C, V, F>(fold, &runs.data[at..][..runs.len], sums);
+        *row = of(&runs.data[at..][..runs.len]);
         // What is left over at the end is filled up with the last run.
         if index + 1 < count {
             at += runs.step;
         }
     }
     across_vectors(fold, rows)
+}
+
+/// The lanes of a run of `N` whole chunks as one vector, as [`lanes_of`].
+#[inline(always)]
+fn whole<C: Compute, V: Vector<C>, F: VectorFold<C>, const N: usize>(
+    fold: F,
+    run: &[C],
+    sums: &mut [V; 4],
+) -> V {
+    let Some(chunks) = run.as_chunks::<FEW>().0.first_chunk::<N>() else {
+        return lanes_of::<C, V, F>(fold, run, sums);
+    };
+    let mut lanes = [V::splat(fold.lane()); 4];
+    for chunk in chunks {
+        step::<C, V, F>(fold, &mut lanes, chunk, sums);
+    }
+    joined(fold, lanes)
 }
 
 /// The lanes of a run as one vector; adds its values to the sums where they are asked for.

@@ -12,6 +12,8 @@ use std::process::{Command, ExitCode};
 use std::sync::mpsc;
 use std::thread::{self, available_parallelism};
 
+use lodestride::array::{NdArray, memory};
+
 use crate::bars::Bars;
 use crate::contest::Failure;
 use crate::machine::Machine;
@@ -187,12 +189,14 @@ fn start(threads: usize, filter: Option<&str>) -> Result<bool, Failure> {
 }
 
 fn measure(options: Options, cleared: &str) -> Result<(), Failure> {
+    // The first thread counts handles and guards without locks as long as no other one uses arrays: it is this one here, as it
+    // is in a program that reads its data first. The last line of the run says whether that lasted.
+    NdArray::from_vec(vec![0_f32], [1])?.to_vec::<f32>()?;
     let all = env::var(CORES).ok().and_then(|text| text.parse().ok());
     let machine = Machine::look(cleared, all.unwrap_or_else(cores))?;
     println!("{machine}");
     let threads = machine.threads;
-    // A program that computes soon has a pool, and a process of one thread needs no locked exchanges: so there is another thread
-    // from the first row on, whichever rows are chosen.
+    // A program makes arrays, and soon has a pool: so there is another thread from the first row on, whichever rows are chosen.
     let (_pool, parked) = mpsc::channel::<()>();
     thread::spawn(move || parked.recv());
     let peers = if options.peers {
@@ -211,6 +215,12 @@ fn measure(options: Options, cleared: &str) -> Result<(), Failure> {
     } else {
         workloads::run_all(&mut suite)
     };
+    let locks = if memory::needs_locks() {
+        "with"
+    } else {
+        "without"
+    };
+    println!("handles and guards are counted {locks} locked instructions");
     suite.finish();
     Results::of(suite).write(&part(threads))?;
     done

@@ -4,7 +4,7 @@
 //! Layout of the word: bit 31 a writer is alive, bit 30 somebody waits for the last guard (`WATCHED`), bit 29 there will
 //! never be a writer (`FROZEN`), the rest counts the readers alive. No transition ever waits: a conflict is an answer.
 
-use crate::alone::is_alone;
+use crate::bias::alone;
 use crate::sync::{AtomicU32, Ordering, total_order};
 
 const WRITER: u32 = 1 << 31;
@@ -38,46 +38,42 @@ impl Access {
     /// Registers a reader unless a writer is alive.
     #[inline]
     pub(crate) fn acquire_read(&self) -> Result<(), Holder> {
-        let mut seen = self.word.load(Ordering::Relaxed);
-        loop {
-            if seen & WRITER != 0 || seen & READERS == READERS {
-                return Err(holder(seen));
-            }
-            match self.exchange(seen, seen + 1) {
-                Ok(()) => return Ok(()),
-                Err(now) => seen = now,
-            }
-        }
+        self.acquire(|seen| {
+            let refused = seen & WRITER != 0 || seen & READERS == READERS;
+            (!refused).then_some(seen + 1)
+        })
     }
 
     /// Registers the writer unless any guard is alive.
     #[inline]
     pub(crate) fn acquire_write(&self) -> Result<(), Holder> {
-        let mut seen = self.word.load(Ordering::Relaxed);
-        loop {
-            if seen & !WATCHED != 0 {
-                return Err(holder(seen));
-            }
-            match self.exchange(seen, seen | WRITER) {
-                Ok(()) => return Ok(()),
-                Err(now) => seen = now,
-            }
-        }
+        self.acquire(|seen| (seen & !WATCHED == 0).then_some(seen | WRITER))
     }
 
-    /// `SeqCst`, because `pin.rs` needs every pin ordered before the look at the generation that follows it. With one thread
-    /// program order is that order.
-    #[inline]
-    fn exchange(&self, seen: u32, next: u32) -> Result<(), u32> {
-        if is_alone() {
+    /// Changes the word to what `next` makes of it, which is nothing if a guard in it is in the way.
+    ///
+    /// `SeqCst`, because `pin.rs` needs every pin ordered before the look at the generation that follows it. A thread alone
+    /// has that order by its program; whoever comes later does so by a barrier for both (`bias.rs`).
+    #[inline(always)]
+    fn acquire(&self, next: impl Fn(u32) -> Option<u32>) -> Result<(), Holder> {
+        if let Some(_alone) = alone() {
+            let seen = self.word.load(Ordering::Relaxed);
+            let next = next(seen).ok_or_else(|| holder(seen))?;
             self.word.store(next, Ordering::Release);
             return Ok(());
         }
-        let outcome =
-            self.word
-                .compare_exchange_weak(seen, next, Ordering::SeqCst, Ordering::Relaxed);
-        total_order();
-        outcome.map(drop)
+        let mut seen = self.word.load(Ordering::Relaxed);
+        loop {
+            let next = next(seen).ok_or_else(|| holder(seen))?;
+            let outcome =
+                self.word
+                    .compare_exchange_weak(seen, next, Ordering::SeqCst, Ordering::Relaxed);
+            total_order();
+            match outcome {
+                Ok(_) => return Ok(()),
+                Err(now) => seen = now,
+            }
+        }
     }
 
     /// Ends one reader; true if it was the last guard and somebody waits for that.
@@ -95,7 +91,7 @@ impl Access {
     /// Ends what the amount stands for; the word as it was before.
     #[inline]
     fn subtract(&self, amount: u32) -> u32 {
-        if is_alone() {
+        if let Some(_alone) = alone() {
             let seen = self.word.load(Ordering::Relaxed);
             self.word
                 .store(seen.wrapping_sub(amount), Ordering::Release);

@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::alone::is_alone;
+use crate::bias::alone;
 use crate::buffer::Buffer;
 use crate::counters::Purpose;
 use crate::error::{AccessError, StaleAccess};
@@ -297,7 +297,7 @@ impl Slot {
     #[inline]
     pub(crate) fn take(&self) -> Option<Box<Ground>> {
         let nothing = std::ptr::null_mut();
-        let found = if is_alone() {
+        let found = if let Some(_alone) = alone() {
             let found = self.0.load(Ordering::Relaxed);
             self.0.store(nothing, Ordering::Relaxed);
             found

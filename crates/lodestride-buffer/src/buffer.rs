@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::access::Access;
-use crate::alone::is_alone;
 use crate::arena::{Arena, Place};
+use crate::bias::alone;
 use crate::block::{ALIGNMENT, Block, Lent};
 use crate::cache::{self, Class};
 use crate::counters::Purpose;
@@ -333,7 +333,7 @@ impl Clone for Buffer {
     #[inline]
     fn clone(&self) -> Self {
         let references = &self.header().references;
-        let before = if is_alone() {
+        let before = if let Some(_alone) = alone() {
             let before = references.load(Ordering::Relaxed);
             references.store(before.wrapping_add(1), Ordering::Relaxed);
             before
@@ -356,17 +356,17 @@ impl Drop for Buffer {
         // A handle that finds itself alone needs no read-modify-write: nobody is left to clone or drop another.
         if !self.is_unique() {
             let references = &self.header().references;
-            if is_alone() {
-                // Not the last handle: looked at just now, and nobody came between.
+            let before = if let Some(_alone) = alone() {
                 let before = references.load(Ordering::Relaxed);
                 references.store(before - 1, Ordering::Release);
-                return;
-            }
-            if self.is_sole_user() {
+                before
+            } else if self.is_sole_user() {
                 references.store(1, Ordering::Release);
-                return;
-            }
-            if references.fetch_sub(1, Ordering::Release) != 1 {
+                2
+            } else {
+                references.fetch_sub(1, Ordering::Release)
+            };
+            if before != 1 {
                 return;
             }
             // A load instead of a fence: the thread sanitizer models the one and not the other.

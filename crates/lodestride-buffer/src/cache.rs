@@ -8,7 +8,6 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::alone;
 use crate::block::{ALIGNMENT, Block, HUGE_PAGE};
 use crate::counters::{
     Counters, Purpose, add_unshared, count_returned_in, count_taken_in, uncount_taken_in,
@@ -362,7 +361,6 @@ impl Drop for Local {
 
 #[cold]
 fn register_thread() -> Arc<Counters> {
-    alone::find();
     let counters = Arc::new(Counters::new());
     THREADS
         .lock()

@@ -47,8 +47,9 @@
 //! 4. **Bytes are reached under the access word only** (`access.rs`, no unsafe). [`ReadGuard`] and [`WriteGuard`] hold a
 //!    reader or the writer in one atomic word; many readers or one writer, never both. Acquire on taking and release on
 //!    ending order what different threads do. Slices borrow from the guard. Nothing ever waits: a conflict is
-//!    [`AccessError::InUse`]. While the process has one thread (`alone.rs`) the word and the counts of handles are changed
-//!    by a load and a store instead of a locked exchange: nobody can come between, and whoever comes later sees them.
+//!    [`AccessError::InUse`]. While one thread only has used buffers (`bias.rs`, `barrier.rs`) the word and the counts of
+//!    handles are changed by a load and a store instead of a locked exchange: nobody can come between, and whoever comes
+//!    later waits until the last of them is done.
 //! 5. **Arena memory is recycled only when no guard is on it** (`pin.rs` without unsafe, `ground.rs`). The access word is
 //!    also the pin: a guard registers, *then* compares the workspace's epoch with the array's stamp. A closing workspace
 //!    moves the epoch, *then* looks at the access word of each array of its generation; the arena holds a handle to every
@@ -65,8 +66,10 @@
 //! What safe code *can* do is forget a guard: then the array stays in use, and its block retired, for ever.
 
 mod access;
-mod alone;
 mod arena;
+#[cfg(not(loom))]
+mod barrier;
+mod bias;
 mod block;
 mod buffer;
 mod cache;

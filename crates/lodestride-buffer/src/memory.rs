@@ -3,6 +3,7 @@
 
 use std::sync::atomic::Ordering;
 
+use crate::bias;
 use crate::cache;
 use crate::counters::Counters;
 use crate::hard_limit;
@@ -49,6 +50,26 @@ pub fn stats() -> MemoryStats {
 /// Memory that is freed on another thread than it came from counts as live here for ever.
 pub fn thread_stats() -> MemoryStats {
     figures(&cache::thread_totals())
+}
+
+/// True if guards and handles are counted by locked instructions: for good once a second thread has used a buffer. Until then
+/// the first thread does without on Linux, whatever other threads the process has. If it has some before the first buffer is
+/// used, a million exchanges are locked all the same.
+///
+/// A small operation takes about half as long again with locks. So a program of many small operations gains by
+/// leaving arrays to one thread; large operations, which divide their work among threads by themselves, do not make the others
+/// use buffers.
+///
+/// ```
+/// use lodestride_buffer::{memory, Buffer};
+/// let buffer = Buffer::zeroed(8)?;
+/// let other = buffer.clone();
+/// std::thread::spawn(move || drop(other)).join().unwrap();
+/// assert!(memory::needs_locks());
+/// # Ok::<(), lodestride_buffer::AllocError>(())
+/// ```
+pub fn needs_locks() -> bool {
+    !bias::is_owned()
 }
 
 fn figures(totals: &Counters) -> MemoryStats {

@@ -103,7 +103,7 @@ fn is_stale(home: Home<'_>) -> bool {
 }
 
 /// Every interleaving of guards on two or more threads with the owner that closes, looks and recycles.
-/// Run with `RUSTFLAGS="--cfg loom" cargo test -p lodestride-buffer --release --lib loom_models`.
+/// Run with `cargo xtask loom`.
 #[cfg(all(test, loom))]
 mod loom_models {
     use super::*;

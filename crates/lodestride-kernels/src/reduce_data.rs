@@ -93,7 +93,8 @@ impl<'a, C: Copy> Rows<'a, C> {
     /// How often four rows are folded in one pass, which spares accumulator traffic. Never for rows of large data that lie
     /// within a page of each other: to the processor four of them at a time look like one jumping stream, which it does not
     /// fetch ahead. One that needs no [waking](stream::wakes) is best left to a single stream wherever rows form one, unless
-    /// they are long: maxima of 16384x1024 `f64` took 7.3 ms by fours and 4.9 ms in turn.
+    /// they are long: maxima of 16384x1024 `f64` took 7.3 ms by fours and 4.9 ms in turn. Nor does that hold for one that
+    /// [follows several](stream::follows_several).
     #[inline(always)]
     pub(crate) fn quads(&self) -> usize {
         self.quads_from(LONG_ROW)
@@ -103,7 +104,9 @@ impl<'a, C: Copy> Rows<'a, C> {
     #[inline(always)]
     pub(crate) fn quads_from(&self, long: usize) -> usize {
         match self.offsets {
-            [first, second, ..] if size_of_val(self.data) > stream::SECOND_LEVEL => {
+            [first, second, ..]
+                if size_of_val(self.data) > stream::SECOND_LEVEL && !stream::follows_several() =>
+            {
                 let gap = second.abs_diff(*first);
                 let is_near = gap * size_of::<C>() < stream::PAGE;
                 let is_short = gap * size_of::<C>() < long;

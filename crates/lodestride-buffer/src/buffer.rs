@@ -355,25 +355,36 @@ impl Drop for Buffer {
     fn drop(&mut self) {
         // A handle that finds itself alone needs no read-modify-write: nobody is left to clone or drop another.
         if !self.is_unique() {
-            let references = &self.header().references;
-            let before = if let Some(_alone) = alone() {
-                let before = references.load(Ordering::Relaxed);
-                references.store(before - 1, Ordering::Release);
-                before
-            } else if self.is_sole_user() {
-                references.store(1, Ordering::Release);
-                2
-            } else {
-                references.fetch_sub(1, Ordering::Release)
-            };
-            if before != 1 {
+            if let Some(_alone) = alone() {
+                let references = &self.header().references;
+                // Not the last handle: looked at just now, and nobody came between.
+                references.store(references.load(Ordering::Relaxed) - 1, Ordering::Release);
                 return;
             }
-            // A load instead of a fence: the thread sanitizer models the one and not the other.
-            references.load(Ordering::Acquire);
+            if !self.leave_others() {
+                return;
+            }
         }
         // SAFETY: this was the last handle, and it is not used again.
         unsafe { free(self.header) };
+    }
+}
+
+impl Buffer {
+    /// Takes a handle off the count, where other threads may do so too; true if it was the last one.
+    #[inline(never)]
+    fn leave_others(&self) -> bool {
+        let references = &self.header().references;
+        if self.is_sole_user() {
+            references.store(1, Ordering::Release);
+            return false;
+        }
+        let last = references.fetch_sub(1, Ordering::Release) == 1;
+        if last {
+            // A load instead of a fence: the thread sanitizer models the one and not the other.
+            references.load(Ordering::Acquire);
+        }
+        last
     }
 }
 

@@ -1,18 +1,16 @@
 //! A memory barrier that one thread orders for all: Linux's `membarrier`, and what `bias.rs` asks the system besides.
 //! Elsewhere there is none, and [`prepare`] says so.
 
-pub(crate) use system::{everywhere, is_only_thread, is_other_process, prepare};
+pub(crate) use system::{everywhere, is_only_thread, prepare};
 
 #[cfg(all(target_os = "linux", not(miri)))]
 #[expect(unsafe_code, reason = "calls of the system and of the C library")]
 mod system {
-    use std::process;
-    use std::sync::atomic::{AtomicU32, Ordering, fence};
+    use std::sync::atomic::{Ordering, fence};
     use std::thread;
     use std::time::Duration;
 
-    /// The process that [`prepare`] was called in.
-    static PREPARED_IN: AtomicU32 = AtomicU32::new(0);
+    use crate::bias;
 
     fn membarrier(command: libc::c_int) -> bool {
         let (flags, core): (libc::c_uint, libc::c_int) = (0, 0);
@@ -21,10 +19,18 @@ mod system {
         outcome == 0
     }
 
-    /// Asks the system to allow [`everywhere`]; false if it does not.
+    /// What the C library calls in a forked process, on its only thread.
+    extern "C" fn forked() {
+        bias::begin_in_fork();
+    }
+
+    /// Asks the system to allow [`everywhere`], and to tell of forks; false if it does not.
     pub(crate) fn prepare() -> bool {
-        PREPARED_IN.store(process::id(), Ordering::Relaxed);
-        membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)
+        // SAFETY: the function lives as long as this code and takes nothing. It reads a variable of its thread and writes an
+        // atomic one, which the rules for what runs in a fork allow.
+        let tells = unsafe { libc::pthread_atfork(None, None, Some(forked)) } == 0;
+        tells
+            && membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)
             && membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED)
     }
 
@@ -39,11 +45,6 @@ mod system {
         fence(Ordering::SeqCst);
         thread::sleep(Duration::from_millis(20));
         fence(Ordering::SeqCst);
-    }
-
-    /// True in a process that was forked after [`prepare`]: of the threads of before, only the one that forked is left.
-    pub(crate) fn is_other_process() -> bool {
-        PREPARED_IN.load(Ordering::Relaxed) != process::id()
     }
 
     /// True if the C library knows that the process has one thread; "no" may mean that it does not tell. glibc has a variable
@@ -73,10 +74,6 @@ mod system {
 
     /// Never called, because [`prepare`] refuses.
     pub(crate) fn everywhere() {}
-
-    pub(crate) fn is_other_process() -> bool {
-        false
-    }
 
     /// So that the first thread asks at once, and knows.
     pub(crate) fn is_only_thread() -> bool {

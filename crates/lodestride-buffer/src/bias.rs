@@ -97,9 +97,18 @@ impl Bias {
         self.inside.store(0, Ordering::Release);
     }
 
+    /// Of the threads of a process only the one that forked it, with this role, is left in the fork. If it is not the owner, who
+    /// was inside will not come out any more.
+    #[cfg(not(loom))]
+    fn begin_in_fork(&self, role: Role) {
+        if role != Role::Owner {
+            self.leave();
+        }
+    }
+
     /// Ends the time of one thread alone: when this returns, no plain load and store is under way, everything done by them is
-    /// seen by the caller, and there will be no more of them. `gone` says that the owner does not exist any more.
-    fn share(&self, gone: impl Fn() -> bool) {
+    /// seen by the caller, and there will be no more of them.
+    fn share(&self) {
         // Who comes while another one waits for the owner waits for that one.
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         if self.stage.swap(SHARED, Ordering::AcqRel) != OWNED {
@@ -107,7 +116,7 @@ impl Bias {
         }
         heavy_barrier();
         let mut turns = 0;
-        while self.inside.load(Ordering::Acquire) != 0 && !gone() {
+        while self.inside.load(Ordering::Acquire) != 0 {
             pause(turns);
             turns += 1;
         }
@@ -148,7 +157,7 @@ fn decide() -> Option<Alone> {
             }
         }
         Role::New => {
-            BIAS.share(barrier::is_other_process);
+            BIAS.share();
             Role::Sharer
         }
         Role::First(times) if times < PATIENCE => Role::First(times + 1),
@@ -157,6 +166,12 @@ fn decide() -> Option<Alone> {
     };
     ROLE.with(|own| own.set(role));
     (role == Role::Owner && BIAS.enter()).then_some(Alone(()))
+}
+
+/// To be called in a process that was just forked.
+#[cfg(not(loom))]
+pub(crate) fn begin_in_fork() {
+    BIAS.begin_in_fork(ROLE.with(|role| role.get()));
 }
 
 /// True while the first thread does without locks.
@@ -169,7 +184,7 @@ fn promoted() -> Role {
     if barrier::prepare() && BIAS.own() {
         return Role::Owner;
     }
-    BIAS.share(|| false);
+    BIAS.share();
     Role::Sharer
 }
 
@@ -239,10 +254,6 @@ mod barrier {
         true
     }
 
-    pub(super) fn is_other_process() -> bool {
-        false
-    }
-
     pub(super) fn prepare() -> bool {
         true
     }
@@ -252,6 +263,12 @@ mod barrier {
 mod tests {
     use super::*;
 
+    /// Hangs if somebody is waited for.
+    fn share_without_waiting(bias: &Bias) {
+        bias.inside.store(1, Ordering::Relaxed);
+        bias.share();
+    }
+
     #[test]
     fn the_first_thread_owns_until_another_one_comes() {
         let bias = Bias::new(NOBODY);
@@ -260,26 +277,36 @@ mod tests {
         assert!(bias.own() && !bias.own());
         assert!(bias.enter());
         bias.leave();
-        bias.share(|| false);
+        bias.share();
         assert!(!bias.enter() && !bias.own() && !bias.meet());
-        bias.share(|| panic!("nobody is waited for twice"));
+        share_without_waiting(&bias);
     }
 
     #[test]
     fn who_comes_before_there_is_an_owner_ends_it_at_once() {
         let bias = Bias::new(NOBODY);
         assert!(bias.meet());
-        bias.share(|| panic!("nobody is inside"));
+        share_without_waiting(&bias);
         assert!(!bias.own());
     }
 
-    /// A process that was forked while its owner was inside has no owner any more.
+    /// A process that was forked by another thread while its owner was inside has no owner any more.
     #[test]
     fn nobody_waits_for_an_owner_that_is_gone() {
         let bias = Bias::new(OWNED);
         assert!(bias.enter());
-        bias.share(|| true);
+        bias.begin_in_fork(Role::Sharer);
+        bias.share();
         assert_eq!(bias.stage.load(Ordering::Relaxed), SHARED);
+    }
+
+    /// One that the owner forked has, and newcomers wait for it there.
+    #[test]
+    fn an_owner_that_forks_stays_the_owner() {
+        let bias = Bias::new(OWNED);
+        assert!(bias.enter());
+        bias.begin_in_fork(Role::Owner);
+        assert_eq!(bias.inside.load(Ordering::Relaxed), 1);
     }
 }
 

@@ -190,7 +190,7 @@ fn start(threads: usize, filter: Option<&str>) -> Result<bool, Failure> {
 
 fn measure(options: Options, cleared: &str) -> Result<(), Failure> {
     // The first thread counts handles and guards without locks as long as no other one uses arrays: it is this one here, as it
-    // is in a program that reads its data first. The last line of the run says whether that lasted.
+    // is in a program that reads its data first. A line behind the rows says whether that lasted.
     NdArray::from_vec(vec![0_f32], [1])?.to_vec::<f32>()?;
     let all = env::var(CORES).ok().and_then(|text| text.parse().ok());
     let machine = Machine::look(cleared, all.unwrap_or_else(cores))?;

@@ -93,8 +93,8 @@ impl<'a, C: Copy> Rows<'a, C> {
     /// How often four rows are folded in one pass, which spares accumulator traffic. Never for rows of large data that lie
     /// within a page of each other: to the processor four of them at a time look like one jumping stream, which it does not
     /// fetch ahead. One that needs no [waking](stream::wakes) is best left to a single stream wherever rows form one, unless
-    /// they are long: maxima of 16384x1024 `f64` took 7.3 ms by fours and 4.9 ms in turn. Nor does that hold for one that
-    /// [follows several](stream::follows_several).
+    /// they are long: maxima of 16384x1024 `f64` took 7.3 ms by fours and 4.9 ms in turn. For one that
+    /// [follows several](stream::follows_several) streams, always.
     #[inline(always)]
     pub(crate) fn quads(&self) -> usize {
         self.quads_from(LONG_ROW)

@@ -154,12 +154,12 @@ static ASKS: AtomicU8 = AtomicU8::new(0);
 
 /// Nothing: its own prefetching goes on by itself.
 const NOTHING: u8 = 1;
-/// Nothing, and it does so for several streams within a page.
-const NOTHING_OF_SEVERAL: u8 = 4;
 /// A line of a page to come, now and then.
 const PAGES: u8 = 2;
 /// Every line of this page.
 const LINES: u8 = 3;
+/// Nothing, not even where several streams share a page.
+const NOTHING_FOR_SEVERAL: u8 = 4;
 
 /// The signature, without its stepping, of the first Xeons for which every line pays: family 6 model 207.
 #[cfg(target_arch = "x86_64")]
@@ -190,7 +190,7 @@ pub(crate) fn wakes() -> bool {
 /// row, along the first axis of 4096x4096 1.4 and 2.0 ms.
 #[inline]
 pub(crate) fn follows_several() -> bool {
-    asks() == NOTHING_OF_SEVERAL
+    asks() == NOTHING_FOR_SEVERAL
 }
 
 /// Whether a stream of so many bytes comes from beyond the second-level cache, on a processor that wants to be woken for it.
@@ -226,7 +226,7 @@ fn look_at_processor() -> u8 {
         if is_intel {
             if is_later { LINES } else { PAGES }
         } else if is_amd && signature & FAMILY >= ZEN_5 {
-            NOTHING_OF_SEVERAL
+            NOTHING_FOR_SEVERAL
         } else {
             NOTHING
         }

@@ -339,7 +339,8 @@ impl NdArray {
             }));
         }
         Self::counted("arange", dtype, count.max(0.0) as usize, |i| {
-            start + i as f64 * step
+            // By way of a signed integer, which machines convert in one step.
+            start + i as isize as f64 * step
         })
     }
 

@@ -136,10 +136,7 @@ impl NdArray {
         indices: impl Into<Indices<'i>>,
         axis: isize,
     ) -> Result<NdArray> {
-        let op = "take_along_axis";
-        let indices = indices.into().array(op)?;
-        let axis = normalize_axis(axis, self.rank()).in_op(op, self)?;
-        self.gathered(op, &Picked::at_each(op, self, &indices, axis)?, Target::New)
+        self.along_to("take_along_axis", indices.into(), axis, Target::New)
     }
 
     /// [`take_along_axis`](Self::take_along_axis) into an array of the result's shape.
@@ -154,11 +151,31 @@ impl NdArray {
         axis: isize,
         out: &NdArray,
     ) -> Result<()> {
-        let op = "take_along_axis_into";
-        let indices = indices.into().array(op)?;
+        let target = Target::Into(out);
+        self.along_to("take_along_axis_into", indices.into(), axis, target)
+            .map(drop)
+    }
+
+    #[track_caller]
+    fn along_to(
+        &self,
+        op: &'static str,
+        indices: Indices<'_>,
+        axis: isize,
+        target: Target<'_>,
+    ) -> Result<NdArray> {
+        let indices = &*indices.array(op)?;
+        indices.expect_positions(op)?;
         let axis = normalize_axis(axis, self.rank()).in_op(op, self)?;
-        let picked = Picked::at_each(op, self, &indices, axis)?;
-        self.gathered(op, &picked, Target::Into(out)).map(drop)
+        indices.expect_rank_of(op, self)?;
+        let shape = kernels::gather_along::taken_shape(self.shape(), axis, indices.shape());
+        let (shape, inputs) = (shape.in_op(op, self)?, [self, indices]);
+        target.fill(op, self.dtype(), shape, &inputs, |out| {
+            let (x, at) = (self.operand(), indices.operand());
+            kernels::gather_along::take_along(x, axis, at, out.operand())
+                .or_fail(op)
+                .positioned(op, self)
+        })
     }
 
     /// A copy of the given rows (positions along axis 0) in the given order; negative ones count from the end.

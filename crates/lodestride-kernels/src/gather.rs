@@ -1,6 +1,10 @@
 //! Moving whole rows by index: take and scatter.
 //!
 //! Every index is checked before the first element is written.
+#![expect(
+    unsafe_code,
+    reason = "one check for a tile of positions, not one for each"
+)]
 
 use lodestride_buffer::{Argument, ReadGuard, WriteGuard};
 use lodestride_shape::Shape;
@@ -8,14 +12,15 @@ use std::ops::Range;
 
 use crate::door;
 use crate::error::KernelError;
+use crate::isa::{Arch, Level, Task};
 use crate::numeric::{Compute, ComputeKind};
 use crate::operand::Operand;
 use crate::row_copy::{Pair, Pairs, copy_block, join, pairs, with_unit};
-use crate::strided::{Dims, Source, collapse, count, dims_of, load_written, offset_at, store};
+use crate::strided::{Dim, Dims, Source, collapse, count, dims_of, load_written, offset_at, store};
 use crate::take_rows::Rows;
 
 /// Indices resolved at a time.
-const TILE: usize = 256;
+pub(crate) const TILE: usize = 256;
 
 /// The elements of an index array in logical C order, wrapped and checked.
 pub(crate) struct Indices<'a> {
@@ -33,7 +38,7 @@ impl Indices<'_> {
     fn raw(&self, first: usize, out: &mut [i64]) {
         let (inner, outer) = match self.dims.split_last() {
             Some((inner, outer)) => (*inner, outer),
-            None => (crate::strided::Dim { size: 1, stride: 1 }, &[][..]),
+            None => (Dim { size: 1, stride: 1 }, &[][..]),
         };
         let mut filled = 0;
         while filled < out.len() {
@@ -46,23 +51,31 @@ impl Indices<'_> {
         }
     }
 
-    fn check(&self, op: &'static str) -> Result<(), KernelError> {
+    /// The same, borrowed where the indices follow each other in memory as they are.
+    fn tile<'t>(&'t self, first: usize, tile: &'t mut [i64]) -> &'t [i64] {
+        if let (Some(data), [Dim { stride: 1, .. }]) = (self.source.native(), &self.dims[..]) {
+            return &data[self.start as usize + first..][..tile.len()];
+        }
+        self.raw(first, tile);
+        tile
+    }
+
+    /// Refuses indices out of range.
+    pub(crate) fn check(&self, op: &'static str) -> Result<(), KernelError> {
         let mut tile = [0; TILE];
         for first in (0..self.count).step_by(TILE) {
-            let tile = &mut tile[..TILE.min(self.count - first)];
-            self.raw(first, tile);
+            let raw = self.tile(first, &mut tile[..TILE.min(self.count - first)]);
             let size = self.size as i64;
-            let wrong = |index: i64| (index < -size) | (index >= size);
-            // One answer for the whole tile, for the compiler to vectorise; the place is looked for only if there is one.
-            if !tile.iter().fold(false, |any, &index| any | wrong(index)) {
+            if !Level::current().run(Beyond { raw, size }) {
                 continue;
             }
-            let bad = tile.iter().position(|&index| wrong(index));
+            let wrong = |index: i64| index < -size || index >= size;
+            let bad = raw.iter().position(|&index| wrong(index));
             if let Some(at) = bad {
                 return Err(KernelError::IndexOutOfRange {
                     op,
                     axis: self.axis,
-                    index: tile[at],
+                    index: raw[at],
                     position: first + at,
                     size: self.size,
                 });
@@ -85,13 +98,84 @@ impl Indices<'_> {
         let (mut raw, mut wrapped) = ([0; TILE], [0; TILE]);
         for first in range.clone().step_by(TILE) {
             let len = TILE.min(range.end - first);
-            self.raw(first, &mut raw[..len]);
-            let size = self.size as i64;
-            for (to, &index) in wrapped.iter_mut().zip(&raw[..len]) {
-                *to = (index + if index < 0 { size } else { 0 }) as usize;
-            }
+            let raw = self.tile(first, &mut raw[..len]);
+            wrap(raw, self.size, &mut wrapped[..len]);
             job(first, &wrapped[..len]);
         }
+    }
+}
+
+/// Indices that may count from the end as positions.
+pub(crate) fn wrap(raw: &[i64], size: usize, out: &mut [usize]) {
+    let size = size as i64;
+    Level::current().run(Wrap { raw, size, out });
+}
+
+/// Elements `step` apart from `start` on at wrapped positions, in order.
+pub(crate) fn pick<U: Copy>(x: &[U], start: isize, step: isize, at: &[usize], out: &mut [U]) {
+    if let (1, Ok(start)) = (step, usize::try_from(start)) {
+        Level::current().run(Pick {
+            x: &x[start..],
+            at,
+            out,
+        });
+        return;
+    }
+    for (to, &index) in out.iter_mut().zip(at) {
+        *to = x[(start + index as isize * step) as usize];
+    }
+}
+
+struct Pick<'a, U> {
+    x: &'a [U],
+    at: &'a [usize],
+    out: &'a mut [U],
+}
+
+impl<U: Copy> Task for Pick<'_, U> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let highest = self.at.iter().fold(0, |highest, &index| highest.max(index));
+        assert!(highest < self.x.len(), "positions are checked before");
+        for (to, &index) in self.out.iter_mut().zip(self.at) {
+            // SAFETY: no position is above the highest, which is inside.
+            *to = unsafe { *self.x.get_unchecked(index) };
+        }
+    }
+}
+
+struct Wrap<'a> {
+    raw: &'a [i64],
+    size: i64,
+    out: &'a mut [usize],
+}
+
+impl Task for Wrap<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        for (to, &index) in self.out.iter_mut().zip(self.raw) {
+            *to = (index + if index < 0 { self.size } else { 0 }) as usize;
+        }
+    }
+}
+
+/// Whether an index is out of range: one answer for a whole tile, the place is looked for only if there is one.
+struct Beyond<'a> {
+    raw: &'a [i64],
+    size: i64,
+}
+
+impl Task for Beyond<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<A: Arch>(self) -> bool {
+        let wrong = |index: i64| (index < -self.size) | (index >= self.size);
+        (self.raw.iter()).fold(false, |any, &index| any | wrong(index))
     }
 }
 
@@ -146,8 +230,8 @@ impl Plan {
     }
 }
 
-pub(crate) fn dim(size: usize, stride: isize) -> crate::strided::Dim {
-    crate::strided::Dim { size, stride }
+pub(crate) fn dim(size: usize, stride: isize) -> Dim {
+    Dim { size, stride }
 }
 
 /// `shape` with `axis` replaced by the axes of the index array.
@@ -210,7 +294,7 @@ pub fn take(
     )
 }
 
-fn with_indices<R>(
+pub(crate) fn with_indices<R>(
     guard: &ReadGuard<'_>,
     indices: Operand<'_>,
     (axis, size): (usize, usize),

@@ -168,7 +168,10 @@ fn unpacked<C: TileFloat>(
         return run(out, Walk::Sweep);
     }
     let has_wide = Isa::detect() == Isa::Avx512;
-    if m * n * k <= SMALL || has_wide && n <= NARROW && is_near(k, b.shape().row_step) {
+    // Columns of the left matrix in order of memory are swept as rows of the transposed product.
+    let is_swept_turned = n <= THIN && a.shape().row_step == 1 && m * k > TILED;
+    let is_narrow = has_wide && n <= NARROW && is_near(k, b.shape().row_step);
+    if m * n * k <= SMALL || is_narrow && !is_swept_turned {
         return run(out, Walk::Tiles);
     }
     has_wide && m <= 2 * THIN && run(out, Walk::Sweep)

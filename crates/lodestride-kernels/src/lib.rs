@@ -105,6 +105,7 @@ mod walk;
 
 pub mod concat;
 pub mod gather;
+pub mod gather_along;
 pub mod index_reduce;
 pub mod mask;
 pub mod matmul;

@@ -1,7 +1,7 @@
 //! Reductions of bools that lie in long runs: bytes are counted where they are, a cache line at a time.
 
 use crate::compact::count_set;
-use crate::isa::Level;
+use crate::isa::{Arch, Level, Task};
 use crate::reduce::ReduceOp;
 use crate::reduce_plan::Plan;
 use crate::spread;
@@ -33,23 +33,96 @@ pub(crate) fn of(op: ReduceOp) -> Option<Of> {
 
 /// Hands out `(output offset, value)`; false, with nothing done, where the flags are not in long dense runs.
 pub(crate) fn run(of: Of, plan: &Plan, flags: &[u8], sink: &mut dyn FnMut(isize, u64)) -> bool {
-    let &[Dim { size, stride: 1 }] = plan.reduced.as_slice() else {
-        return false;
-    };
-    if size < LONG {
-        return false;
-    }
     let inner = plan.inner;
-    for outer in 0..count(&plan.outer_x) {
-        let mut x = plan.x_start + offset_at(&plan.outer_x, outer);
-        let mut out = plan.out_start + offset_at(&plan.outer_out, outer);
-        for _ in 0..inner.size {
-            sink(out, answer(of, &flags[x as usize..][..size]));
-            x += inner.x;
-            out += inner.out;
+    match *plan.reduced.as_slice() {
+        [Dim { size, stride: 1 }] if size >= LONG => {
+            each_line(plan, |mut x, mut out| {
+                for _ in 0..inner.size {
+                    sink(out, answer(of, &flags[x as usize..][..size]));
+                    x += inner.x;
+                    out += inner.out;
+                }
+            });
         }
+        [rows] if inner.x == 1 && inner.size >= LONG && rows.size > 0 => {
+            each_line(plan, |x, out| {
+                columns(of, (x, out), plan, rows, flags, sink)
+            });
+        }
+        _ => return false,
     }
     true
+}
+
+/// Calls `job(first element, first output)` for every position of the outer axes.
+fn each_line(plan: &Plan, mut job: impl FnMut(isize, isize)) {
+    for outer in 0..count(&plan.outer_x) {
+        job(
+            plan.x_start + offset_at(&plan.outer_x, outer),
+            plan.out_start + offset_at(&plan.outer_out, outer),
+        );
+    }
+}
+
+/// Columns whose answers are kept in the nearest cache.
+const COLUMNS: usize = 4096;
+/// Rows after which counts in bytes are added up: they hold no more.
+const FULL: usize = 255;
+
+/// The answers for neighbouring columns: rows of bytes are joined one after the other.
+fn columns(
+    of: Of,
+    (x, out): (isize, isize),
+    plan: &Plan,
+    rows: Dim,
+    flags: &[u8],
+    sink: &mut dyn FnMut(isize, u64),
+) {
+    let (mut joined, mut counts) = ([0; COLUMNS], [0; COLUMNS]);
+    for first in (0..plan.inner.size).step_by(COLUMNS) {
+        let width = COLUMNS.min(plan.inner.size - first);
+        let (joined, counts) = (&mut joined[..width], &mut counts[..width]);
+        counts.fill(0);
+        for start in (0..rows.size).step_by(FULL) {
+            joined.fill(u8::from(of == Of::All));
+            for row in start..rows.size.min(start + FULL) {
+                let from = x + first as isize + row as isize * rows.stride;
+                let row = &flags[from as usize..][..width];
+                Level::current().run_narrow(Join { of, joined, row });
+            }
+            for (count, &joined) in counts.iter_mut().zip(&*joined) {
+                *count = match of {
+                    Of::All if start > 0 => *count & u64::from(joined),
+                    Of::Any | Of::All => *count | u64::from(joined),
+                    Of::Count => *count + u64::from(joined),
+                };
+            }
+        }
+        for (column, &count) in (first..).zip(&*counts) {
+            sink(out + column as isize * plan.inner.out, count);
+        }
+    }
+}
+
+/// A row of bytes joined with the answers for the rows before.
+struct Join<'a> {
+    of: Of,
+    joined: &'a mut [u8],
+    row: &'a [u8],
+}
+
+impl Task for Join<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let pairs = self.joined.iter_mut().zip(self.row);
+        match self.of {
+            Of::Any => pairs.for_each(|(to, &flag)| *to |= u8::from(flag != 0)),
+            Of::All => pairs.for_each(|(to, &flag)| *to &= u8::from(flag != 0)),
+            Of::Count => pairs.for_each(|(to, &flag)| *to += u8::from(flag != 0)),
+        }
+    }
 }
 
 /// The answer for one run.

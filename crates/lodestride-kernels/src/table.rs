@@ -410,14 +410,17 @@ pub(crate) mod binary {
         classes!(SameBinary, make, BinaryKernel);
     }
 
-    /// [`heavy`], of operations that vectors do for integers of up to 32 bits; wider vectors would not divide faster.
+    /// [`heavy`], of operations that vectors do for integers by floats; wider vectors would not divide faster.
     pub(crate) mod division {
         use super::*;
 
         fn make<O: SameBinary<T>, T: Element>(out: DType, level: Level) -> BinaryKernel {
             let mut kernel = heavy::make::<O, T>(out, level);
-            if const { !T::DTYPE.is_float() && size_of::<T>() <= 4 } {
-                kernel.zip = level.narrow_kernel::<Zip<O, T>>();
+            match const { (T::DTYPE.is_float(), size_of::<T>()) } {
+                (true, _) => {}
+                // Some are beyond what floats hold.
+                (false, 8) => kernel.zip = level.narrow_kernel::<ZipBlocks<O, T>>(),
+                (false, _) => kernel.zip = level.narrow_kernel::<Zip<O, T>>(),
             }
             kernel
         }

@@ -4,7 +4,7 @@
 use lodestride_buffer::{DType, ReadGuard, WriteGuard};
 use lodestride_shape::Order;
 
-use crate::gather::{Indices, Plan, dim};
+use crate::gather::{Indices, Plan, dim, pick};
 use crate::operand::Operand;
 use crate::row_copy::{Pair, with_unit};
 use crate::stream;
@@ -101,9 +101,7 @@ impl<'a> Rows<'a> {
     /// Single elements.
     fn elements<U: Copy>(&self, x: &[U], first: usize, out: &mut [U]) {
         self.each_tile(first, out.len(), |number, start, tile| {
-            for (to, &index) in out[number..].iter_mut().zip(tile) {
-                *to = x[(start + index as isize * self.step) as usize];
-            }
+            pick(x, start, self.step, tile, &mut out[number..]);
         });
     }
 

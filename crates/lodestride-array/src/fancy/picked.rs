@@ -126,6 +126,19 @@ impl NdArray {
         }
         Ok(())
     }
+
+    /// Checks that these indices have as many axes as the array they are for.
+    #[track_caller]
+    pub(crate) fn expect_rank_of(&self, op: &'static str, array: &NdArray) -> Result<()> {
+        if self.rank() != array.rank() {
+            return Err(ArrayError::new(ArrayErrorKind::Form {
+                op,
+                expected: "indices of as many axes as the array",
+                array: ArraySummary::of(self),
+            }));
+        }
+        Ok(())
+    }
 }
 
 impl Picked {
@@ -200,13 +213,7 @@ impl Picked {
         indices: &NdArray,
         axis: usize,
     ) -> Result<Self> {
-        if indices.rank() != array.rank() {
-            return Err(ArrayError::new(ArrayErrorKind::Form {
-                op,
-                expected: "indices of as many axes as the array",
-                array: ArraySummary::of(indices),
-            }));
-        }
+        indices.expect_rank_of(op, array)?;
         let (mut entries, mut positions) = (Vec::new(), Vec::new());
         for (other, &size) in array.shape().iter().enumerate() {
             let here = if other == axis {
@@ -236,11 +243,12 @@ impl Picked {
         for (positions, axis) in positions.iter_mut().zip(plan.picked()) {
             positions.wrap(op, array, axis.axis)?;
             let weight = axis.weight as i64;
-            for (joint, value) in joint
-                .iter_mut()
-                .zip(positions.stretched(op, plan.indexed())?)
-            {
-                *joint += value * weight;
+            let add = |(joint, value): (&mut i64, &i64)| *joint += value * weight;
+            if positions.shape == *plan.indexed() {
+                joint.iter_mut().zip(&positions.values).for_each(add);
+            } else {
+                let values = positions.stretched(op, plan.indexed())?;
+                joint.iter_mut().zip(values).for_each(add);
             }
         }
         Ok(Self { plan, joint })

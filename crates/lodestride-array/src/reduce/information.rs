@@ -361,17 +361,21 @@ impl NdArray {
     pub fn diff(&self, times: usize, axis: isize) -> Result<NdArray> {
         self.expect_readable("diff", Argument::X)?;
         let size = self.size(axis)?;
-        let mut differences = self.dup()?;
+        let at = if axis < 0 {
+            axis + self.rank() as isize
+        } else {
+            axis
+        } as usize;
+        let mut differences = None;
         for size in (1..=size).rev().take(times) {
-            let at = if axis < 0 {
-                axis + self.rank() as isize
-            } else {
-                axis
-            } as usize;
-            let next = differences.narrowed("diff", at, 1..size)?;
-            differences = next.sub(&differences.narrowed("diff", at, 0..size - 1)?)?;
+            let of = differences.as_ref().unwrap_or(self);
+            let next = of.narrowed("diff", at, 1..size)?;
+            differences = Some(next.sub(&of.narrowed("diff", at, 0..size - 1)?)?);
         }
-        Ok(differences)
+        match differences {
+            Some(differences) => Ok(differences),
+            None => self.dup(),
+        }
     }
 
     /// [`diff`](Self::diff) into an array of the result's shape: it is made elsewhere and copied there.

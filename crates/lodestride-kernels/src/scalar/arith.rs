@@ -236,6 +236,11 @@ macro_rules! integers {
             }
 
             #[inline(always)]
+            fn is_beyond_division(self, y: Self, _result: Self) -> bool {
+                integer::$T::is_far(self, y)
+            }
+
+            #[inline(always)]
             fn pow<A: Arch>(self, y: Self) -> Self {
                 integer::$T::pow(self, y)
             }

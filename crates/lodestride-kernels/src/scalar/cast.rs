@@ -105,19 +105,30 @@ fn whole_bits(x: f64, least: f64, most: f64) -> u64 {
     (whole + SHIFT).to_bits()
 }
 
-/// The same of an f32 and an `i32`, which vectors convert where the number fits.
-#[inline(always)]
-fn whole_i32(x: f32) -> i32 {
-    const LEAST: f32 = -2_147_483_648.0;
-    /// The largest number that fits.
-    const MOST: f32 = 2_147_483_520.0;
-    // Comparisons that NaN fails, so that it becomes an end of the range too.
-    let above = if x > LEAST { x } else { LEAST };
-    let fits = if above < MOST { above } else { MOST };
-    // SAFETY: it is from LEAST to MOST, so it is no NaN and its whole part is an `i32`.
-    let whole = unsafe { fits.to_int_unchecked::<i32>() };
-    let whole = if x > MOST { i32::MAX } else { whole };
-    if x.is_nan() { 0 } else { whole }
+/// The same of a float and an integer that vectors convert between where the number fits: with `most`, the largest that does.
+macro_rules! whole {
+    ($($name:ident $S:ident $D:ident $most:literal;)*) => { $(
+        #[inline(always)]
+        fn $name(x: $S) -> $D {
+            const LEAST: $S = $D::MIN as $S;
+            const MOST: $S = $most;
+            // Comparisons that NaN fails, so that it becomes an end of the range too.
+            let above = if x > LEAST { x } else { LEAST };
+            let fits = if above < MOST { above } else { MOST };
+            // SAFETY: it is from LEAST to MOST, so it is no NaN and its whole part is of this type.
+            let whole = unsafe { fits.to_int_unchecked::<$D>() };
+            let whole = if x > MOST { $D::MAX } else { whole };
+            if x.is_nan() { 0 } else { whole }
+        }
+    )* };
+}
+
+whole! {
+    whole_i32 f32 i32 2_147_483_520.0;
+    long_of_single f32 i64 9_223_371_487_098_961_920.0;
+    long_of_double f64 i64 9_223_372_036_854_774_784.0;
+    unsigned_of_single f32 u64 18_446_742_974_197_923_840.0;
+    unsigned_of_double f64 u64 18_446_744_073_709_549_568.0;
 }
 
 macro_rules! between_native {
@@ -141,8 +152,8 @@ between_native! {
     i32 to u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
     u64 to u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
     i64 to u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
-    f32 to u64 i64 f32 f64;
-    f64 to u64 i64 f32 f64;
+    f32 to f32 f64;
+    f64 to f32 f64;
 }
 
 // The compiler makes no vectors of these in one step, see `cargo xtask asm`.
@@ -165,13 +176,24 @@ macro_rules! narrowing {
     )* };
 }
 
-impl Cast<i32> for f32 {
-    #[inline(always)]
-    fn cast(self) -> i32 {
-        whole_i32(self)
-    }
+macro_rules! by_whole {
+    ($($S:ident to $D:ident $whole:ident;)*) => { $(
+        impl Cast<$D> for $S {
+            #[inline(always)]
+            fn cast(self) -> $D {
+                $whole(self)
+            }
+        }
+    )* };
 }
 
+by_whole! {
+    f32 to i32 whole_i32;
+    f32 to i64 long_of_single;
+    f64 to i64 long_of_double;
+    f32 to u64 unsigned_of_single;
+    f64 to u64 unsigned_of_double;
+}
 narrowing! { f32 by i32 to u8 i8 u16 i16 }
 narrowing! { f32 to u32 }
 narrowing! { f64 to u8 i8 u16 i16 u32 i32 }

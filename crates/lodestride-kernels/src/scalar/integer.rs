@@ -17,9 +17,39 @@ macro_rules! quotient {
             $x.wrapping_div(if $y == 0 { 1 } else { $y })
         }
     };
+    // Of 64 bits what has no more than 51, to a float and back by the same number: the rest is done one by one.
     ($T:ident $x:ident $y:ident $A:ident) => {
-        $x.wrapping_div(if $y == 0 { 1 } else { $y })
+        if $A::FMA {
+            let float =
+                |value: $T| f64::from_bits((value as u64).wrapping_add(WHOLE.to_bits())) - WHOLE;
+            let quotient = float($x) / float($y);
+            (quotient.trunc() + WHOLE)
+                .to_bits()
+                .wrapping_sub(WHOLE.to_bits()) as $T
+        } else {
+            $x.wrapping_div(if $y == 0 { 1 } else { $y })
+        }
     };
+}
+
+/// 1.5 times 2 to the 52: added to it, whole numbers of 51 bits stand in the low bits as they are.
+const WHOLE: f64 = 6_755_399_441_055_744.0;
+
+/// The first size of a number of 64 bits that floats do not divide.
+const FAR: u64 = 1 << 51;
+
+/// Whether a number has more bits than floats divide.
+macro_rules! is_far {
+    (u64 $x:ident) => {
+        $x >= FAR
+    };
+    (i64 $x:ident) => {
+        ($x as u64).wrapping_add(FAR) >= 2 * FAR
+    };
+    ($T:ident $x:ident) => {{
+        let _ = $x;
+        false
+    }};
 }
 
 macro_rules! division {
@@ -33,6 +63,12 @@ macro_rules! division {
             fn divide<A: Arch>(x: $T, y: $T) -> ($T, $T) {
                 let quotient = quotient!($T x y A $($F $whole)?);
                 (quotient, x.wrapping_sub(quotient.wrapping_mul(y)))
+            }
+
+            /// Whether only the plain form divides these.
+            #[inline(always)]
+            pub(crate) fn is_far(x: $T, y: $T) -> bool {
+                is_far!($T x) | is_far!($T y)
             }
 
             /// Whether rounding towards zero went up: the signs differ and something is left.

@@ -15,6 +15,9 @@ use crate::NdArray;
 use crate::checks::Watch;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, OrFail, Result};
 
+/// Elements that are counted in 16 bits, which vectors convert at once.
+const COUNTED: usize = 1 << 12;
+
 impl NdArray {
     /// An array of zeros of the default dtype (f32 unless changed, see [`DType::default`]).
     ///
@@ -339,8 +342,7 @@ impl NdArray {
             }));
         }
         Self::counted("arange", dtype, count.max(0.0) as usize, |i| {
-            // By way of a signed integer, which machines convert in one step.
-            start + i as isize as f64 * step
+            start + i * step
         })
     }
 
@@ -382,19 +384,22 @@ impl NdArray {
         Self::counted("linspace", dtype, count, point)
     }
 
-    /// A vector of `count` values computed from their index.
+    /// A vector of `count` values computed from their index, a whole number.
     #[track_caller]
     fn counted(
         op: &'static str,
         dtype: DType,
         count: usize,
-        value: impl Fn(usize) -> f64,
+        value: impl Fn(f64) -> f64,
     ) -> Result<Self> {
         let watch = Watch::start();
         let array = Self::recycled_ordered(op, dtype, Shape::from(count), Order::C)?;
         with_dtype!(dtype, T => array.fill_elements(op, |slice: &mut [T]| {
-            for (i, element) in slice.iter_mut().enumerate() {
-                *element = Scalar::Float(value(i)).cast::<T>();
+            for (part, elements) in slice.chunks_mut(COUNTED).enumerate() {
+                let first = (part * COUNTED) as f64;
+                for (i, element) in (0u16..).zip(elements) {
+                    *element = Scalar::Float(value(first + f64::from(i))).cast::<T>();
+                }
             }
         }))?;
         watch.made(op, &[], Ok(array))

@@ -410,7 +410,7 @@ pub(crate) mod binary {
         classes!(SameBinary, make, BinaryKernel);
     }
 
-    /// [`heavy`], of operations that vectors do for integers by floats; wider vectors would not divide faster.
+    /// [`heavy`], of operations that vectors do for integers by floats; of up to 32 bits wider ones would not divide faster.
     pub(crate) mod division {
         use super::*;
 
@@ -419,7 +419,7 @@ pub(crate) mod binary {
             match const { (T::DTYPE.is_float(), size_of::<T>()) } {
                 (true, _) => {}
                 // Some are beyond what floats hold.
-                (false, 8) => kernel.zip = level.narrow_kernel::<ZipBlocks<O, T>>(),
+                (false, 8) => kernel.zip = level.kernel::<ZipBlocks<O, T>>(),
                 (false, _) => kernel.zip = level.narrow_kernel::<Zip<O, T>>(),
             }
             kernel

@@ -41,7 +41,7 @@ impl NdArray {
     ) -> Result<Self> {
         let (first, end) = (first.into().as_f64(), end.into().as_f64());
         let step = width("linspace_open", first, end, count)? / count as f64;
-        Self::counted("linspace_open", dtype, count, |i| first + i as f64 * step)
+        Self::counted("linspace_open", dtype, count, |i| first + i * step)
     }
 
     /// `count` powers of `base`, whose exponents are equally spaced from `first` to `last`, both included, as a vector of the
@@ -123,10 +123,14 @@ impl NdArray {
             return Err(no_range("geomspace", first, last, count));
         }
         let exponent = between(logarithms[0], logarithms[1], count);
-        Self::counted("geomspace", dtype, count, |i| match i {
-            0 => first,
-            i if i + 1 == count => last,
-            i => 10f64.powf(exponent(i)) * first.signum(),
+        Self::counted("geomspace", dtype, count, |i| {
+            if i == 0.0 {
+                first
+            } else if i + 1.0 == count as f64 {
+                last
+            } else {
+                10f64.powf(exponent(i)) * first.signum()
+            }
         })
     }
 }
@@ -143,13 +147,13 @@ pub(super) fn width(op: &'static str, first: f64, last: f64, count: usize) -> Re
 }
 
 /// Equally spaced numbers by their index; the last one is the bound itself, not a rounded sum.
-pub(super) fn between(first: f64, last: f64, count: usize) -> impl Fn(usize) -> f64 {
+pub(super) fn between(first: f64, last: f64, count: usize) -> impl Fn(f64) -> f64 {
     let gaps = count.saturating_sub(1).max(1) as f64;
     move |i| {
-        if i + 1 == count && i > 0 {
+        if i == gaps && count > 1 {
             last
         } else {
-            first + (last - first) * (i as f64 / gaps)
+            first + (last - first) * (i / gaps)
         }
     }
 }

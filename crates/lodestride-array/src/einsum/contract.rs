@@ -122,9 +122,11 @@ pub(super) fn pair(op: &'static str, x: Labelled, y: Labelled, kept: u128) -> Re
     };
     let (left, right) = (own(&x), own(&y));
     let labels = [&batch[..], &left, &right].concat();
+    // A product of matrices, of which each is one line.
+    let is_line = batch.is_empty() && contracted.len() == 1;
     let array = if contracted.is_empty() {
         spread(&x, &y, &batch, &left, &right)?
-    } else if left.is_empty() && right.is_empty() && is_single(x.array.dtype()) {
+    } else if left.is_empty() && right.is_empty() && !is_line && is_single(x.array.dtype()) {
         let order = [&batch[..], &contracted].concat();
         let (x, y) = (x.ordered(&order)?, y.ordered(&order)?);
         let axes: Vec<usize> = (batch.len()..order.len()).collect();

@@ -124,7 +124,8 @@ macro_rules! whole {
 }
 
 whole! {
-    whole_i32 f32 i32 2_147_483_520.0;
+    int_of_single f32 i32 2_147_483_520.0;
+    int_of_double f64 i32 2_147_483_647.0;
     long_of_single f32 i64 9_223_371_487_098_961_920.0;
     long_of_double f64 i64 9_223_372_036_854_774_784.0;
     unsigned_of_single f32 u64 18_446_742_974_197_923_840.0;
@@ -158,11 +159,11 @@ between_native! {
 
 // The compiler makes no vectors of these in one step, see `cargo xtask asm`.
 macro_rules! narrowing {
-    (f32 by i32 to $($D:ident)*) => { $(
-        impl Cast<$D> for f32 {
+    ($S:ident by $whole:ident to $($D:ident)*) => { $(
+        impl Cast<$D> for $S {
             #[inline(always)]
             fn cast(self) -> $D {
-                whole_i32(self).clamp(i32::from($D::MIN), i32::from($D::MAX)) as $D
+                $whole(self).clamp(i32::from($D::MIN), i32::from($D::MAX)) as $D
             }
         }
     )* };
@@ -188,15 +189,17 @@ macro_rules! by_whole {
 }
 
 by_whole! {
-    f32 to i32 whole_i32;
+    f32 to i32 int_of_single;
+    f64 to i32 int_of_double;
     f32 to i64 long_of_single;
     f64 to i64 long_of_double;
     f32 to u64 unsigned_of_single;
     f64 to u64 unsigned_of_double;
 }
-narrowing! { f32 by i32 to u8 i8 u16 i16 }
+narrowing! { f32 by int_of_single to u8 i8 u16 i16 }
+narrowing! { f64 by int_of_double to u8 i8 u16 i16 }
 narrowing! { f32 to u32 }
-narrowing! { f64 to u8 i8 u16 i16 u32 i32 }
+narrowing! { f64 to u32 }
 
 macro_rules! with_bool {
     ($($T:ident $zero:literal)*) => { $(

@@ -4,41 +4,10 @@
 
 use crate::isa::Arch;
 
-/// The quotient rounded towards zero; anything where `y` is 0.
-macro_rules! quotient {
-    // By floats with twice the bits, which machines with vectors divide side by side: the rounded quotient reaches the next
-    // whole number only where the exact one does. Adding 1.5 times 2 to the number of mantissa bits leaves the whole
-    // number in the low bits.
-    ($T:ident $x:ident $y:ident $A:ident $F:ident $whole:literal) => {
-        if $A::FMA {
-            let quotient = $F::from($x) / $F::from($y);
-            (quotient.trunc() + $whole).to_bits() as $T
-        } else {
-            $x.wrapping_div(if $y == 0 { 1 } else { $y })
-        }
-    };
-    // Of 64 bits what has no more than 51, to a float and back by the same number: the rest is done one by one.
-    ($T:ident $x:ident $y:ident $A:ident) => {
-        if $A::FMA {
-            let float =
-                |value: $T| f64::from_bits((value as u64).wrapping_add(WHOLE.to_bits())) - WHOLE;
-            let quotient = float($x) / float($y);
-            (quotient.trunc() + WHOLE)
-                .to_bits()
-                .wrapping_sub(WHOLE.to_bits()) as $T
-        } else {
-            $x.wrapping_div(if $y == 0 { 1 } else { $y })
-        }
-    };
-}
-
-/// 1.5 times 2 to the 52: added to it, whole numbers of 51 bits stand in the low bits as they are.
-const WHOLE: f64 = 6_755_399_441_055_744.0;
-
-/// The first size of a number of 64 bits that floats do not divide.
+/// The first size of a number of 64 bits that only the plain form divides.
 const FAR: u64 = 1 << 51;
 
-/// Whether a number has more bits than floats divide.
+/// Whether a number is too large to be divided as a float.
 macro_rules! is_far {
     (u64 $x:ident) => {
         $x >= FAR
@@ -47,28 +16,53 @@ macro_rules! is_far {
         ($x as u64).wrapping_add(FAR) >= 2 * FAR
     };
     ($T:ident $x:ident) => {{
-        let _ = $x;
+        let _: $T = $x;
         false
     }};
 }
 
+/// An integer as a float that holds it. What has 64 bits goes by a sum of bits, as it comes back: few
+/// vectors have an instruction for it.
+macro_rules! float {
+    (u64 f64 $x:ident) => {
+        f64::from_bits($x.wrapping_add(WHOLE.to_bits())) - WHOLE
+    };
+    (i64 f64 $x:ident) => {
+        f64::from_bits(($x as u64).wrapping_add(WHOLE.to_bits())) - WHOLE
+    };
+    ($T:ident $F:ident $x:ident) => {
+        $F::from($x)
+    };
+}
+
+/// Divides by floats with more bits, which machines with vectors divide side by side: a rounded quotient reaches the next whole
+/// number only where the exact one does, and what it leaves is exact.
 macro_rules! division {
-    ($($T:ident $($F:ident $whole:literal)?;)*) => { $(
+    ($($T:ident $F:ident $whole:literal;)*) => { $(
         /// Division and powers of this integer type.
         pub(crate) mod $T {
             use super::*;
 
-            /// The quotient rounded towards zero, and what it leaves; anything where `y` is 0.
+            /// 1.5 times 2 to the number of mantissa bits: added to a whole number, it leaves it in the low bits.
+            const WHOLE: $F = $whole;
+
+            /// What a whole number becomes among the integers.
             #[inline(always)]
-            fn divide<A: Arch>(x: $T, y: $T) -> ($T, $T) {
-                let quotient = quotient!($T x y A $($F $whole)?);
-                (quotient, x.wrapping_sub(quotient.wrapping_mul(y)))
+            fn integer(value: $F) -> $T {
+                (value + WHOLE).to_bits().wrapping_sub(WHOLE.to_bits()) as $T
             }
 
             /// Whether only the plain form divides these.
             #[inline(always)]
             pub(crate) fn is_far(x: $T, y: $T) -> bool {
                 is_far!($T x) | is_far!($T y)
+            }
+
+            /// The quotient rounded towards zero, and what it leaves; anything where `y` is 0.
+            #[inline(always)]
+            fn divide(x: $T, y: $T) -> ($T, $T) {
+                let quotient = x.wrapping_div(if y == 0 { 1 } else { y });
+                (quotient, x.wrapping_sub(quotient.wrapping_mul(y)))
             }
 
             /// Whether rounding towards zero went up: the signs differ and something is left.
@@ -80,23 +74,38 @@ macro_rules! division {
             /// The quotient rounded down; 0 where `y` is 0.
             #[inline(always)]
             pub(crate) fn floor_div<A: Arch>(x: $T, y: $T) -> $T {
-                let (quotient, rest) = divide::<A>(x, y);
-                let quotient = quotient.wrapping_sub(went_up(rest, y) as $T);
+                let quotient = if A::FMA {
+                    let (x, y) = (float!($T $F x), float!($T $F y));
+                    integer((x / y).floor())
+                } else {
+                    let (quotient, rest) = divide(x, y);
+                    quotient.wrapping_sub(went_up(rest, y) as $T)
+                };
                 if y == 0 { 0 } else { quotient }
             }
 
             /// The rest of [`floor_div`], with the sign of `y`; 0 where `y` is 0.
             #[inline(always)]
             pub(crate) fn modulo<A: Arch>(x: $T, y: $T) -> $T {
-                let (_, rest) = divide::<A>(x, y);
-                let rest = if went_up(rest, y) { rest.wrapping_add(y) } else { rest };
+                let rest = if A::FMA {
+                    let (x, y) = (float!($T $F x), float!($T $F y));
+                    integer((x / y).floor().mul_add(-y, x))
+                } else {
+                    let (_, rest) = divide(x, y);
+                    if went_up(rest, y) { rest.wrapping_add(y) } else { rest }
+                };
                 if y == 0 { 0 } else { rest }
             }
 
             /// What the quotient rounded towards zero leaves; 0 where `y` is 0.
             #[inline(always)]
             pub(crate) fn fmod<A: Arch>(x: $T, y: $T) -> $T {
-                let (_, rest) = divide::<A>(x, y);
+                let rest = if A::FMA {
+                    let (x, y) = (float!($T $F x), float!($T $F y));
+                    integer((x / y).trunc().mul_add(-y, x))
+                } else {
+                    divide(x, y).1
+                };
                 if y == 0 { 0 } else { rest }
             }
 
@@ -136,8 +145,8 @@ division! {
     i16 f32 12_582_912.0;
     u32 f64 6_755_399_441_055_744.0;
     i32 f64 6_755_399_441_055_744.0;
-    u64;
-    i64;
+    u64 f64 6_755_399_441_055_744.0;
+    i64 f64 6_755_399_441_055_744.0;
 }
 
 #[cfg(test)]

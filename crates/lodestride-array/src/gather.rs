@@ -1,6 +1,7 @@
 //! Gathering: positions along an axis, or elements by their coordinates, picked by integer arrays. Writing to them is in
 //! `scatter`, lists of several kinds of indices in `fancy`.
 
+use lodestride_buffer::Argument;
 use lodestride_kernels as kernels;
 use lodestride_shape::{Shape, normalize_axis};
 use smallvec::SmallVec;
@@ -165,6 +166,8 @@ impl NdArray {
         target: Target<'_>,
     ) -> Result<NdArray> {
         let indices = &*indices.array(op)?;
+        self.expect_readable(op, Argument::X)?;
+        indices.expect_readable(op, Argument::Y)?;
         indices.expect_positions(op)?;
         let axis = normalize_axis(axis, self.rank()).in_op(op, self)?;
         indices.expect_rank_of(op, self)?;

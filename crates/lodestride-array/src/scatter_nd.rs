@@ -1,13 +1,15 @@
 //! Scattering to index vectors and along one axis at each position of the others: what `gather_nd` and `take_along_axis` read.
 
 use lodestride_buffer::Argument;
+use lodestride_kernels as kernels;
 use lodestride_shape::{Shape, normalize_axis};
 
 use crate::NdArray;
 use crate::arg::{Arg, Indices};
+use crate::checks::watched;
 #[expect(unused_imports, reason = "named in the documentation")]
 use crate::error::ArrayErrorKind;
-use crate::error::{InOp, Result};
+use crate::error::{InMethod, InOp, Result};
 use crate::fancy::picked::Picked;
 use crate::scatter::Scatter;
 
@@ -105,8 +107,14 @@ impl NdArray {
         self.expect_readable(op, Argument::Z)?;
         indices.expect_readable(op, Argument::X)?;
         let axis = normalize_axis(axis, self.rank()).in_op(op, self)?;
-        let picked = Picked::at_each(op, self, &indices, axis)?;
-        self.scatter_picked(Scatter::Update, op, &picked, values.into())?;
+        indices.expect_positions(op)?;
+        indices.expect_rank_of(op, self)?;
+        let shape = kernels::gather_along::taken_shape(self.shape(), axis, indices.shape());
+        let shape = shape.in_op(op, self)?;
+        let values = self.scattered_values(Scatter::Update, op, &shape, values.into())?;
+        let (out, at) = (self.operand(), indices.operand());
+        let run = || kernels::gather_along::put_along(out, axis, at, values.operand());
+        watched(op, &[&values], self, run).positioned(op, self)?;
         Ok(self)
     }
 }

@@ -31,10 +31,8 @@ pub fn take_along(
     const OP: &str = "take_along_axis";
     door::check_axis(OP, axis, x.layout().rank())?;
     door::check_integer(OP, indices)?;
+    check_rank(OP, x, indices)?;
     let failed = KernelError::shape(OP);
-    if indices.layout().rank() != x.layout().rank() {
-        indices.check_shape(OP, Argument::Y, x.shape())?;
-    }
     let size = x.shape()[axis];
     let wanted = taken_shape(x.shape(), axis, indices.shape()).map_err(&failed)?;
     door::check_output(OP, out, &wanted)?;
@@ -56,9 +54,63 @@ pub fn take_along(
     })?;
     if !out.layout().is_empty() {
         let source = Source::new(&index_guard, indices.dtype());
-        Along::new(&whole, axis, (&at, &source), out).take(&x_guard, &mut out_guard);
+        let lines = Along::new((&whole, axis), (&at, &source), out.layout(), out.dtype());
+        lines.take(&x_guard, &mut out_guard);
     }
     Ok(())
+}
+
+/// Writes single elements along `axis`, `out[.., indices[.., i, ..], ..] = values[.., i, ..]`: where [`take_along`] would read
+/// them. Of repeated positions the last value stays.
+///
+/// The shape of `values`, whose dtype is that of `out`, is [`taken_shape`]'s.
+///
+/// # Errors
+/// As [`take_along`].
+pub fn put_along(
+    out: Operand<'_>,
+    axis: usize,
+    indices: Operand<'_>,
+    values: Operand<'_>,
+) -> Result<(), KernelError> {
+    const OP: &str = "put_along_axis";
+    door::check_axis(OP, axis, out.layout().rank())?;
+    door::check_integer(OP, indices)?;
+    check_rank(OP, out, indices)?;
+    out.check_writable(OP)?;
+    let failed = KernelError::shape(OP);
+    let size = out.shape()[axis];
+    let wanted = taken_shape(out.shape(), axis, indices.shape()).map_err(&failed)?;
+    values.check_shape(OP, Argument::Y, &wanted)?;
+    let at = indices.layout().broadcast_to(&wanted).map_err(&failed)?;
+    let whole = out.layout().broadcast_to(&along(&wanted, axis, size));
+    let whole = whole.map_err(&failed)?;
+    let converted = door::converted(OP, values, out.dtype())?;
+    let values = door::stand_in(converted.as_ref(), values)?;
+    let copies = [
+        door::private_copy(OP, Argument::Y, values, &[out])?,
+        door::private_copy(OP, Argument::X, indices, &[out])?,
+    ];
+    let value_guard = door::read(OP, Argument::Y, values, copies[0].as_ref())?;
+    let index_guard = door::read(OP, Argument::X, indices, copies[1].as_ref())?;
+    let mut out_guard = door::write(OP, Argument::Z, out)?;
+    with_indices(&index_guard, indices, (axis, size), |indices| {
+        indices.check(OP)
+    })?;
+    if !values.layout().is_empty() {
+        let source = Source::new(&index_guard, indices.dtype());
+        let lines = Along::new((&whole, axis), (&at, &source), values.layout(), out.dtype());
+        lines.put(&value_guard, &mut out_guard);
+    }
+    Ok(())
+}
+
+/// Refuses indices of another rank.
+fn check_rank(op: &'static str, x: Operand<'_>, indices: Operand<'_>) -> Result<(), KernelError> {
+    if indices.layout().rank() == x.layout().rank() {
+        return Ok(());
+    }
+    indices.check_shape(op, Argument::Y, x.shape())
 }
 
 /// The shape of what [`take_along`] gives, for shapes of equal rank.
@@ -78,13 +130,13 @@ fn along(shape: &[usize], axis: usize, size: usize) -> Shape {
         .collect()
 }
 
-/// Lines of the result: its last axis, for each position of the others.
+/// Lines of the taken elements: their last axis, for each position of the others.
 struct Along<'a> {
     indices: &'a Source<'a, i64>,
     /// Size and step of the indexed axis in the whole array.
     size: usize,
     step: isize,
-    /// First elements of the whole array, of the indices, and of the result.
+    /// First elements of the whole array, of the indices, and of the taken elements.
     start: [isize; 3],
     /// The axes before the last in each of the three; the indexed axis is no way through the whole array.
     outer: [Dims; 3],
@@ -96,14 +148,14 @@ struct Along<'a> {
 
 impl<'a> Along<'a> {
     fn new(
-        whole: &Layout,
-        axis: usize,
+        (whole, axis): (&Layout, usize),
         (at, indices): (&Layout, &'a Source<'a, i64>),
-        out: Operand<'_>,
+        taken: &Layout,
+        dtype: DType,
     ) -> Self {
         let mut still: SmallVec<[isize; 6]> = SmallVec::from_slice(whole.strides());
         let step = std::mem::take(&mut still[axis]);
-        let steps = [&still[..], at.strides(), out.layout().strides()];
+        let steps = [&still[..], at.strides(), taken.strides()];
         let shape = at.shape();
         let mut outer =
             steps.map(|steps| shape.iter().zip(steps).map(|(&n, &s)| dim(n, s)).collect());
@@ -111,7 +163,7 @@ impl<'a> Along<'a> {
         let line = outer
             .each_mut()
             .map(|dims: &mut Dims| dims.pop().unwrap_or(dim(1, 0)));
-        let start = [whole.offset(), at.offset(), out.layout().offset()];
+        let start = [whole.offset(), at.offset(), taken.offset()];
         Self {
             indices,
             size: whole.shape()[axis],
@@ -119,8 +171,8 @@ impl<'a> Along<'a> {
             start: start.map(|offset| offset as isize),
             outer,
             line,
-            is_packed: out.layout().is_contiguous(Order::C),
-            dtype: out.dtype(),
+            is_packed: taken.is_contiguous(Order::C),
+            dtype,
         }
     }
 
@@ -145,33 +197,61 @@ impl<'a> Along<'a> {
         });
     }
 
+    fn put(&self, values: &ReadGuard<'_>, whole: &mut WriteGuard<'_>) {
+        let steps = self.line.map(|line| line.stride);
+        with_unit!(self.dtype, U => {
+            let (values, whole) = (values.slice::<U>(), whole.slice_mut::<U>());
+            // In order, since positions may repeat.
+            for line in 0..count(&self.outer[0]) {
+                let [to, _, from] = self.starts(line);
+                self.each_tile(line, |first, at| {
+                    for (i, &index) in (first..).zip(at) {
+                        let to = to + i * steps[0] + index as isize * self.step;
+                        whole[to as usize] = values[(from + i * steps[2]) as usize];
+                    }
+                });
+            }
+        });
+    }
+
     /// One line, written from an offset on with a step.
     fn line<U: Copy>(&self, x: &[U], line: usize, out: &mut [U], (to, to_step): (isize, isize)) {
-        let from = self.start[0] + offset_at(&self.outer[0], line);
-        let at = self.start[1] + offset_at(&self.outer[1], line);
-        let (from_step, at_step) = (self.line[0].stride, self.line[1].stride);
+        let ([from, ..], from_step) = (self.starts(line), self.line[0].stride);
+        self.each_tile(line, |first, at| {
+            if from_step == 0 && to_step == 1 {
+                let out = &mut out[(to + first) as usize..][..at.len()];
+                pick(x, from, self.step, at, out);
+                return;
+            }
+            for (i, &index) in (first..).zip(at) {
+                let from = from + i * from_step + index as isize * self.step;
+                out[(to + i * to_step) as usize] = x[from as usize];
+            }
+        });
+    }
+
+    /// The first elements of a line.
+    fn starts(&self, line: usize) -> [isize; 3] {
+        std::array::from_fn(|i| self.start[i] + offset_at(&self.outer[i], line))
+    }
+
+    /// Calls `job(first place, positions)` for stretches of a line.
+    fn each_tile(&self, line: usize, mut job: impl FnMut(isize, &[usize])) {
+        let ([_, at, _], step) = (self.starts(line), self.line[1].stride);
         let (mut tile, mut wrapped) = ([0; TILE], [0; TILE]);
         for first in (0..self.line[0].size).step_by(TILE) {
             let len = TILE.min(self.line[0].size - first);
             let first = first as isize;
-            let at = at + first * at_step;
+            let at = at + first * step;
             let raw = match self.indices.native() {
-                Some(data) if at_step == 1 => &data[at as usize..][..len],
+                Some(data) if step == 1 => &data[at as usize..][..len],
                 _ => {
-                    self.indices.load(at, at_step, &mut tile[..len]);
+                    self.indices.load(at, step, &mut tile[..len]);
                     &tile[..len]
                 }
             };
             wrap(raw, self.size, &mut wrapped[..len]);
-            if from_step == 0 && to_step == 1 {
-                let out = &mut out[(to + first) as usize..][..len];
-                pick(x, from, self.step, &wrapped[..len], out);
-                continue;
-            }
-            for (i, &index) in (first..).zip(&wrapped[..len]) {
-                let from = from + i * from_step + index as isize * self.step;
-                out[(to + i * to_step) as usize] = x[from as usize];
-            }
+            job(first, &wrapped[..len]);
         }
     }
 }

@@ -83,18 +83,21 @@ impl Positions {
             };
             return Err(ArrayError::new(kind));
         }
-        for (position, value) in self.values.iter_mut().enumerate() {
-            let index = *value;
-            if index < -size || index >= size {
-                return Err(ArrayError::new(ArrayErrorKind::PositionRange {
-                    op,
-                    axis,
-                    index,
-                    position,
-                    array: ArraySummary::of(array),
-                }));
-            }
-            *value = index + if index < 0 { size } else { 0 };
+        let is_wrong = |index: i64| (index < -size) | (index >= size);
+        // One answer for all, for the compiler to vectorise; the place is looked for only if there is one.
+        if (self.values.iter()).fold(false, |any, &index| any | is_wrong(index)) {
+            let wrong = self.values.iter().position(|&index| is_wrong(index));
+            let position = wrong.unwrap_or_default();
+            return Err(ArrayError::new(ArrayErrorKind::PositionRange {
+                op,
+                axis,
+                index: self.values[position],
+                position,
+                array: ArraySummary::of(array),
+            }));
+        }
+        for value in &mut self.values {
+            *value += if *value < 0 { size } else { 0 };
         }
         Ok(())
     }
@@ -202,30 +205,6 @@ impl Picked {
         let entries: Vec<_> = (positions.iter())
             .map(|_| PlanEntry::Positions(shape.clone()))
             .collect();
-        Self::with(op, array, &entries, positions)
-    }
-
-    /// What positions along one axis pick at each position of the others, with which they broadcast.
-    #[track_caller]
-    pub(crate) fn at_each(
-        op: &'static str,
-        array: &NdArray,
-        indices: &NdArray,
-        axis: usize,
-    ) -> Result<Self> {
-        indices.expect_rank_of(op, array)?;
-        let (mut entries, mut positions) = (Vec::new(), Vec::new());
-        for (other, &size) in array.shape().iter().enumerate() {
-            let here = if other == axis {
-                Positions::of_array(op, indices)?
-            } else {
-                let mut shape: Shape = array.shape().iter().map(|_| 1).collect();
-                shape[other] = size;
-                Positions::new(shape, (0..size as i64).collect())
-            };
-            entries.push(PlanEntry::Positions(here.shape.clone()));
-            positions.push(here);
-        }
         Self::with(op, array, &entries, positions)
     }
 
@@ -359,8 +338,14 @@ fn position(value: Scalar) -> i64 {
 fn read<R>(op: &'static str, array: &NdArray, convert: impl Fn(Scalar) -> R) -> Result<Vec<R>> {
     array.expect_readable(op, Argument::Y)?;
     let guard = array.buffer().read().in_op(op, array)?;
+    let layout = array.layout();
     Ok(with_dtype!(array.dtype(), T => {
-        let values = Elements::new(guard.slice::<T>(), array.layout());
-        values.map(|&value| convert(Scalar::from(value))).collect()
+        let (data, convert) = (guard.slice::<T>(), |&value: &T| convert(Scalar::from(value)));
+        if layout.is_contiguous(Order::C) {
+            // A loop over a slice becomes one over vectors.
+            data[layout.offset()..][..layout.elements()].iter().map(convert).collect()
+        } else {
+            Elements::new(data, layout).map(convert).collect()
+        }
     }))
 }

@@ -1,8 +1,9 @@
 //! Matrix products of integers in plain loops, and how any product meets what its destination holds.
 
 use crate::isa::{Arch, Level, Task};
-use crate::matrix::{Matrix, MatrixMut};
-use crate::numeric::{Compute, run_for};
+use crate::matrix::{Matrix, MatrixMut, MatrixShape};
+use crate::numeric::Compute;
+use crate::scalar::arith::Number;
 
 /// How a product meets what is in the destination: `out = alpha * product + beta * out`; `beta` 0 never reads `out`.
 #[derive(Clone, Copy, Debug)]
@@ -46,35 +47,49 @@ pub(crate) fn scale<C: Compute>(out: &mut MatrixMut<'_, C>, beta: C) {
 /// Columns of the right matrix that are worked on together.
 const COLUMNS: usize = 256;
 
-/// `out = a b` with the columns of `b` one element apart.
-pub(crate) fn product<C: Compute>(a: Matrix<'_, C>, b: Matrix<'_, C>, out: &mut MatrixMut<'_, C>) {
-    let sums: &mut [C] = if b.shape().columns <= 16 {
-        &mut [C::ZERO; 16]
-    } else {
-        &mut [C::ZERO; COLUMNS]
-    };
-    run_for::<C, _>(Level::current(), ProductTask { a, b, out, sums });
+/// `out = a b`, wrapping in the elements' own type, with the columns of `b` one element apart; for a single column, its rows,
+/// and the columns of `a`.
+pub(crate) fn product<T: Number>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut MatrixMut<'_, T>) {
+    Level::current().run(ProductTask { a, b, out });
 }
 
-struct ProductTask<'a, 'm, C> {
-    a: Matrix<'a, C>,
-    b: Matrix<'a, C>,
-    out: &'a mut MatrixMut<'m, C>,
-    sums: &'a mut [C],
+/// Whether [`product`] can do these.
+pub(crate) fn suits(a: MatrixShape, b: MatrixShape) -> bool {
+    b.column_step == 1 || is_dots(a, b)
 }
 
-impl<C: Compute> Task for ProductTask<'_, '_, C> {
+fn is_dots(a: MatrixShape, b: MatrixShape) -> bool {
+    b.columns == 1 && b.row_step == 1 && a.column_step == 1
+}
+
+struct ProductTask<'a, 'm, T> {
+    a: Matrix<'a, T>,
+    b: Matrix<'a, T>,
+    out: &'a mut MatrixMut<'m, T>,
+}
+
+impl<T: Number> Task for ProductTask<'_, '_, T> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arch>(self) {
-        let Self { a, b, out, sums } = self;
+        let Self { a, b, out } = self;
         let (left, right, to) = (a.shape(), b.shape(), out.shape());
-        for first in (0..right.columns).step_by(sums.len()) {
+        if is_dots(left, right) && !left.is_empty() {
+            let x = &b.data()[right.start..][..right.rows];
+            for row in 0..left.rows {
+                let pairs = a.data()[left.at(row, 0)..][..x.len()].iter().zip(x);
+                let sum = pairs.fold(T::ZERO, |sum, (&a, &b)| sum.add::<A>(a.mul::<A>(b)));
+                out.data()[to.at(row, 0)] = sum;
+            }
+            return;
+        }
+        let mut sums = [T::ZERO; COLUMNS];
+        for first in (0..right.columns).step_by(COLUMNS) {
             let sums = &mut sums[..(right.columns - first).min(COLUMNS)];
             for row in 0..left.rows {
-                sums.fill(C::ZERO);
-                row_product(a, b, row, first, sums);
+                sums.fill(T::ZERO);
+                row_product::<A, T>(a, b, row, first, sums);
                 for (column, &sum) in sums.iter().enumerate() {
                     out.data()[to.at(row, first + column)] = sum;
                 }
@@ -85,12 +100,12 @@ impl<C: Compute> Task for ProductTask<'_, '_, C> {
 
 /// Adds multiples of rows of `b` to `sums`, four rows at a time.
 #[inline(always)]
-fn row_product<C: Compute>(
-    a: Matrix<'_, C>,
-    b: Matrix<'_, C>,
+fn row_product<A: Arch, T: Number>(
+    a: Matrix<'_, T>,
+    b: Matrix<'_, T>,
     row: usize,
     first: usize,
-    sums: &mut [C],
+    sums: &mut [T],
 ) {
     let (left, right, depth) = (a.shape(), b.shape(), a.shape().columns);
     let factor = |step: usize| a.data()[left.at(row, step)];
@@ -101,14 +116,15 @@ fn row_product<C: Compute>(
         let rows = line(4 * quad).iter().zip(line(4 * quad + 1));
         let rows = rows.zip(line(4 * quad + 2)).zip(line(4 * quad + 3));
         for (sum, (((&w, &x), &y), &z)) in sums.iter_mut().zip(rows) {
-            let low = p.mul(w).add(q.mul(x));
-            *sum = sum.add(low.add(r.mul(y)).add(s.mul(z)));
+            let low = p.mul::<A>(w).add::<A>(q.mul::<A>(x));
+            let high = r.mul::<A>(y).add::<A>(s.mul::<A>(z));
+            *sum = sum.add::<A>(low.add::<A>(high));
         }
     }
     for step in depth / 4 * 4..depth {
         let factor = factor(step);
         for (sum, &value) in sums.iter_mut().zip(line(step)) {
-            *sum = sum.add(factor.mul(value));
+            *sum = sum.add::<A>(factor.mul::<A>(value));
         }
     }
 }

@@ -54,6 +54,7 @@ mod program_reduce;
 mod random_philox;
 mod reduce_data;
 mod reduce_exponentials;
+mod reduce_extremes;
 mod reduce_flags;
 mod reduce_fold;
 mod reduce_kinds;

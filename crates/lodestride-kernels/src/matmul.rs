@@ -14,8 +14,8 @@ use crate::gemm_small::{self, Blend};
 use crate::matmul_mixed;
 use crate::matmul_small;
 use crate::matrix::{Matrix, MatrixMut, MatrixShape};
-use crate::numeric::Compute;
 use crate::operand::{Operand, Output};
+use crate::scalar::arith::Number;
 use crate::spread;
 use crate::strided::{Dim, Dims, collapse, count, dims_of, offset_at};
 
@@ -25,7 +25,7 @@ pub(crate) const OP: &str = "matmul";
 ///
 /// The last two axes are the matrices, `[m, k]` and `[k, n]` into `[m, n]`; axes before them are a batch, equal in all
 /// three operands (broadcast them with stride 0). Any strides and dtypes: `f32` and `f64` are multiplied where they lie,
-/// half floats are accumulated in `f32`, integers wrap in 64 bits, bool is "or" of "and"; other mixtures are promoted, and
+/// half floats are accumulated in `f32`, integers wrap, bool is "or" of "and"; other mixtures are promoted, and
 /// cast on store. A `beta` of zero never reads `out`, so what is there may be NaN; a size of zero along `k` gives zeros.
 ///
 /// ```
@@ -81,6 +81,16 @@ fn matmul_to(
     product_of_any(a, b, output, alpha, beta)
 }
 
+/// A product of integers of one of these dtypes, else of `u64`.
+macro_rules! integers {
+    ($dtype:ident, $call:ident, ($a:ident, $b:ident, $out:ident), [$($D:ident $t:ty),*]) => {
+        match $dtype {
+            $( DType::$D => $call.integers::<$t>(($a.slice(), $b.slice(), $out.slice_mut())), )*
+            _ => $call.integers::<u64>(($a.slice(), $b.slice(), $out.slice_mut())),
+        }
+    };
+}
+
 fn product_of_any(
     a: Operand<'_>,
     b: Operand<'_>,
@@ -90,9 +100,8 @@ fn product_of_any(
 ) -> Result<()> {
     let out = *output.operand();
     let dtype = out.dtype();
-    let plain = alpha == 1.0 && beta == 0.0 && has_unit_columns(b);
-    let direct = matches!(dtype, DType::F32 | DType::F64)
-        || plain && matches!(dtype, DType::I64 | DType::U64);
+    let plain = alpha == 1.0 && beta == 0.0 && is_multiplied_as_it_is(a, b);
+    let direct = matches!(dtype, DType::F32 | DType::F64) || plain && dtype.is_integer();
     if !direct || a.dtype() != dtype || b.dtype() != dtype {
         return matmul_mixed::product(a, b, output.close(), alpha, beta);
     }
@@ -114,17 +123,16 @@ fn product_of_any(
             let slices = (a_guard.slice(), b_guard.slice(), out_guard.slice_mut());
             call.floats::<f64>(slices, Blend { alpha, beta });
         }
-        DType::I64 => {
-            call.integers::<i64>((a_guard.slice(), b_guard.slice(), out_guard.slice_mut()));
-        }
-        _ => call.integers::<u64>((a_guard.slice(), b_guard.slice(), out_guard.slice_mut())),
+        dtype => integers!(dtype, call, (a_guard, b_guard, out_guard), [
+            I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32
+        ]),
     }
     Ok(())
 }
 
-/// Whether the elements of a row lie side by side, as products of integers need it on the right.
-pub(crate) fn has_unit_columns(x: Operand<'_>) -> bool {
-    shape_of(x).column_step == 1
+/// Whether the elements lie as products of integers need them.
+pub(crate) fn is_multiplied_as_it_is(a: Operand<'_>, b: Operand<'_>) -> bool {
+    gemm_small::suits(shape_of(a), shape_of(b))
 }
 
 fn check_shapes(a: Operand<'_>, b: Operand<'_>, out: Operand<'_>) -> Result<()> {
@@ -178,7 +186,7 @@ impl Call<'_> {
     }
 
     /// The products of integers, which wrap.
-    fn integers<C: Compute>(self, (a, b, out): (&[C], &[C], &mut [C])) {
+    fn integers<C: Number>(self, (a, b, out): (&[C], &[C], &mut [C])) {
         let batch = Batch::new(self.a, self.b, self.out);
         for index in 0..batch.len() {
             let [left, right, to] = batch.shapes(index);

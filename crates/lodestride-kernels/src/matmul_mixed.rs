@@ -5,7 +5,7 @@ use lodestride_shape::{Layout, Order};
 
 use crate::elementwise::{binary, copy};
 use crate::error::{KernelError, Result};
-use crate::matmul::{OP, has_unit_columns, matmul};
+use crate::matmul::{OP, is_multiplied_as_it_is, matmul};
 use crate::numeric::ComputeKind;
 use crate::op::BinaryOp;
 use crate::operand::Operand;
@@ -25,14 +25,17 @@ pub(crate) fn product(
     // Before anything is converted: a refusal names the argument of the product.
     drop((a.read(OP, Argument::X)?, b.read(OP, Argument::Y)?));
     drop(out.write(OP, Argument::Z)?);
-    let dtype = match ComputeKind::exact(a.dtype().promote(b.dtype())) {
+    let promoted = a.dtype().promote(b.dtype());
+    let dtype = match ComputeKind::exact(promoted) {
+        // Sums wrap to the same number whether they were cut before or after.
+        _ if promoted.is_integer() && promoted == out.dtype() => promoted,
         ComputeKind::F32 if out.dtype() != DType::F64 => DType::F32,
         ComputeKind::F32 | ComputeKind::F64 => DType::F64,
         ComputeKind::I64 => DType::I64,
         ComputeKind::U64 => DType::U64,
     };
     let left = door::converted(OP, a, dtype)?;
-    let right = if dtype.is_float() || has_unit_columns(b) {
+    let right = if dtype.is_float() || is_multiplied_as_it_is(a, b) {
         door::converted(OP, b, dtype)?
     } else {
         Some(door::compact(OP, b, dtype)?)

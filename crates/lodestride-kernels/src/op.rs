@@ -452,9 +452,9 @@ binary_ops! {
     /// The bits exactly one has.
     BitXor "bit_xor" signless Bits -> Same = Bits::bit_xor;
     /// The bits of `x` moved up `y` places; 0 where `y` is the width or more.
-    ShiftLeft "shift_left" heavy Integer -> Same = Shift::shift_left;
+    ShiftLeft "shift_left" light Integer -> Same = Shift::shift_left;
     /// The bits of `x` moved down `y` places, keeping the sign.
-    ShiftRight "shift_right" heavy Integer -> Same = Shift::shift_right;
+    ShiftRight "shift_right" light Integer -> Same = Shift::shift_right;
 }
 
 impl BinaryOp {

@@ -15,6 +15,7 @@ use crate::numeric::{Compute, ComputeKind};
 use crate::operand::{Operand, Output};
 use crate::program_reduce::Computed;
 use crate::reduce_exponentials::LogSumExp;
+use crate::reduce_extremes::{self, Found};
 use crate::reduce_flags;
 use crate::reduce_fold::{LaneFold, Reducer};
 use crate::reduce_kinds::{Addable, Extreme, Lanes, Last, Magnitude, NonZero, Product, Sum};
@@ -306,6 +307,16 @@ impl Job<'_, '_> {
             let (output, dtype) = (&mut *self.output, self.out_dtype);
             let mut sink = |offset, value| store(output, dtype, offset, 1, &[value]);
             if reduce_flags::run(of, self.plan, guard.slice(), &mut sink) {
+                return;
+            }
+        }
+        if let Origin::Memory(guard, dtype) = self.input {
+            let (output, out_dtype) = (&mut *self.output, self.out_dtype);
+            let mut sink = |offset, value| match value {
+                Found::Signed(value) => store(output, out_dtype, offset, 1, &[value]),
+                Found::Unsigned(value) => store(output, out_dtype, offset, 1, &[value]),
+            };
+            if reduce_extremes::run(self.op, (guard, dtype), self.plan, &mut sink) {
                 return;
             }
         }

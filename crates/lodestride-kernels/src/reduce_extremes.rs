@@ -1,0 +1,190 @@
+//! The largest and smallest of integers that lie in long runs or side by side: compared as they are, in as many lanes as a
+//! vector has of them, where other reductions convert to 64 bits first.
+
+use lodestride_buffer::{DType, ReadGuard};
+
+use crate::isa::{Arch, Level, Task};
+use crate::numeric::{ComputeKind, Numeric};
+use crate::reduce::ReduceOp;
+use crate::reduce_plan::Plan;
+use crate::scalar::arith::Ring;
+use crate::spread;
+use crate::strided::{Dim, count, offset_at};
+use crate::threads;
+
+/// Shortest run worth a call.
+const LONG: usize = 64;
+/// Columns whose extremes are kept in the nearest cache.
+const COLUMNS: usize = 4096;
+/// Elements of a part of a long run, and of rows that make a thread's share of columns worth it.
+const PART: usize = 1 << 16;
+
+/// Takes an output offset and the value there.
+type Sink<'s> = dyn FnMut(isize, Found) + 's;
+
+/// What was found among signed or unsigned integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    Signed(i64),
+    Unsigned(u64),
+}
+
+/// Hands out `(output offset, value)`; false, with nothing done, where the operation or the elements are others, or they do not
+/// lie in long dense runs or rows.
+pub(crate) fn run(
+    op: ReduceOp,
+    (guard, dtype): (&ReadGuard<'_>, DType),
+    plan: &Plan,
+    sink: &mut Sink<'_>,
+) -> bool {
+    let is_smallest = match op {
+        ReduceOp::Max => false,
+        ReduceOp::Min => true,
+        _ => return false,
+    };
+    match dtype {
+        DType::I8 => of::<i8>(guard.slice(), is_smallest, plan, sink),
+        DType::I16 => of::<i16>(guard.slice(), is_smallest, plan, sink),
+        DType::I32 => of::<i32>(guard.slice(), is_smallest, plan, sink),
+        DType::I64 => of::<i64>(guard.slice(), is_smallest, plan, sink),
+        DType::U8 => of::<u8>(guard.slice(), is_smallest, plan, sink),
+        DType::U16 => of::<u16>(guard.slice(), is_smallest, plan, sink),
+        DType::U32 => of::<u32>(guard.slice(), is_smallest, plan, sink),
+        DType::U64 => of::<u64>(guard.slice(), is_smallest, plan, sink),
+        _ => false,
+    }
+}
+
+fn of<T: Ring + Numeric>(x: &[T], is_smallest: bool, plan: &Plan, sink: &mut Sink<'_>) -> bool {
+    let inner = plan.inner;
+    let lines = count(&plan.outer_x);
+    let bytes = lines * inner.size * plan.depth() * size_of::<T>();
+    let is_worth_threads = threads::are_worth(bytes, false);
+    match *plan.reduced.as_slice() {
+        [Dim { size, stride: 1 }] if size >= LONG => {
+            let line = |index: usize| {
+                let (outer, at) = (index / inner.size, (index % inner.size) as isize);
+                let start = plan.x_start + offset_at(&plan.outer_x, outer) + at * inner.x;
+                &x[start as usize..][..size]
+            };
+            let out = |index: usize| {
+                let (outer, at) = (index / inner.size, (index % inner.size) as isize);
+                plan.out_start + offset_at(&plan.outer_out, outer) + at * inner.out
+            };
+            let lines = lines * inner.size;
+            if !is_worth_threads {
+                for index in 0..lines {
+                    sink(out(index), value(extreme(line(index), is_smallest)));
+                }
+                return true;
+            }
+            let parts = size.div_ceil(PART);
+            let found = spread::map(lines * parts, |unit| {
+                let rest = &line(unit / parts)[unit % parts * PART..];
+                extreme(&rest[..rest.len().min(PART)], is_smallest)
+            });
+            for (index, parts) in found.chunks(parts).enumerate() {
+                sink(out(index), value(extreme(parts, is_smallest)));
+            }
+        }
+        [rows] if inner.x == 1 && inner.size >= LONG && rows.size > 0 => {
+            let width = if is_worth_threads {
+                let share = inner.size.div_ceil(threads::threads());
+                share.next_multiple_of(LONG).min(COLUMNS)
+            } else {
+                COLUMNS
+            };
+            let pieces = inner.size.div_ceil(width);
+            let piece = |unit: usize| {
+                let first = unit % pieces * width;
+                let start = plan.x_start + offset_at(&plan.outer_x, unit / pieces) + first as isize;
+                columns(x, start, width.min(inner.size - first), rows, is_smallest)
+            };
+            let hand_out = |unit: usize, found: &[T], sink: &mut Sink<'_>| {
+                let first = (unit % pieces * width) as isize;
+                let out = plan.out_start + offset_at(&plan.outer_out, unit / pieces);
+                for (column, &extreme) in (first..).zip(found) {
+                    sink(out + column * inner.out, value(extreme));
+                }
+            };
+            if is_worth_threads {
+                let found = spread::map(lines * pieces, piece);
+                for (unit, found) in found.iter().enumerate() {
+                    hand_out(unit, found, sink);
+                }
+            } else {
+                (0..lines * pieces).for_each(|unit| hand_out(unit, &piece(unit), sink));
+            }
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// An element as what the outputs are made of.
+fn value<T: Numeric>(extreme: T) -> Found {
+    if ComputeKind::exact(T::DTYPE) == ComputeKind::I64 {
+        Found::Signed(extreme.to_i64())
+    } else {
+        Found::Unsigned(extreme.to_u64())
+    }
+}
+
+/// The extreme of a run, which is not empty.
+fn extreme<T: Ring>(run: &[T], is_smallest: bool) -> T {
+    Level::current().run_narrow(Along { run, is_smallest })
+}
+
+/// The extremes of neighbouring columns.
+fn columns<T: Ring>(x: &[T], start: isize, width: usize, rows: Dim, is_smallest: bool) -> Vec<T> {
+    let row = |index: usize| &x[(start + index as isize * rows.stride) as usize..][..width];
+    let mut found = row(0).to_vec();
+    for index in 1..rows.size {
+        Level::current().run_narrow(Join {
+            found: &mut found,
+            row: row(index),
+            is_smallest,
+        });
+    }
+    found
+}
+
+struct Along<'a, T> {
+    run: &'a [T],
+    is_smallest: bool,
+}
+
+impl<T: Ring> Task for Along<'_, T> {
+    type Output = T;
+
+    #[inline(always)]
+    fn run<A: Arch>(self) -> T {
+        let first = self.run[0];
+        if self.is_smallest {
+            self.run.iter().fold(first, |least, &x| least.min::<A>(x))
+        } else {
+            self.run.iter().fold(first, |most, &x| most.max::<A>(x))
+        }
+    }
+}
+
+/// A row compared with the extremes of the rows before.
+struct Join<'a, T> {
+    found: &'a mut [T],
+    row: &'a [T],
+    is_smallest: bool,
+}
+
+impl<T: Ring> Task for Join<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let pairs = self.found.iter_mut().zip(self.row);
+        if self.is_smallest {
+            pairs.for_each(|(least, &x)| *least = least.min::<A>(x));
+        } else {
+            pairs.for_each(|(most, &x)| *most = most.max::<A>(x));
+        }
+    }
+}

@@ -380,6 +380,8 @@ mod tests {
             65_535.0,
             2f64.powi(31),
             2f64.powi(32),
+            2f64.powi(63),
+            2f64.powi(64),
             1e300,
         ];
         let beside = [

@@ -215,4 +215,59 @@ mod tests {
         by_floats!(u32, 6_700_417);
         by_floats!(i32, 6_700_417);
     }
+
+    /// Pairs of 64 bits around multiples of the divisor, where a rounded quotient might reach the next whole number.
+    macro_rules! around_multiples {
+        ($T:ident) => {{
+            let sizes = [
+                1u64,
+                2,
+                3,
+                7,
+                1000,
+                65_537,
+                (1 << 25) + 1,
+                (1 << 40) - 1,
+                (1 << 51) - 1,
+            ];
+            let signs = [1 as $T, (0 as $T).wrapping_sub(1)];
+            let numbers = sizes
+                .iter()
+                .flat_map(|&size| signs.map(|sign| (size as $T).wrapping_mul(sign)));
+            for y in numbers.clone() {
+                for n in numbers.clone() {
+                    for x in [
+                        n.wrapping_mul(y).wrapping_sub(1),
+                        n.wrapping_mul(y),
+                        n.wrapping_mul(y).wrapping_add(1),
+                        n,
+                    ] {
+                        if super::$T::is_far(x, y) {
+                            continue;
+                        }
+                        let fused = [
+                            super::$T::floor_div::<Fused>(x, y),
+                            super::$T::modulo::<Fused>(x, y),
+                            super::$T::fmod::<Fused>(x, y),
+                        ];
+                        let plain = [
+                            super::$T::floor_div::<Plain>(x, y),
+                            super::$T::modulo::<Plain>(x, y),
+                            super::$T::fmod::<Plain>(x, y),
+                        ];
+                        assert_eq!(fused, plain, "{x} {y}");
+                    }
+                }
+            }
+        }};
+    }
+
+    #[test]
+    fn what_has_51_bits_is_divided_by_floats() {
+        around_multiples!(i64);
+        around_multiples!(u64);
+        assert!(!super::i64::is_far((1 << 51) - 1, -(1 << 51)) && super::i64::is_far(1 << 51, 1));
+        assert!(super::i64::is_far(1, i64::MIN) && super::u64::is_far(u64::MAX, 1));
+        assert_eq!(super::i64::floor_div::<Fused>(7, 0), 0);
+    }
 }

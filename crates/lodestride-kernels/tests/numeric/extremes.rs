@@ -127,3 +127,48 @@ fn check(report: &mut Report, case: &str, x: &Array, runs: &[Vec<f64>], axis: Op
         }
     }
 }
+
+/// Integers and flags in runs and columns long enough to be joined as they are, against plain loops, at one and several threads.
+#[test]
+fn integers_and_flags_in_long_runs_and_columns_match_plain_loops() {
+    let _held = settings();
+    let mut report = Report::default();
+    let ops = [
+        ReduceOp::Max,
+        ReduceOp::Min,
+        ReduceOp::Any,
+        ReduceOp::All,
+        ReduceOp::CountNonZero,
+    ];
+    let axes: [&[usize]; 5] = [&[0], &[1], &[2], &[1, 2], &[0, 1, 2]];
+    let dtypes = DType::ALL.into_iter().filter(|dtype| !dtype.is_float());
+    for dtype in dtypes {
+        for arrangement in Arrangement::ALL {
+            for (rows, kind) in [(300, 0), (300, 1), (1, 2), (70, 2)] {
+                // Whole columns of ones, of zeros, and of both; numbers of both signs.
+                let value = |i: usize| match (dtype, kind) {
+                    (DType::Bool, 2) => f64::from(u8::from(i % 91 != 0)),
+                    (_, 0) => 1.0,
+                    (_, 1) => 0.0,
+                    _ => (noise(i) * 120.0).round(),
+                };
+                let x = Array::new(&[2, rows, 130], arrangement, dtype, |i| {
+                    Scalar::Float(value(i))
+                });
+                for axes in axes {
+                    for (op, threads) in ops.iter().flat_map(|&op| [(op, 1), (op, 3)]) {
+                        set_threads(threads);
+                        let (shape, wanted) = crate::reduce::reduced(op, &x, axes);
+                        let out = zeros(&shape, op.result_dtype(dtype));
+                        reduce(op, x.operand(), axes, out.operand()).unwrap();
+                        let case =
+                            format!("{op:?} {dtype} {arrangement:?} {rows} {kind} over {axes:?}");
+                        report.compare(&case, &out, &wanted, 0.0);
+                    }
+                }
+            }
+        }
+    }
+    set_threads(0);
+    report.finish();
+}

@@ -1,9 +1,12 @@
 //! Take, scatter, compress, positions of non-zeros, joins.
 
 use lodestride_buffer::{DType, Scalar};
+use lodestride_kernels::gather_along::{put_along, take_along, taken_shape};
 use lodestride_kernels::{
     KernelError, compress, concat, count_nonzero, nonzero, scatter_add, scatter_set, take,
 };
+
+use lodestride_shape::Shape;
 
 use crate::support::{Arrangement, Array};
 use crate::{Report, array_of, floats, number, positions, zeros};
@@ -97,6 +100,154 @@ fn take_and_its_adjoints_match_plain_loops() {
         }
     }
     report.finish();
+}
+
+/// Shapes of an array and of indices into it, and the axis they index.
+const ALONG: [([usize; 3], [usize; 3], usize); 6] = [
+    ([3, 4, 5], [3, 4, 7], 2),
+    ([3, 4, 5], [3, 6, 5], 1),
+    ([3, 4, 5], [2, 4, 5], 0),
+    ([3, 4, 5], [1, 4, 2], 2),
+    ([1, 4, 5], [3, 1, 300], 2),
+    ([2, 300, 3], [2, 9, 3], 1),
+];
+
+#[test]
+fn elements_along_an_axis_match_plain_loops() {
+    let mut report = Report::default();
+    for (shape, index_shape, axis) in ALONG {
+        let size = shape[axis];
+        for dtype in [DType::Bool, DType::I8, DType::F16, DType::F32, DType::I64] {
+            for index_dtype in [DType::I8, DType::I64, DType::U16] {
+                for arrangement in Arrangement::ALL {
+                    let least = if index_dtype == DType::U16 {
+                        0
+                    } else {
+                        size as i64 / 2
+                    };
+                    let at = Array::new(&index_shape, arrangement, index_dtype, |i| {
+                        Scalar::Int((i * 7 % size.min(100)) as i64 - least)
+                    });
+                    let case = format!(
+                        "{dtype} {index_dtype} {arrangement:?} {shape:?} {index_shape:?} {axis}"
+                    );
+                    check_along(&mut report, &case, (&shape, dtype), &at, axis);
+                }
+            }
+        }
+    }
+    report.finish();
+}
+
+fn check_along(
+    report: &mut Report,
+    case: &str,
+    (shape, dtype): (&[usize], DType),
+    at: &Array,
+    axis: usize,
+) {
+    let indices = floats(at);
+    let index_shape = at.layout.shape().to_vec();
+    let wanted_shape = taken_shape(&Shape::from(shape), axis, at.layout.shape()).unwrap();
+    let from: Vec<usize> = (positions(&wanted_shape).iter())
+        .map(|p| {
+            let of = |shape: &[usize]| -> Vec<usize> {
+                p.iter()
+                    .zip(shape)
+                    .map(|(&i, &size)| if size == 1 { 0 } else { i })
+                    .collect()
+            };
+            let index = indices[number(&of(&index_shape), &index_shape)] as isize;
+            let mut place = of(shape);
+            place[axis] = (index + if index < 0 { shape[axis] as isize } else { 0 }) as usize;
+            number(&place, shape)
+        })
+        .collect();
+    for arrangement in Arrangement::ALL {
+        let x = Array::new(shape, arrangement, dtype, counted);
+        let values = floats(&x);
+        let wanted: Vec<f64> = from.iter().map(|&i| values[i]).collect();
+        for target in [Arrangement::C, Arrangement::Strided] {
+            let out = Array::new(&wanted_shape, target, dtype, counted);
+            take_along(x.operand(), axis, at.operand(), out.operand()).unwrap();
+            report.compare(
+                &format!("take {case} {arrangement:?} {target:?}"),
+                &out,
+                &wanted,
+                0.0,
+            );
+        }
+    }
+    for arrangement in Arrangement::WRITABLE {
+        let source = Array::new(&wanted_shape, arrangement, dtype, |i| {
+            Scalar::Int((i % 5) as i64)
+        });
+        let target = Array::new(shape, arrangement, dtype, counted);
+        let (given, mut wanted) = (floats(&source), floats(&target));
+        for (&to, &value) in from.iter().zip(&given) {
+            wanted[to] = value;
+        }
+        put_along(target.operand(), axis, at.operand(), source.operand()).unwrap();
+        report.compare(
+            &format!("put {case} {arrangement:?}"),
+            &target,
+            &wanted,
+            0.0,
+        );
+    }
+}
+
+#[test]
+fn elements_along_an_axis_are_refused_before_anything_is_written() {
+    let x = Array::new(&[3, 2], Arrangement::C, DType::F32, counted);
+    let out = Array::new(&[2, 2], Arrangement::C, DType::F32, |_| Scalar::Int(7));
+    let error = |at: &Array| take_along(x.operand(), 0, at.operand(), out.operand()).unwrap_err();
+    let bad = array_of(&[2, 2], DType::I64, &[0.0, 1.0, 2.0, 3.0]);
+    assert!(matches!(
+        error(&bad),
+        KernelError::IndexOutOfRange {
+            index: 3,
+            position: 3,
+            axis: 0,
+            size: 3,
+            ..
+        }
+    ));
+    let put = put_along(x.operand(), 0, bad.operand(), out.operand());
+    assert!(matches!(
+        put,
+        Err(KernelError::IndexOutOfRange { position: 3, .. })
+    ));
+    assert!(matches!(
+        error(&zeros(&[2], DType::I64)),
+        KernelError::ShapeMismatch { .. }
+    ));
+    assert!(matches!(
+        error(&zeros(&[2, 3], DType::I64)),
+        KernelError::Shape { .. }
+    ));
+    assert!(matches!(
+        error(&zeros(&[1, 2], DType::I64)),
+        KernelError::ShapeMismatch { .. }
+    ));
+    assert!(matches!(
+        error(&zeros(&[2, 2], DType::F32)),
+        KernelError::UnsupportedDType { .. }
+    ));
+    assert_eq!(floats(&out), [7.0; 4]);
+    let nothing = zeros(&[0, 2], DType::I64);
+    take_along(
+        x.operand(),
+        0,
+        nothing.operand(),
+        zeros(&[0, 2], DType::F32).operand(),
+    )
+    .unwrap();
+    // In one buffer everything is read first.
+    let x = array_of(&[3], DType::I32, &[10.0, 20.0, 30.0]);
+    let back = array_of(&[3], DType::I8, &[-1.0, -2.0, -3.0]);
+    take_along(x.operand(), 0, back.operand(), x.operand()).unwrap();
+    assert_eq!(floats(&x), [30.0, 20.0, 10.0]);
 }
 
 #[test]

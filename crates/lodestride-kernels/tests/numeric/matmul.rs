@@ -228,12 +228,40 @@ fn every_dtype_and_mixture_is_multiplied() {
 }
 
 fn wrap(value: f64, dtype: DType) -> f64 {
-    let low = value as i64 & 255;
-    if dtype.is_signed() && low > 127 {
-        (low - 256) as f64
+    let bits = 8 * dtype.size();
+    let low = value as i128 & ((1 << bits) - 1);
+    if dtype.is_signed() && low >> (bits - 1) != 0 {
+        (low - (1 << bits)) as f64
     } else {
         low as f64
     }
+}
+
+#[test]
+fn integers_of_every_size_wrap_in_their_own_type() {
+    let mut report = Report::default();
+    let dtypes = DType::ALL.into_iter().filter(|dtype| dtype.is_integer());
+    for dtype in dtypes {
+        for (m, k, n) in [(17, 70, 1), (5, 30, 270), (1, 9, 3), (6, 1, 1), (40, 33, 2)] {
+            for left in Arrangement::ALL {
+                for right in Arrangement::ALL {
+                    // Products of sums beyond eight bits, within what f64 holds.
+                    let value = |i: usize| Scalar::Int((i as i64 * 37) % 101);
+                    let a = Array::new(&[m, k], left, dtype, value);
+                    let b = Array::new(&[k, n], right, dtype, |i| value(i + 3));
+                    for target in [Arrangement::C, Arrangement::F] {
+                        let out = Array::new(&[m, n], target, dtype, value);
+                        let wanted = reference(&a, &b, &out, 1.0, 0.0);
+                        let wanted: Vec<f64> = wanted.iter().map(|&sum| wrap(sum, dtype)).collect();
+                        matmul(a.operand(), b.operand(), out.operand(), 1.0, 0.0).unwrap();
+                        let case = format!("{dtype} {m}x{k}x{n} {left:?} {right:?} {target:?}");
+                        report.compare(&case, &out, &wanted, 0.0);
+                    }
+                }
+            }
+        }
+    }
+    report.finish();
 }
 
 #[test]

@@ -103,7 +103,7 @@ fn groups(x: &Array, axes: &[usize]) -> (Vec<usize>, Vec<Vec<f64>>) {
 }
 
 /// The reference applied to every group of an array.
-fn reduced(op: ReduceOp, x: &Array, axes: &[usize]) -> (Vec<usize>, Vec<f64>) {
+pub(crate) fn reduced(op: ReduceOp, x: &Array, axes: &[usize]) -> (Vec<usize>, Vec<f64>) {
     let (shape, groups) = groups(x, axes);
     let results = groups.iter().map(|g| reference(op, g)).collect();
     (shape, results)

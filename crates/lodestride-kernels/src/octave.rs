@@ -64,12 +64,24 @@ pub(crate) trait LookUpPair<C: Float> {
     fn block<V: Octave<C>>(dst: &mut [C; BLOCK], x: &[C; BLOCK], y: &[C; BLOCK]) -> bool;
 }
 
-/// `c[0] + c[1] x + c[2] x^2 + ..`.
+/// `c[0] + c[1] x + c[2] x^2 + ..`; of a long one the odd powers beside the even ones.
 #[inline(always)]
 pub(crate) fn polynomial<C: Float, V: Octave<C>>(x: V, c: &[C]) -> V {
-    let mut sum = V::splat(c[c.len() - 1]);
-    for &coefficient in c[..c.len() - 1].iter().rev() {
-        sum = sum.mul_add(x, V::splat(coefficient));
+    if c.len() < 12 {
+        return every(x, c, 0, 1);
+    }
+    let square = x.mul(x);
+    every(square, c, 1, 2).mul_add(x, every(square, c, 0, 2))
+}
+
+/// The polynomial of every `step`-th coefficient from `first` on.
+#[inline(always)]
+fn every<C: Float, V: Octave<C>>(x: V, c: &[C], first: usize, step: usize) -> V {
+    let mut place = first + (c.len() - 1 - first) / step * step;
+    let mut sum = V::splat(c[place]);
+    while place > first {
+        place -= step;
+        sum = sum.mul_add(x, V::splat(c[place]));
     }
     sum
 }

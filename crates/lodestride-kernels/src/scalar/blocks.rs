@@ -12,6 +12,7 @@ use crate::scalar::erf_pieces::{ERF, GELU};
 use crate::scalar::exp::ExpTable;
 use crate::scalar::expm1_table::Expm1;
 use crate::scalar::float::Float;
+use crate::scalar::gelu_table::{self, Gelu};
 use crate::scalar::hyperbolic::{Hyperbolic, acosh_beyond, asinh_beyond, atanh_end};
 use crate::scalar::hyperbolic_log::{Acosh, Asinh, Atanh, SQUARES_END};
 use crate::scalar::hyperbolic_pieces::{LOGISTIC, TANH};
@@ -121,17 +122,13 @@ fn scaled_where_positive<R: Float>(
     x: &[R; BLOCK],
     factor: R,
 ) -> Option<bool> {
+    // In one loop: of two, the second would be a call that copies memory where the factor is 1.
     let mut all = true;
-    for &x in x {
-        all &= x > R::ZERO;
-    }
-    if !all {
-        return None;
-    }
     for (d, &x) in dst.iter_mut().zip(x) {
+        all &= x > R::ZERO;
         *d = factor * x;
     }
-    Some(false)
+    all.then_some(false)
 }
 
 impl Blocks for f64 {
@@ -141,6 +138,12 @@ impl Blocks for f64 {
     fn erf<A: Arch>(dst: &mut [f64; BLOCK], x: &[f64; BLOCK]) -> Option<bool> {
         erf_grid::block::<A>(dst, x);
         Some(false)
+    }
+
+    #[inline(always)]
+    fn gelu<A: Arch>(dst: &mut [f64; BLOCK], x: &[f64; BLOCK]) -> Option<bool> {
+        mended!(dst x = A::look_up_f64::<Gelu>(dst, x);
+            |x| !(x.abs() < gelu_table::FAR) => Activation::gelu::<A>(x))
     }
 
     #[inline(always)]

@@ -22,6 +22,7 @@ pub(crate) mod erf_pieces;
 pub(crate) mod exp;
 pub(crate) mod expm1_table;
 pub(crate) mod float;
+pub(crate) mod gelu_table;
 pub(crate) mod hyperbolic;
 pub(crate) mod hyperbolic_log;
 pub(crate) mod hyperbolic_pieces;

@@ -45,8 +45,9 @@ impl<C: LogPieces> LookUp<C> for Acosh {
         let (root, rest) = root_in_parts(square, lost);
         let sum = x.add(root);
         let lost = root.sub(sum.sub(x)).add(rest);
-        // Below 1 the sum is negative or not a number.
-        let inside = sum.are_plain() & x.are_within(V::splat(C::of(SQUARES_END)));
+        // Between 0 and 1 the sum is not a number; below, rounding may leave it positive.
+        let inside = x.are_plain() & sum.are_plain();
+        let inside = inside & x.are_within(V::splat(C::of(SQUARES_END)));
         (log_of_sum(sum, lost), inside)
     }
 }

@@ -288,3 +288,55 @@ fn one_expression_of_any_shapes_layouts_and_memory() {
     let add = |number: i64| (narrow.lazy() + Scalar::Int(number)).eval();
     assert!(add(1).is_ok() && add(300).is_err() && add(300).is_err() && add(1).is_ok());
 }
+
+/// A power by a number that takes fewer steps is the same to the last bit on every way, and near that by an array.
+#[test]
+fn powers_by_a_number_do_not_depend_on_the_way() {
+    let values = [
+        0.0, -0.0, 1.0, -1.0, 0.7, -0.7, 1.3, 3.0, -3.0, 9.5, 1e-30, 1e25, -1e25, 1e160, 1e-160,
+    ];
+    let ends = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+    let values: Vec<f64> = values.into_iter().chain(ends).collect();
+    let same = |found: f64, wanted: f64, within: f64| {
+        found.to_bits() == wanted.to_bits()
+            || (found.is_nan() && wanted.is_nan())
+            || (found - wanted).abs() <= within * wanted.abs() && found * wanted > 0.0
+    };
+    let (mut checked, mut failed) = (0, Vec::new());
+    for dtype in [DType::F16, DType::F32, DType::F64, DType::I32, DType::U8] {
+        for exponent in [1.0, 2.0, 3.0, -1.0, 0.5, 2.5] {
+            let x = NdArray::from_vec(values.clone(), [3, 6]).unwrap();
+            let x = x.cast(dtype).unwrap();
+            let power = x.pow(exponent).unwrap();
+            let wanted = numbers(&power);
+            let mut check = |way: &str, found: &NdArray, within: f64| {
+                let all = numbers(found).into_iter().zip(&wanted);
+                let all = all.filter(|&(found, &wanted)| !same(found, wanted, within));
+                failed.extend(all.map(|(a, b)| format!("{dtype} ^ {exponent}, {way}: {a} {b}")));
+                assert_eq!(found.dtype(), power.dtype(), "{dtype} {exponent} {way}");
+                checked += 1;
+            };
+            let exponents = NdArray::full_of(power.dtype(), [3, 6], exponent).unwrap();
+            let last = if power.dtype() == DType::F16 {
+                1e-3
+            } else {
+                4e-7
+            };
+            check("by an array", &x.pow(&exponents).unwrap(), last);
+            check("lazily", &x.lazy().pow(exponent).eval().unwrap(), 0.0);
+            let turned = x.transpose().dup().unwrap().transpose();
+            check("in columns", &turned.pow(exponent).unwrap(), 0.0);
+            let apart = NdArray::stack(&[&x, &x], 2).unwrap();
+            let apart = apart.get(&lodestride_array::s![.., .., 0]).unwrap();
+            check("apart", &apart.pow(exponent).unwrap(), 0.0);
+            let out = NdArray::full_of(power.dtype(), [3, 6], 7).unwrap();
+            x.pow_into(exponent, &out).unwrap();
+            check("into", &out, 0.0);
+            if power.dtype() == dtype {
+                check("in place", x.dup().unwrap().powi(exponent).unwrap(), 0.0);
+                check("in place apart", apart.powi(exponent).unwrap(), 0.0);
+            }
+        }
+    }
+    report(checked, &failed);
+}

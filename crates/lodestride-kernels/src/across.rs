@@ -10,6 +10,7 @@
 use lodestride_buffer::Element;
 
 use crate::isa::Arch;
+use crate::twice::Twice;
 use crate::vector::Array;
 
 /// Lanes of a row: a vector of f32 at AVX-512.
@@ -103,6 +104,8 @@ pub(crate) unsafe trait Plain: Copy {}
 unsafe impl<L: Element, const N: usize> Plain for [L; N] {}
 // SAFETY: as above.
 unsafe impl<C: Element, const N: usize> Plain for Array<C, N> {}
+// SAFETY: as above, of both.
+unsafe impl<V: Plain> Plain for Twice<V> {}
 
 /// Registers.
 #[cfg(target_arch = "x86_64")]

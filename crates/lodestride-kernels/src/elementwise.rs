@@ -7,6 +7,7 @@ use crate::driver;
 use crate::error::{KernelError, Result};
 use crate::isa::Level;
 use crate::known::Loops;
+use crate::known_power::known_power;
 use crate::op::{self, BinaryOp, UnaryOp};
 use crate::operand::{Input, Operand, Output};
 use crate::plan::{Action, Load, Plan, Source, Step};
@@ -53,6 +54,18 @@ fn unary_to<'a>(op: UnaryOp, x: &Input<'a>, out: &mut Output<'a>) -> Result<()> 
     else {
         return Err(KernelError::UnsupportedDType { op: name, dtype });
     };
+    unary_by(name, kernel, compute, x, out)
+}
+
+/// Loops on one operand, converted to the dtype they compute in.
+#[inline]
+fn unary_by<'a>(
+    name: &'static str,
+    kernel: &UnaryKernel,
+    compute: DType,
+    x: &Input<'a>,
+    out: &mut Output<'a>,
+) -> Result<()> {
     if let Input::Array(x) = x
         && x.dtype() == compute
         && out.operand().dtype() == kernel.out
@@ -133,6 +146,11 @@ fn binary_of_any<'a>(
     else {
         return Err(KernelError::UnsupportedDType { op: name, dtype });
     };
+    if let Input::Scalar(y) = *y
+        && let Some(kernel) = known_power(op, y, compute, level)
+    {
+        return unary_by(name, &kernel, compute, x, out);
+    }
     if beside_number(name, kernel, compute, [x, y], out)? {
         return Ok(());
     }

@@ -7,8 +7,9 @@
     reason = "calling a function compiled for more features than the crate's baseline is unsafe by definition"
 )]
 
+use crate::octave::{self, LookUp, LookUpPair};
 use crate::pick::Pick;
-use crate::scalar::{BLOCK, expm1_table, log_pieces, power_pieces, tan_table, tanh_table};
+use crate::scalar::BLOCK;
 #[cfg(target_arch = "x86_64")]
 use crate::vector::x86::Register;
 use crate::vector::{Array, Vector};
@@ -259,39 +260,32 @@ pub(crate) trait Arch: Copy + 'static {
     /// The same of f64.
     type F64: Vector<f64>;
 
-    /// [`Binary::block`](crate::scalar::Binary::block) of powers, where there are vectors for it.
+    /// [`Unary::block`](crate::scalar::Unary::block) of a function of vectors that look up, where there are such vectors.
     #[inline(always)]
-    fn pow_f32(_: &mut [f32; BLOCK], _: &[f32; BLOCK], _: &[f32; BLOCK]) -> Option<bool> {
+    fn look_up_f32<F: LookUp<f32>>(_: &mut [f32; BLOCK], _: &[f32; BLOCK]) -> Option<bool> {
         None
     }
     /// The same of f64.
     #[inline(always)]
-    fn pow_f64(_: &mut [f64; BLOCK], _: &[f64; BLOCK], _: &[f64; BLOCK]) -> Option<bool> {
+    fn look_up_f64<F: LookUp<f64>>(_: &mut [f64; BLOCK], _: &[f64; BLOCK]) -> Option<bool> {
         None
     }
-    /// [`Unary::block`](crate::scalar::Unary::block) of powers of e less one, where there are vectors for it.
+    /// [`Binary::block`](crate::scalar::Binary::block) of such a function of pairs.
     #[inline(always)]
-    fn expm1_f32(_: &mut [f32; BLOCK], _: &[f32; BLOCK]) -> Option<bool> {
+    fn look_up_pairs_f32<F: LookUpPair<f32>>(
+        _: &mut [f32; BLOCK],
+        _: &[f32; BLOCK],
+        _: &[f32; BLOCK],
+    ) -> Option<bool> {
         None
     }
-    /// The same of logarithms.
+    /// The same of f64.
     #[inline(always)]
-    fn log_f32(_: &mut [f32; BLOCK], _: &[f32; BLOCK]) -> Option<bool> {
-        None
-    }
-    /// The same of logarithms of numbers plus one.
-    #[inline(always)]
-    fn log1p_f32(_: &mut [f32; BLOCK], _: &[f32; BLOCK]) -> Option<bool> {
-        None
-    }
-    /// The same of tangents.
-    #[inline(always)]
-    fn tan_f64(_: &mut [f64; BLOCK], _: &[f64; BLOCK]) -> Option<bool> {
-        None
-    }
-    /// The same of hyperbolic tangents.
-    #[inline(always)]
-    fn tanh_f64(_: &mut [f64; BLOCK], _: &[f64; BLOCK]) -> Option<bool> {
+    fn look_up_pairs_f64<F: LookUpPair<f64>>(
+        _: &mut [f64; BLOCK],
+        _: &[f64; BLOCK],
+        _: &[f64; BLOCK],
+    ) -> Option<bool> {
         None
     }
 }
@@ -337,33 +331,28 @@ impl Arch for Wide {
     type F64 = Register<__m512d>;
 
     #[inline(always)]
-    fn pow_f32(dst: &mut [f32; BLOCK], x: &[f32; BLOCK], y: &[f32; BLOCK]) -> Option<bool> {
-        Some(power_pieces::block::<f32, Self::F32>(dst, x, y))
+    fn look_up_f32<F: LookUp<f32>>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
+        Some(octave::block::<f32, F, Self::F32>(dst, x))
     }
     #[inline(always)]
-    fn pow_f64(dst: &mut [f64; BLOCK], x: &[f64; BLOCK], y: &[f64; BLOCK]) -> Option<bool> {
-        Some(power_pieces::block::<f64, Self::F64>(dst, x, y))
+    fn look_up_f64<F: LookUp<f64>>(dst: &mut [f64; BLOCK], x: &[f64; BLOCK]) -> Option<bool> {
+        Some(octave::block::<f64, F, Self::F64>(dst, x))
     }
     #[inline(always)]
-    fn expm1_f32(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
-        Some(expm1_table::block::<Self::F32>(dst, x))
+    fn look_up_pairs_f32<F: LookUpPair<f32>>(
+        dst: &mut [f32; BLOCK],
+        x: &[f32; BLOCK],
+        y: &[f32; BLOCK],
+    ) -> Option<bool> {
+        Some(F::block::<Self::F32>(dst, x, y))
     }
     #[inline(always)]
-    fn log_f32(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
-        Some(log_pieces::block::<Self::F32>(dst, x))
-    }
-    #[inline(always)]
-    fn log1p_f32(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
-        Some(log_pieces::block_plus_one::<Self::F32>(dst, x))
-    }
-    #[inline(always)]
-    fn tan_f64(dst: &mut [f64; BLOCK], x: &[f64; BLOCK]) -> Option<bool> {
-        Some(tan_table::block::<Self::F64>(dst, x))
-    }
-    #[inline(always)]
-    fn tanh_f64(dst: &mut [f64; BLOCK], x: &[f64; BLOCK]) -> Option<bool> {
-        tanh_table::block::<Self::F64>(dst, x);
-        Some(false)
+    fn look_up_pairs_f64<F: LookUpPair<f64>>(
+        dst: &mut [f64; BLOCK],
+        x: &[f64; BLOCK],
+        y: &[f64; BLOCK],
+    ) -> Option<bool> {
+        Some(F::block::<Self::F64>(dst, x, y))
     }
 }
 

@@ -33,6 +33,7 @@ mod inner;
 mod instruction;
 mod isa;
 mod known;
+mod known_power;
 #[cfg(target_arch = "x86_64")]
 mod lines;
 mod matmul_mixed;
@@ -101,6 +102,7 @@ mod transfer;
 mod transpose;
 #[cfg(target_arch = "x86_64")]
 mod transpose_lines;
+mod twice;
 mod vector;
 mod walk;
 

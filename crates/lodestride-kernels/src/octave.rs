@@ -11,7 +11,9 @@
     )
 )]
 
+use crate::scalar::BLOCK;
 use crate::scalar::float::Float;
+use crate::twice::Twice;
 use crate::vector::Vector;
 
 /// Vectors whose lanes look up in a table of two vectors.
@@ -28,6 +30,8 @@ pub(crate) trait Octave<C: Float>: Vector<C> {
     /// Per lane, the number of the table at the place that its lowest bits say, times 2 to what the bits above say. The bits of the
     /// table's numbers are less by their places where the exponent begins.
     fn root_times_power(self, table: &[C]) -> Self;
+    /// The same over 2 to what the bits above say, of a table whose numbers are more by their places.
+    fn root_over_power(self, table: &[C]) -> Self;
     /// Whether all are plain numbers: positive, neither denormal nor infinite.
     fn are_plain(self) -> bool;
     /// Whether all are nearer to zero than `end`.
@@ -38,6 +42,63 @@ pub(crate) trait Octave<C: Float>: Vector<C> {
     fn signed_as(self, other: Self) -> Self;
     /// `other` where that is zero, of either sign.
     fn zero_as(self, other: Self) -> Self;
+    /// In the lowest bits which piece of the octaves that begin with `first`: a quarter of them (f32) or half of them (f64).
+    fn coarse_piece(self, first: Self) -> Self;
+    /// The upper half of the bits as a whole number, times `slope` plus `start`: the low bits of that as the upper half.
+    fn upper_half_line(self, slope: Self, start: Self) -> Self;
+    /// Where the sign of this one is negative `then`, elsewhere `other`.
+    fn negative(self, then: Self, other: Self) -> Self;
+    /// `then` where this is nearer to zero than `end`, else `other`.
+    fn if_within(self, end: Self, then: Self, other: Self) -> Self;
+}
+
+/// A function of vectors that look up.
+pub(crate) trait LookUp<C: Float> {
+    /// The results, and whether it could do all of these numbers.
+    fn of<V: Octave<C>>(x: V) -> (V, bool);
+}
+
+/// A function of pairs of vectors that look up.
+pub(crate) trait LookUpPair<C: Float> {
+    /// The results for a block, and whether there are pairs that it could not do.
+    fn block<V: Octave<C>>(dst: &mut [C; BLOCK], x: &[C; BLOCK], y: &[C; BLOCK]) -> bool;
+}
+
+/// `c[0] + c[1] x + c[2] x^2 + ..`; of a long one the odd powers beside the even ones.
+#[inline(always)]
+pub(crate) fn polynomial<C: Float, V: Octave<C>>(x: V, c: &[C]) -> V {
+    if c.len() < 12 {
+        return every(x, c, 0, 1);
+    }
+    let square = x.mul(x);
+    every(square, c, 1, 2).mul_add(x, every(square, c, 0, 2))
+}
+
+/// The polynomial of every `step`-th coefficient from `first` on.
+#[inline(always)]
+fn every<C: Float, V: Octave<C>>(x: V, c: &[C], first: usize, step: usize) -> V {
+    let mut place = first + (c.len() - 1 - first) / step * step;
+    let mut sum = V::splat(c[place]);
+    while place > first {
+        place -= step;
+        sum = sum.mul_add(x, V::splat(c[place]));
+    }
+    sum
+}
+
+/// The function of a block, and whether there are numbers that it could not do.
+#[inline(always)]
+pub(crate) fn block<C: Float, F: LookUp<C>, V: Octave<C>>(
+    dst: &mut [C; BLOCK],
+    x: &[C; BLOCK],
+) -> bool {
+    let mut all = true;
+    for at in (0..BLOCK).step_by(4 * V::LANES) {
+        let (result, done) = F::of(Twice::<Twice<V>>::load(&x[at..]));
+        all &= done;
+        result.store(&mut dst[at..]);
+    }
+    !all
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -51,9 +112,9 @@ mod x86 {
     const NOT_PLAIN: i32 = 0xff;
 
     macro_rules! octave {
-        ($c:ty, $r:ty, $mantissa:literal, $piece:literal, $bits:ident, $of_bits:ident, $pick:ident, $mul_sub:ident,
-         $splat:ident($exponent:expr), $add:ident, $add_all:ident, $sub:ident, $left:ident, $right:ident, $to_float:ident, $class:ident,
-         $abs:ident, $compare:ident, $blend:ident) => {
+        ($c:ty, $r:ty, $mantissa:literal, $half:literal, $coarse:literal, $piece:literal, $bits:ident, $of_bits:ident, $pick:ident, $mul_sub:ident,
+         $splat:ident($exponent:expr), $add:ident, $add_all:ident, $sub:ident, $max:ident, $left:ident, $right:ident, $to_float:ident, $class:ident,
+         $abs:ident, $compare:ident, $blend:ident, $signs:ident) => {
             impl Octave<$c> for Register<$r> {
                 #[inline(always)]
                 fn pick(self, table: &[$c]) -> Self {
@@ -78,7 +139,10 @@ mod x86 {
                             Register($of_bits(piece)),
                             Register($of_bits(m)),
                             Register($to_float(octave)),
-                            Register($of_bits($sub($bits(one.0), octave))),
+                            Register($of_bits($max(
+                                $sub($bits(one.0), octave),
+                                _mm512_setzero_si512(),
+                            ))),
                         )
                     }
                 }
@@ -118,6 +182,43 @@ mod x86 {
                     }
                 }
                 #[inline(always)]
+                fn root_over_power(self, table: &[$c]) -> Self {
+                    // SAFETY: as above.
+                    unsafe {
+                        let power = $left::<$piece>($bits(self.0));
+                        Register($of_bits($sub($bits(self.pick(table).0), power)))
+                    }
+                }
+                #[inline(always)]
+                fn coarse_piece(self, first: Self) -> Self {
+                    // SAFETY: as above.
+                    unsafe {
+                        let moved = $sub($bits(self.0), $bits(first.0));
+                        Register($of_bits($right::<$coarse>(moved)))
+                    }
+                }
+                #[inline(always)]
+                fn upper_half_line(self, slope: Self, start: Self) -> Self {
+                    // SAFETY: as above.
+                    let top = Register(unsafe { $to_float($right::<$half>($bits(self.0))) });
+                    let line = top.mul_add(slope, start);
+                    // SAFETY: as above.
+                    Register(unsafe { $of_bits($left::<$half>($bits(line.0))) })
+                }
+                #[inline(always)]
+                fn negative(self, then: Self, other: Self) -> Self {
+                    // SAFETY: as above.
+                    unsafe { Register($blend($signs($bits(self.0)), other.0, then.0)) }
+                }
+                #[inline(always)]
+                fn if_within(self, end: Self, then: Self, other: Self) -> Self {
+                    // SAFETY: as above.
+                    unsafe {
+                        let within = $compare::<_CMP_LT_OQ>(!0, $abs(self.0), end.0);
+                        Register($blend(within, other.0, then.0))
+                    }
+                }
+                #[inline(always)]
                 fn size(self) -> Self {
                     // SAFETY: as above.
                     Register(unsafe { $abs(self.0) })
@@ -152,6 +253,8 @@ mod x86 {
         f32,
         __m512,
         23,
+        16,
+        21,
         18,
         _mm512_castps_si512,
         _mm512_castsi512_ps,
@@ -161,18 +264,22 @@ mod x86 {
         _mm512_maskz_add_epi32,
         _mm512_add_epi32,
         _mm512_sub_epi32,
+        _mm512_max_epi32,
         _mm512_slli_epi32,
         _mm512_srli_epi32,
         _mm512_cvtepi32_ps,
         _mm512_fpclass_ps_mask,
         _mm512_abs_ps,
         _mm512_mask_cmp_ps_mask,
-        _mm512_mask_blend_ps
+        _mm512_mask_blend_ps,
+        _mm512_movepi32_mask
     );
     octave!(
         f64,
         __m512d,
         52,
+        32,
+        51,
         48,
         _mm512_castpd_si512,
         _mm512_castsi512_pd,
@@ -182,12 +289,14 @@ mod x86 {
         _mm512_maskz_add_epi64,
         _mm512_add_epi64,
         _mm512_sub_epi64,
+        _mm512_max_epi64,
         _mm512_slli_epi64,
         _mm512_srli_epi64,
         _mm512_cvtepi64_pd,
         _mm512_fpclass_pd_mask,
         _mm512_abs_pd,
         _mm512_mask_cmp_pd_mask,
-        _mm512_mask_blend_pd
+        _mm512_mask_blend_pd,
+        _mm512_movepi64_mask
     );
 }

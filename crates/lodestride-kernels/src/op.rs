@@ -291,7 +291,7 @@ unary_ops! {
     /// `1 / sqrt(x)`.
     Rsqrt "rsqrt" heavy Float -> Same = Power::rsqrt;
     /// The cube root.
-    Cbrt "cbrt" heavy Float -> Same = Power::cbrt_near, Rare is_beyond_cbrt cbrt;
+    Cbrt "cbrt" heavy Float -> Same = Power::cbrt_near, Rare is_beyond_cbrt cbrt with cbrt;
     /// `e` to the power `x`.
     Exp "exp" heavy Float -> Same = Exp::exp_near, Rare is_beyond_exp exp;
     /// 2 to the power `x`.
@@ -301,7 +301,7 @@ unary_ops! {
     /// The natural logarithm.
     Log "log" heavy Float -> Same = Log::log_near, Rare is_beyond_log log with log;
     /// The logarithm to base 2.
-    Log2 "log2" heavy Float -> Same = Log::log2_near, Rare is_beyond_log log2;
+    Log2 "log2" heavy Float -> Same = Log::log2_near, Rare is_beyond_log log2 with log2;
     /// The logarithm to base 10.
     Log10 "log10" heavy Float -> Same = Log::log10_near, Rare is_beyond_log log10;
     /// `log(1 + x)`, accurate near zero.
@@ -317,19 +317,19 @@ unary_ops! {
     /// The angle, from 0 to pi, of a cosine.
     Acos "acos" heavy Float -> Same = InverseTrig::acos;
     /// The angle, from -pi/2 to pi/2, of a tangent.
-    Atan "atan" heavy Float -> Same = InverseTrig::atan;
+    Atan "atan" heavy Float -> Same = InverseTrig::atan with atan;
     /// The hyperbolic sine.
-    Sinh "sinh" heavy Float -> Same = Hyperbolic::sinh;
+    Sinh "sinh" heavy Float -> Same = Hyperbolic::sinh with sinh;
     /// The hyperbolic cosine.
-    Cosh "cosh" heavy Float -> Same = Hyperbolic::cosh;
+    Cosh "cosh" heavy Float -> Same = Hyperbolic::cosh with cosh;
     /// The hyperbolic tangent.
     Tanh "tanh" heavy Float -> Same = Hyperbolic::tanh with tanh;
     /// The inverse of `sinh`.
-    Asinh "asinh" heavy Float -> Same = Hyperbolic::asinh;
+    Asinh "asinh" heavy Float -> Same = Hyperbolic::asinh with asinh;
     /// The inverse of `cosh`.
-    Acosh "acosh" heavy Float -> Same = Hyperbolic::acosh;
+    Acosh "acosh" heavy Float -> Same = Hyperbolic::acosh with acosh;
     /// The inverse of `tanh`.
-    Atanh "atanh" heavy Float -> Same = Hyperbolic::atanh;
+    Atanh "atanh" heavy Float -> Same = Hyperbolic::atanh with atanh;
     /// The error function.
     Erf "erf" heavy Float -> Same = Erf::erf with erf;
     /// `1 - erf(x)`, accurate where that is small.
@@ -357,13 +357,13 @@ unary_ops! {
     /// `x` where positive, else `0.01 x`.
     LeakyRelu "leaky_relu" heavy Float -> Same = Activation::leaky_relu;
     /// `x` where positive, else `exp(x) - 1`.
-    Elu "elu" heavy Float -> Same = Activation::elu;
+    Elu "elu" heavy Float -> Same = Activation::elu with elu;
     /// The scaled `elu` that keeps mean 0 and variance 1.
-    Selu "selu" heavy Float -> Same = Activation::selu;
+    Selu "selu" heavy Float -> Same = Activation::selu with selu;
     /// `x` times the normal distribution function of `x` (the exact form, by `erf`).
     Gelu "gelu" heavy Float -> Same = Activation::gelu with gelu;
     /// `x * sigmoid(x)`.
-    Swish "swish" heavy Float -> Same = Activation::swish_near, Rare is_beyond_logistic swish_beyond;
+    Swish "swish" heavy Float -> Same = Activation::swish_near, Rare is_beyond_logistic swish_beyond with swish;
     /// `x * tanh(softplus(x))`.
     Mish "mish" heavy Float -> Same = Activation::mish_near, Rare is_beyond_logistic swish_beyond;
     /// `min(max(0.2 x + 0.5, 0), 1)`.
@@ -420,7 +420,7 @@ binary_ops! {
     /// The smaller distance from zero.
     AbsMin "abs_min" heavy Number -> Same = Number::abs_min;
     /// The angle of the point with ordinate `x` and abscissa `y`, from -pi to pi.
-    Atan2 "atan2" heavy Float -> Same = InverseTrig::atan2_near, Slow is_beyond_atan2 atan2_far;
+    Atan2 "atan2" heavy Float -> Same = InverseTrig::atan2_near, Slow is_beyond_atan2 atan2_far with atan2_block;
     /// `sqrt(x * x + y * y)`, without overflow on the way.
     Hypot "hypot" heavy Float -> Same = Power::hypot_near, Slow is_beyond_hypot hypot_far;
     /// `log(exp(x) + exp(y))`, without overflow on the way.

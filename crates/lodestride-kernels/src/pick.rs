@@ -2,13 +2,6 @@
 //!
 //! With AVX-512 a table of 32 numbers is two registers and a look-up of all lanes one instruction; elsewhere the lanes look
 //! up one by one.
-#![cfg_attr(
-    target_arch = "x86_64",
-    expect(
-        unsafe_code,
-        reason = "vector instructions may only run on processors that have them"
-    )
-)]
 
 use crate::vector::{Array, Vector};
 
@@ -101,12 +94,7 @@ mod x86 {
         }
         #[inline(always)]
         fn negative(self, then: Self, other: Self) -> Self {
-            // SAFETY: the processor has the instruction: see `Register`.
-            let bits = unsafe { _mm512_castps_si512(self.0) };
-            // SAFETY: as above.
-            let sign = unsafe { _mm512_movepi32_mask(bits) };
-            // SAFETY: as above.
-            Register(unsafe { _mm512_mask_blend_ps(sign, other.0, then.0) })
+            Octave::negative(self, then, other)
         }
     }
 }

@@ -5,11 +5,12 @@ use crate::elementwise::{scalar_fits, scalar_word};
 use crate::error::{KernelError, Result};
 use crate::instruction::{Instruction, Register};
 use crate::isa::Level;
+use crate::known_power::known_power;
 use crate::op::{self, BinaryOp, UnaryOp};
 use crate::pairs::{self, Arithmetic};
 use crate::plan::{Action, Source, Step};
 use crate::program::Program;
-use crate::table;
+use crate::table::{self, UnaryKernel};
 use lodestride_buffer::{DType, Scalar};
 use smallvec::SmallVec;
 
@@ -198,12 +199,38 @@ impl ProgramBuilder {
         let Some(kernel) = op::binary_kernel(op, compute, Level::current()) else {
             return Err(unsupported);
         };
-        let (a, b) = (self.source(x, compute), self.source(y, compute));
-        let value = self.step(Action::Binary(kernel, a, b), kernel.out);
-        self.is(op, compute);
+        let a = self.source(x, compute);
+        let (value, heavy) = match self.known_power(op, y, dtype, compute) {
+            Some(kernel) => (
+                self.step(Action::Unary(kernel, a), kernel.out),
+                kernel.heavy,
+            ),
+            None => {
+                let b = self.source(y, compute);
+                let value = self.step(Action::Binary(kernel, a, b), kernel.out);
+                self.is(op, compute);
+                (value, kernel.heavy)
+            }
+        };
         let value = self.converted(value, kernel.out, result);
-        self.heavy |= kernel.heavy;
+        self.heavy |= heavy;
         Ok(self.define(Instruction::Binary(op, x, y), result, value))
+    }
+
+    /// [`known_power`] of a constant that converting to `dtype` does not change.
+    fn known_power(
+        &self,
+        op: BinaryOp,
+        y: Register,
+        dtype: DType,
+        compute: DType,
+    ) -> Option<UnaryKernel> {
+        match self.instructions[y.0] {
+            Instruction::Constant(y_value) if self.dtype(y) == dtype => {
+                known_power(op, y_value, compute, Level::current())
+            }
+            _ => None,
+        }
     }
 
     /// `a` where `condition` is true (not zero), else `b`; the two promoted to one dtype.

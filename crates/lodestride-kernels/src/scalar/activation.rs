@@ -84,7 +84,7 @@ pub(crate) trait Activation: Quotient {
 }
 
 /// The constant of `selu` above zero, chosen with that below so that mean 0 and variance 1 are a fixed point.
-const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
+pub(crate) const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
 
 /// `exp(x)` over `1 + exp(x)` as two sums, where neither is denormal.
 #[inline(always)]

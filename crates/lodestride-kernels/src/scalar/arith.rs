@@ -6,6 +6,7 @@
 use crate::isa::Arch;
 use crate::scalar::blocks::Blocks;
 use crate::scalar::division::Division;
+use crate::scalar::power_pieces::Pow;
 use crate::scalar::{BLOCK, integer, power};
 use lodestride_buffer::{Bool, Element};
 
@@ -251,7 +252,7 @@ macro_rules! integers {
 integers! { u8 false i8 true u16 false i16 true u32 false i32 true u64 false i64 true }
 
 macro_rules! floats {
-    ($($T:ident $pow_block:ident)*) => { $(
+    ($($T:ident $look_up:ident)*) => { $(
         impl Ring for $T {
             #[inline(always)]
             fn add<A: Arch>(self, y: Self) -> Self {
@@ -357,7 +358,7 @@ macro_rules! floats {
                 x: &[Self; BLOCK],
                 y: &[Self; BLOCK],
             ) -> Option<bool> {
-                A::$pow_block(dst, x, y)
+                A::$look_up::<Pow>(dst, x, y)
             }
         }
 
@@ -371,6 +372,6 @@ macro_rules! floats {
 }
 
 floats! {
-    f32 pow_f32
-    f64 pow_f64
+    f32 look_up_pairs_f32
+    f64 look_up_pairs_f64
 }

@@ -4,56 +4,136 @@
 
 use crate::isa::Arch;
 use crate::scalar::BLOCK;
-use crate::scalar::activation::Activation;
+use crate::scalar::activation::{Activation, SELU_SCALE};
+use crate::scalar::atan_table::Atan;
+use crate::scalar::cbrt_vector::Cbrt;
 use crate::scalar::erf_grid;
 use crate::scalar::erf_pieces::{ERF, GELU};
+use crate::scalar::exp::ExpTable;
+use crate::scalar::expm1_table::Expm1;
+use crate::scalar::float::Float;
+use crate::scalar::gelu_table::{self, Gelu};
+use crate::scalar::hyperbolic::{Hyperbolic, acosh_beyond, asinh_beyond, atanh_end};
+use crate::scalar::hyperbolic_log::{Acosh, Asinh, Atanh, SQUARES_END};
 use crate::scalar::hyperbolic_pieces::{LOGISTIC, TANH};
+use crate::scalar::hyperbolic_table::{Cosh, Sinh};
+use crate::scalar::log_pieces::{Log, Log1p, Log2};
+use crate::scalar::logistic_table::{Sigmoid, Swish};
+use crate::scalar::tan_table::Tan;
+use crate::scalar::tanh_table::Tanh;
 use lodestride_buffer::Element;
 
-/// Element types, with the functions of blocks that they have.
-pub(crate) trait Blocks: Element {
-    #[inline(always)]
-    fn erf<A: Arch>(_dst: &mut [Self; BLOCK], _x: &[Self; BLOCK]) -> Option<bool> {
-        None
-    }
+/// The functions of blocks, which a type does not have unless it says so.
+macro_rules! blocks {
+    ($($function:ident)*) => {
+        /// Element types, with the functions of blocks that they have.
+        pub(crate) trait Blocks: Element {
+            $(
+                #[inline(always)]
+                fn $function<A: Arch>(_dst: &mut [Self; BLOCK], _x: &[Self; BLOCK]) -> Option<bool> {
+                    None
+                }
+            )*
+        }
+    };
+}
 
-    #[inline(always)]
-    fn expm1<A: Arch>(_dst: &mut [Self; BLOCK], _x: &[Self; BLOCK]) -> Option<bool> {
-        None
-    }
+blocks! { acosh asinh atan atanh cbrt cosh elu erf expm1 gelu log log1p log2 selu sigmoid sinh swish tan tanh }
 
-    #[inline(always)]
-    fn gelu<A: Arch>(_dst: &mut [Self; BLOCK], _x: &[Self; BLOCK]) -> Option<bool> {
-        None
-    }
+/// A function of a block that is another one's for all numbers but the hard ones, and that of them.
+///
+/// Only those, so that no result depends on its neighbours.
+macro_rules! mended {
+    ($dst:ident $x:ident = $block:expr; |$y:ident| $is_hard:expr => $redo:expr) => {{
+        if $block? {
+            for (d, &$y) in $dst.iter_mut().zip($x) {
+                let redone = $redo;
+                *d = if $is_hard { redone } else { *d };
+            }
+        }
+        Some(false)
+    }};
+}
 
-    #[inline(always)]
-    fn log<A: Arch>(_dst: &mut [Self; BLOCK], _x: &[Self; BLOCK]) -> Option<bool> {
-        None
-    }
+/// What the float types have in common.
+macro_rules! common {
+    ($T:ident $look_up:ident) => {
+        #[inline(always)]
+        fn acosh<A: Arch>(dst: &mut [$T; BLOCK], x: &[$T; BLOCK]) -> Option<bool> {
+            mended!(dst x = A::$look_up::<Acosh>(dst, x);
+                |x| !(1.0..SQUARES_END as $T).contains(&x) => acosh_beyond::<$T, A>(x))
+        }
 
-    #[inline(always)]
-    fn log1p<A: Arch>(_dst: &mut [Self; BLOCK], _x: &[Self; BLOCK]) -> Option<bool> {
-        None
-    }
+        #[inline(always)]
+        fn asinh<A: Arch>(dst: &mut [$T; BLOCK], x: &[$T; BLOCK]) -> Option<bool> {
+            mended!(dst x = A::$look_up::<Asinh>(dst, x);
+                |x| !(x.abs() < SQUARES_END as $T) => asinh_beyond::<$T, A>(x))
+        }
 
-    #[inline(always)]
-    fn sigmoid<A: Arch>(_dst: &mut [Self; BLOCK], _x: &[Self; BLOCK]) -> Option<bool> {
-        None
-    }
+        #[inline(always)]
+        fn atan<A: Arch>(dst: &mut [$T; BLOCK], x: &[$T; BLOCK]) -> Option<bool> {
+            A::$look_up::<Atan>(dst, x)
+        }
 
-    #[inline(always)]
-    fn tan<A: Arch>(_dst: &mut [Self; BLOCK], _x: &[Self; BLOCK]) -> Option<bool> {
-        None
-    }
+        #[inline(always)]
+        fn cbrt<A: Arch>(dst: &mut [$T; BLOCK], x: &[$T; BLOCK]) -> Option<bool> {
+            A::$look_up::<Cbrt>(dst, x)
+        }
 
-    #[inline(always)]
-    fn tanh<A: Arch>(_dst: &mut [Self; BLOCK], _x: &[Self; BLOCK]) -> Option<bool> {
-        None
+        #[inline(always)]
+        fn swish<A: Arch>(dst: &mut [$T; BLOCK], x: &[$T; BLOCK]) -> Option<bool> {
+            A::$look_up::<Swish>(dst, x)
+        }
+
+        #[inline(always)]
+        fn atanh<A: Arch>(dst: &mut [$T; BLOCK], x: &[$T; BLOCK]) -> Option<bool> {
+            mended!(dst x = A::$look_up::<Atanh>(dst, x);
+                |x| !(x.abs() < 1.0) => atanh_end(x))
+        }
+
+        #[inline(always)]
+        fn cosh<A: Arch>(dst: &mut [$T; BLOCK], x: &[$T; BLOCK]) -> Option<bool> {
+            mended!(dst x = A::$look_up::<Cosh>(dst, x);
+                |x| !(x.abs() < $T::NEAR) => Hyperbolic::cosh::<A>(x))
+        }
+
+        #[inline(always)]
+        fn sinh<A: Arch>(dst: &mut [$T; BLOCK], x: &[$T; BLOCK]) -> Option<bool> {
+            mended!(dst x = A::$look_up::<Sinh>(dst, x);
+                |x| !(x.abs() < $T::NEAR) => Hyperbolic::sinh::<A>(x))
+        }
+
+        #[inline(always)]
+        fn elu<A: Arch>(dst: &mut [$T; BLOCK], x: &[$T; BLOCK]) -> Option<bool> {
+            scaled_where_positive(dst, x, 1.0)
+        }
+
+        #[inline(always)]
+        fn selu<A: Arch>(dst: &mut [$T; BLOCK], x: &[$T; BLOCK]) -> Option<bool> {
+            scaled_where_positive(dst, x, SELU_SCALE as $T)
+        }
+    };
+}
+
+/// A block of positive numbers times a factor: what is left of functions whose negative half takes many steps.
+#[inline(always)]
+fn scaled_where_positive<R: Float>(
+    dst: &mut [R; BLOCK],
+    x: &[R; BLOCK],
+    factor: R,
+) -> Option<bool> {
+    // In one loop: of two, the second would be a call that copies memory where the factor is 1.
+    let mut all = true;
+    for (d, &x) in dst.iter_mut().zip(x) {
+        all &= x > R::ZERO;
+        *d = factor * x;
     }
+    all.then_some(false)
 }
 
 impl Blocks for f64 {
+    common!(f64 look_up_f64);
+
     #[inline(always)]
     fn erf<A: Arch>(dst: &mut [f64; BLOCK], x: &[f64; BLOCK]) -> Option<bool> {
         erf_grid::block::<A>(dst, x);
@@ -61,17 +141,30 @@ impl Blocks for f64 {
     }
 
     #[inline(always)]
+    fn gelu<A: Arch>(dst: &mut [f64; BLOCK], x: &[f64; BLOCK]) -> Option<bool> {
+        mended!(dst x = A::look_up_f64::<Gelu>(dst, x);
+            |x| !(x.abs() < gelu_table::FAR) => Activation::gelu::<A>(x))
+    }
+
+    #[inline(always)]
+    fn sigmoid<A: Arch>(dst: &mut [f64; BLOCK], x: &[f64; BLOCK]) -> Option<bool> {
+        A::look_up_f64::<Sigmoid>(dst, x)
+    }
+
+    #[inline(always)]
     fn tan<A: Arch>(dst: &mut [f64; BLOCK], x: &[f64; BLOCK]) -> Option<bool> {
-        A::tan_f64(dst, x)
+        A::look_up_f64::<Tan>(dst, x)
     }
 
     #[inline(always)]
     fn tanh<A: Arch>(dst: &mut [f64; BLOCK], x: &[f64; BLOCK]) -> Option<bool> {
-        A::tanh_f64(dst, x)
+        A::look_up_f64::<Tanh>(dst, x)
     }
 }
 
 impl Blocks for f32 {
+    common!(f32 look_up_f32);
+
     #[inline(always)]
     fn erf<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
         ERF.block::<A::F32>(dst, x)
@@ -79,29 +172,28 @@ impl Blocks for f32 {
 
     #[inline(always)]
     fn expm1<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
-        A::expm1_f32(dst, x)
+        A::look_up_f32::<Expm1>(dst, x)
     }
 
     #[inline(always)]
     fn gelu<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
-        if GELU.block::<A::F32>(dst, x)? {
-            // Only those, so that no result depends on its neighbours.
-            for (d, &x) in dst.iter_mut().zip(x) {
-                let low = Activation::gelu::<A>(x);
-                *d = if x < -GELU.reach { low } else { *d };
-            }
-        }
-        Some(false)
+        mended!(dst x = GELU.block::<A::F32>(dst, x);
+            |x| x < -GELU.reach => Activation::gelu::<A>(x))
     }
 
     #[inline(always)]
     fn log<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
-        A::log_f32(dst, x)
+        A::look_up_f32::<Log>(dst, x)
     }
 
     #[inline(always)]
     fn log1p<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
-        A::log1p_f32(dst, x)
+        A::look_up_f32::<Log1p>(dst, x)
+    }
+
+    #[inline(always)]
+    fn log2<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
+        A::look_up_f32::<Log2>(dst, x)
     }
 
     #[inline(always)]

@@ -4,14 +4,13 @@
 //! less 1 is exact while the 1 counts, and how far it is from the root goes into `u`. `exp(u) - 1` is a short polynomial: within 1.02
 //! ulp, of which half is the last sum.
 
-use crate::octave::Octave;
-use crate::scalar::BLOCK;
+use crate::octave::{LookUp, Octave};
 use crate::scalar::exp::ExpTable;
 use crate::scalar::float::Float;
 
 /// The 32nd roots of 2 to 16 bits.
 #[rustfmt::skip]
-const ROOTS: [f32; 32] = [
+pub(crate) const ROOTS: [f32; 32] = [
     1.0, 1.021_911_6, 1.044_281, 1.067_138_7, 1.090_515_1, 1.114_379_9, 1.138_794, 1.163_726_8, 1.189_209,
     1.215_240_5, 1.241_851_8, 1.269_043, 1.296_844_5, 1.325_225_8, 1.354_248, 1.383_911_1, 1.414_215_1, 1.445_190_4,
     1.476_837_2, 1.509_155_3, 1.542_205_8, 1.575_988_8, 1.610_504_2, 1.645_752, 1.681_793_2, 1.718_627_9, 1.756_256_1,
@@ -19,7 +18,7 @@ const ROOTS: [f32; 32] = [
 ];
 /// What the logarithms of [`ROOTS`] lack.
 #[rustfmt::skip]
-const LACK: [f32; 32] = [
+pub(crate) const LACK: [f32; 32] = [
     0.0, -1.416_222_5e-5, -6.917_158_3e-6, 1.620_033_6e-6, -6.789_524e-6, 6.155_676_6e-6, -4.663_326_8e-6,
     -1.673_816_1e-6, -1.571_947_2e-6, 5.662_620_4e-6, 4.835_857_5e-6, 6.294_835e-6, -3.799_823_6e-6, 8.159_393e-6,
     5.538_159_3e-6, -9.038_508_3e-7, -1.078_703_2e-6, -6.658_46e-6, -7.456_682e-6, 6.065_73e-6, 3.251_740_3e-6,
@@ -27,11 +26,11 @@ const LACK: [f32; 32] = [
     -3.711_082_9e-6, -4.477_327e-6, 7.785_617e-6, -4.698_742e-6,
 ];
 /// ln 2 / 32 in two parts, the first of so few bits that its multiples are exact.
-const STEP: (f32, f32) = (0.021_659_851, 9.983_182e-7);
+pub(crate) const STEP: (f32, f32) = (0.021_659_851, 9.983_182e-7);
 /// `(exp(u) - 1 - u) / u^2` for |u| <= 0.011, to 2^-35 of `exp(u) - 1`.
 const CURVE: [f32; 3] = [0.5, 0.166_667_5, 0.041_666_906];
 /// [`ROOTS`] for [`Octave::root_times_power`].
-const TABLE: [f32; 32] = {
+pub(crate) const TABLE: [f32; 32] = {
     let (mut table, mut place) = (ROOTS, 0);
     while place < table.len() {
         table[place] = f32::from_bits(ROOTS[place].to_bits() - ((place as u32) << 18));
@@ -40,16 +39,15 @@ const TABLE: [f32; 32] = {
     table
 };
 
-/// The results of a block, and whether there are numbers that this could not do.
-#[inline(always)]
-pub(crate) fn block<V: Octave<f32>>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> bool {
-    let mut all = true;
-    for at in (0..BLOCK).step_by(V::LANES) {
-        let x = V::load(&x[at..]);
-        all &= x.are_within(V::splat(0.5 * f32::NEAR));
-        expm1(x).store(&mut dst[at..]);
+/// `exp(x) - 1`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Expm1;
+
+impl LookUp<f32> for Expm1 {
+    #[inline(always)]
+    fn of<V: Octave<f32>>(x: V) -> (V, bool) {
+        (expm1(x), x.are_within(V::splat(0.5 * f32::NEAR)))
     }
-    !all
 }
 
 #[inline(always)]

@@ -59,6 +59,8 @@ pub(crate) trait Float:
     fn is_odd(shifted: Self) -> bool;
     /// `2^k m` with `m` between sqrt(1/2) and sqrt(2), of a plain number: `(k, m)`.
     fn split(self) -> (Self, Self);
+    /// Where the line of [`Float::rough_inverse_cube_root`] begins.
+    const CUBE: Self;
     /// About `self^(-1/3)`, to 3.5 %, of a plain number.
     fn rough_inverse_cube_root(self) -> Self;
 }
@@ -81,6 +83,7 @@ macro_rules! floats {
             const MIN_NORMAL: Self = $T::MIN_POSITIVE;
             const LIFT: (Self, Self) = ($lift, $power);
             const HALVES: Self = $halves;
+            const CUBE: Self = $cube;
 
             #[inline(always)]
             fn of(value: f64) -> Self {
@@ -161,7 +164,7 @@ macro_rules! floats {
                 // A third of the bits, by floats: vector units have no division of integers.
                 let whole: $T = $whole;
                 let top = $T::from_bits((self.to_bits() >> ($Word::BITS / 2)) | whole.to_bits()) - whole;
-                let third = $T::WHOLE + ($cube - top * (1.0 / 3.0));
+                let third = $T::WHOLE + (Self::CUBE - top * (1.0 / 3.0));
                 $T::from_bits(third.to_bits() << ($Word::BITS / 2))
             }
         }

@@ -9,7 +9,7 @@ use crate::scalar::exp::{bounded, exp_near, expm1_parts, reduce};
 use crate::scalar::float::{
     Float, Real, divide_pairs, fast_two_sum, polynomial, rest_of_product, two_product, two_sum,
 };
-use crate::scalar::log::log1p_pair;
+use crate::scalar::log::{log_of_double, log1p_pair};
 
 /// Hyperbolic functions.
 pub(crate) trait Hyperbolic: Quotient {
@@ -171,8 +171,37 @@ fn atanh<R: Real, A: Arch>(x: R) -> R {
     let size = x.size();
     let quotient = divide_pairs::<R, A>((size + size, R::ZERO), fast_two_sum(R::ONE, -size));
     let result = R::of(0.5) * log1p_pair::<R, A>(quotient, R::ZERO);
-    let end = if size == R::ONE { R::INFINITY } else { R::NAN };
-    (if size < R::ONE { result } else { end }).signed_as(x)
+    if size < R::ONE {
+        result.signed_as(x)
+    } else {
+        atanh_end(x)
+    }
+}
+
+/// [`atanh`] from 1 on, where it is infinite, and of what is not a number.
+#[inline(always)]
+pub(crate) fn atanh_end<R: Real>(x: R) -> R {
+    let end = if x.size() == R::ONE {
+        R::INFINITY
+    } else {
+        R::NAN
+    };
+    end.signed_as(x)
+}
+
+/// [`asinh`] of numbers whose square counts alone, and of what is not finite.
+#[inline(always)]
+pub(crate) fn asinh_beyond<R: Real, A: Arch>(x: R) -> R {
+    let size = x.size();
+    let result = log_of_double::<R, A>(size).signed_as(x);
+    if size < R::INFINITY { result } else { x }
+}
+
+/// [`acosh`] of such numbers, and outside its domain.
+#[inline(always)]
+pub(crate) fn acosh_beyond<R: Real, A: Arch>(x: R) -> R {
+    let far = asinh_beyond::<R, A>(x);
+    if x < R::ONE { R::NAN } else { far }
 }
 
 macro_rules! hyperbolic {

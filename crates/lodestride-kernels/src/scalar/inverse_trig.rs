@@ -1,7 +1,9 @@
 //! Inverse circular functions.
 
 use crate::isa::Arch;
+use crate::scalar::BLOCK;
 use crate::scalar::arith::Quotient;
+use crate::scalar::atan_table::Atan2;
 use crate::scalar::float::{
     Float, Real, divide_pairs, fast_two_sum, polynomial, rest_of_product, two_sum,
 };
@@ -14,6 +16,12 @@ pub(crate) trait InverseTrig: Quotient {
     /// Whether a coordinate is too extreme for `atan2_near`.
     fn is_beyond_atan2(self, y: Self, result: Self) -> bool;
     fn atan2_near<A: Arch>(self, y: Self) -> Self;
+    /// [`InverseTrig::atan2_near`] of a block, as [`Binary::block`](crate::scalar::Binary::block).
+    fn atan2_block<A: Arch>(
+        dst: &mut [Self; BLOCK],
+        x: &[Self; BLOCK],
+        y: &[Self; BLOCK],
+    ) -> Option<bool>;
     /// The angle of the point (`y`, `self`): `self` is the ordinate.
     fn atan2_far<A: Arch>(self, y: Self) -> Self;
 }
@@ -192,7 +200,7 @@ fn atan2_near<R: Real, A: Arch>(ordinate: R, abscissa: R) -> R {
 }
 
 macro_rules! inverse_trig {
-    ($($T:ident $atan2:path;)*) => { $(
+    ($($T:ident $atan2:path, $look_up:ident;)*) => { $(
         impl InverseTrig for $T {
             #[inline(always)]
             fn asin<A: Arch>(self) -> Self {
@@ -221,6 +229,20 @@ macro_rules! inverse_trig {
                 atan2_near::<$T, A>(self, y)
             }
 
+            #[inline(always)]
+            fn atan2_block<A: Arch>(
+                dst: &mut [Self; BLOCK],
+                x: &[Self; BLOCK],
+                y: &[Self; BLOCK],
+            ) -> Option<bool> {
+                A::$look_up::<Atan2>(dst, x, y)?;
+                let mut hard = false;
+                for (&x, &y) in x.iter().zip(y) {
+                    hard |= x.is_beyond_atan2(y, x);
+                }
+                Some(hard)
+            }
+
             fn atan2_far<A: Arch>(self, y: Self) -> Self {
                 $atan2(self, y)
             }
@@ -229,6 +251,6 @@ macro_rules! inverse_trig {
 }
 
 inverse_trig! {
-    f32 libm::atan2f;
-    f64 libm::atan2;
+    f32 libm::atan2f, look_up_pairs_f32;
+    f64 libm::atan2, look_up_pairs_f64;
 }

@@ -91,6 +91,13 @@ fn log_near<R: Real, A: Arch>(x: R) -> R {
     assemble::<R, A>(k, m - R::ONE, R::ZERO)
 }
 
+/// `log(2 x)` of a plain number.
+#[inline(always)]
+pub(crate) fn log_of_double<R: Real, A: Arch>(x: R) -> R {
+    let (k, m) = x.split();
+    assemble::<R, A>(k + R::ONE, m - R::ONE, R::ZERO)
+}
+
 /// The logarithm over the natural unit given by its inverse, of a plain number; `share` is the unit's part of ln 2.
 #[inline(always)]
 fn in_other_base<R: Real, A: Arch>(x: R, inverse: (R, R), share: (R, R)) -> R {

@@ -9,9 +9,11 @@
 
 pub(crate) mod activation;
 pub(crate) mod arith;
+pub(crate) mod atan_table;
 pub(crate) mod bitwise;
 pub(crate) mod blocks;
 pub(crate) mod cast;
+pub(crate) mod cbrt_vector;
 pub(crate) mod compare;
 pub(crate) mod division;
 pub(crate) mod erf;
@@ -20,12 +22,16 @@ pub(crate) mod erf_pieces;
 pub(crate) mod exp;
 pub(crate) mod expm1_table;
 pub(crate) mod float;
+pub(crate) mod gelu_table;
 pub(crate) mod hyperbolic;
+pub(crate) mod hyperbolic_log;
 pub(crate) mod hyperbolic_pieces;
+pub(crate) mod hyperbolic_table;
 pub(crate) mod integer;
 pub(crate) mod inverse_trig;
 pub(crate) mod log;
 pub(crate) mod log_pieces;
+pub(crate) mod logistic_table;
 pub(crate) mod pieces;
 pub(crate) mod power;
 pub(crate) mod power_pieces;

@@ -9,7 +9,7 @@
               them one by one"
 )]
 
-use crate::octave::Octave;
+use crate::octave::{LookUpPair, Octave};
 use crate::scalar::BLOCK;
 use crate::scalar::float::Real;
 
@@ -96,27 +96,29 @@ impl PowerPieces for f64 {
     const PER_OCTAVE: f64 = 1.0 / 4_503_599_627_370_496.0;
 }
 
-/// `x^y` of a block, and whether there are pairs that this could not do: of them the result is 0.
-#[inline(always)]
-pub(crate) fn block<C: PowerPieces, V: Octave<C>>(
-    dst: &mut [C; BLOCK],
-    x: &[C; BLOCK],
-    y: &[C; BLOCK],
-) -> bool {
-    let mut all = true;
-    for at in (0..BLOCK).step_by(FLIGHT * V::LANES) {
-        let (mut base, mut exponent) = ([V::splat(C::ZERO); FLIGHT], [V::splat(C::ZERO); FLIGHT]);
-        for i in 0..FLIGHT {
-            base[i] = V::load(&x[at + i * V::LANES..]);
-            exponent[i] = V::load(&y[at + i * V::LANES..]);
+/// `x^y`; where this could not do a pair the result is 0.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pow;
+
+impl<C: PowerPieces> LookUpPair<C> for Pow {
+    #[inline(always)]
+    fn block<V: Octave<C>>(dst: &mut [C; BLOCK], x: &[C; BLOCK], y: &[C; BLOCK]) -> bool {
+        let mut all = true;
+        for at in (0..BLOCK).step_by(FLIGHT * V::LANES) {
+            let (mut base, mut exponent) =
+                ([V::splat(C::ZERO); FLIGHT], [V::splat(C::ZERO); FLIGHT]);
+            for i in 0..FLIGHT {
+                base[i] = V::load(&x[at + i * V::LANES..]);
+                exponent[i] = V::load(&y[at + i * V::LANES..]);
+            }
+            let (results, done) = powers(base, exponent);
+            for i in 0..FLIGHT {
+                results[i].store(&mut dst[at + i * V::LANES..]);
+            }
+            all &= done;
         }
-        let (results, done) = powers(base, exponent);
-        for i in 0..FLIGHT {
-            results[i].store(&mut dst[at + i * V::LANES..]);
-        }
-        all &= done;
+        !all
     }
-    !all
 }
 
 /// The powers of vectors, 0 where a base is not plain or a power beyond the reach, and whether there are no such.

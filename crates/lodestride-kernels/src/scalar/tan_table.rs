@@ -4,10 +4,9 @@
 //! no case of their own, and so near zero a tangent is a short polynomial. What roundings lose is kept, and the quotient put
 //! right with it.
 
-use crate::octave::Octave;
-use crate::scalar::BLOCK;
+use crate::octave::{LookUp, Octave};
 use crate::scalar::float::Float;
-use crate::scalar::trig::{QUARTER, Trig};
+use crate::scalar::trig::{FAR, QUARTER};
 
 /// Sines and cosines of the multiples of pi/16, each pair times a number near 1 with which both are doubles to 64 bits and more.
 #[rustfmt::skip]
@@ -33,17 +32,15 @@ const CURVE: [f64; 5] = [
     0.008_964_504_803_270_337,
 ];
 
-/// The tangents of a block, and whether there are angles too large for this.
-#[inline(always)]
-pub(crate) fn block<V: Octave<f64>>(dst: &mut [f64; BLOCK], x: &[f64; BLOCK]) -> bool {
-    for at in (0..BLOCK).step_by(V::LANES) {
-        tan(V::load(&x[at..])).store(&mut dst[at..]);
+/// The tangent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tan;
+
+impl LookUp<f64> for Tan {
+    #[inline(always)]
+    fn of<V: Octave<f64>>(x: V) -> (V, bool) {
+        (tan(x), x.are_within(V::splat(FAR)))
     }
-    let mut far = false;
-    for (x, result) in x.iter().zip(dst) {
-        far |= x.is_far(*result);
-    }
-    far
 }
 
 #[inline(always)]

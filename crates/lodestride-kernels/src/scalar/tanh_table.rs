@@ -4,14 +4,13 @@
 //! leaves a multiple of the 16th root of two, of so few bits that `e - 1` begins without an error; its distance from the root
 //! goes into `u`. What later roundings lose is kept, and the quotient put right with it: within 0.63 ulp.
 
-use crate::octave::Octave;
-use crate::scalar::BLOCK;
+use crate::octave::{LookUp, Octave};
 use crate::scalar::float::Float;
 use crate::scalar::hyperbolic::HyperbolicTable;
 
 /// The 16th roots of 2 to 24 bits.
 #[rustfmt::skip]
-const ROOTS: [f64; 16] = [
+pub(crate) const ROOTS: [f64; 16] = [
     1.0, 1.044_273_793_697_357_2, 1.090_507_745_742_797_9, 1.138_788_640_499_115, 1.189_207_136_631_012,
     1.241_857_826_709_747_3, 1.296_839_535_236_358_6, 1.354_255_557_060_241_7, 1.414_213_538_169_860_8,
     1.476_826_131_343_841_6, 1.542_210_817_337_036_1, 1.610_490_322_113_037, 1.681_792_855_262_756_3,
@@ -19,14 +18,14 @@ const ROOTS: [f64; 16] = [
 ];
 /// Half of what the logarithms of [`ROOTS`] are too large by.
 #[rustfmt::skip]
-const EXCESS: [f64; 16] = [
+pub(crate) const EXCESS: [f64; 16] = [
     0.0, 5.396_067_327_479_034e-9, 5.996_078_579_827_831e-9, 2.521_285_841_283_072_7e-9, 9.093_576_058_635_139e-9,
     5.892_890_086_656_511e-9, -7.485_371_300_964_884e-9, 3.737_606_597_211_663e-9, -8.557_135_591_124_761e-9,
     -4.941_562_644_630_963_4e-9, -2.616_667_118_058_833_6e-9, -3.053_795_801_722_408e-9, 7.359_802_774_260_405e-9,
     2.629_397_567_505_047_7e-9, 3.064_129_921_462_762e-9, -2.570_304_600_549_109e-9,
 ];
 /// ln 2 / 32 in two parts, the first of so few bits that its multiples are exact.
-const STEP: (f64, f64) = (0.021_660_849_392_496_573, 1.718_100_943_346_366e-15);
+pub(crate) const STEP: (f64, f64) = (0.021_660_849_392_496_573, 1.718_100_943_346_366e-15);
 /// `((exp(-2 u) - 1) / 2 + u) / u^2` for |u| <= 0.011, to 2^-59 of `exp(-2 u) - 1`.
 const CURVE: [f64; 6] = [
     1.000_000_000_000_000_4,
@@ -37,7 +36,7 @@ const CURVE: [f64; 6] = [
     -0.012_698_569_877_713_183,
 ];
 /// [`ROOTS`] for [`Octave::root_times_power`].
-const TABLE: [f64; 16] = {
+pub(crate) const TABLE: [f64; 16] = {
     let (mut table, mut place) = (ROOTS, 0);
     while place < table.len() {
         table[place] = f64::from_bits(ROOTS[place].to_bits() - ((place as u64) << 48));
@@ -46,11 +45,14 @@ const TABLE: [f64; 16] = {
     table
 };
 
-/// The tangents of a block.
-#[inline(always)]
-pub(crate) fn block<V: Octave<f64>>(dst: &mut [f64; BLOCK], x: &[f64; BLOCK]) {
-    for at in (0..BLOCK).step_by(V::LANES) {
-        tanh(V::load(&x[at..])).store(&mut dst[at..]);
+/// The hyperbolic tangent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tanh;
+
+impl LookUp<f64> for Tanh {
+    #[inline(always)]
+    fn of<V: Octave<f64>>(x: V) -> (V, bool) {
+        (tanh(x), true)
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) trait Trig: Quotient {
 }
 
 /// The largest angle of the vector path of f64: 2^19 quarter turns.
-const FAR: f64 = 823_549.0;
+pub(crate) const FAR: f64 = 823_549.0;
 /// pi/2 in three parts, each with all its bits.
 pub(crate) const QUARTER: (f64, f64, f64) = (
     std::f64::consts::FRAC_PI_2,

@@ -105,6 +105,7 @@ mod vector;
 mod walk;
 
 pub mod concat;
+pub mod convolve;
 pub mod gather;
 pub mod index_reduce;
 pub mod mask;
@@ -126,6 +127,7 @@ pub mod sort_search;
 pub use blas::Backend;
 pub use closure::{ElementFn, zip_map};
 pub use concat::concat;
+pub use convolve::convolve;
 pub use elementwise::{binary, clip, copy, select, unary};
 pub use error::{KernelError, OffsetRule, Result};
 pub use gather::{scatter_add, scatter_set, take};

@@ -72,6 +72,7 @@ mod row_walk;
 mod rules;
 mod runs;
 mod scalar;
+mod scan_lines;
 mod segment_pool;
 mod segment_rows;
 mod shuffle;

@@ -11,8 +11,8 @@ mod support;
 use lodestride_buffer::{DType, Scalar};
 use lodestride_kernels::random::{bernoulli, normal, uniform};
 use lodestride_kernels::{
-    BinaryOp, Input, Operand, Program, ProgramBuilder, Thresholds, UnaryOp, binary, copy,
-    set_thresholds, thresholds, unary,
+    BinaryOp, Input, Operand, Program, ProgramBuilder, ScanOp, Thresholds, UnaryOp, binary, copy,
+    scan, set_thresholds, thresholds, unary,
 };
 use support::{Arrangement, Array};
 
@@ -103,6 +103,13 @@ fn past_the_caches_is_the_same() {
                     check(case("copy"), shape, to, DType::F64, &|out| {
                         copy(y, out.operand()).unwrap();
                     });
+                    let scanned = Array::new(shape, from, dtype, other);
+                    for axis in 0..shape.len() {
+                        let result = ScanOp::Sum.result_dtype(dtype);
+                        check(case("cumsum"), shape, to, result, &|out| {
+                            scan(ScanOp::Sum, scanned.operand(), axis, out.operand()).unwrap();
+                        });
+                    }
                     if !dtype.is_float() {
                         continue;
                     }

@@ -355,9 +355,7 @@ impl<C: Rank, const MIN: bool> VectorTask<C> for PlaceOf<'_, C, MIN> {
             let count = part.len().div_ceil(CHUNK);
             let mut bests = [V::splat(C::LOWEST); CHUNKS];
             for (index, lanes) in bests[..count].iter_mut().enumerate() {
-                let Some(chunk) = run[start(index)..].first_chunk::<CHUNK>() else {
-                    return None;
-                };
+                let chunk = run[start(index)..].first_chunk::<CHUNK>()?;
                 if far {
                     stream::wake(chunk.as_ptr().cast(), size_of_val(chunk));
                 }
@@ -383,9 +381,7 @@ impl<C: Rank, const MIN: bool> VectorTask<C> for PlaceOf<'_, C, MIN> {
                 .fold(0, holds)
                 .trailing_zeros();
             let at = start(chunk as usize);
-            let Some(chunk) = run[at..].first_chunk::<CHUNK>() else {
-                return None;
-            };
+            let chunk = run[at..].first_chunk::<CHUNK>()?;
             let place =
                 |bits, part| bits | u64::from(load(chunk, part).same(key)) << (part * V::LANES);
             let place = (0..CHUNK / V::LANES).fold(0, place).trailing_zeros();

@@ -52,6 +52,10 @@ fn program(dtype: DType, long: bool) -> Program {
     b.finish()
 }
 
+fn cumsum(x: &Array, axis: usize, out: &Array) {
+    scan(ScanOp::Sum, x.operand(), axis, out.operand()).unwrap();
+}
+
 /// What fills an array with random numbers.
 type Draw = fn(Operand<'_>);
 
@@ -103,12 +107,10 @@ fn past_the_caches_is_the_same() {
                     check(case("copy"), shape, to, DType::F64, &|out| {
                         copy(y, out.operand()).unwrap();
                     });
-                    let scanned = Array::new(shape, from, dtype, other);
+                    let z = Array::new(shape, from, dtype, other);
                     for axis in 0..shape.len() {
-                        let result = ScanOp::Sum.result_dtype(dtype);
-                        check(case("cumsum"), shape, to, result, &|out| {
-                            scan(ScanOp::Sum, scanned.operand(), axis, out.operand()).unwrap();
-                        });
+                        let sum = ScanOp::Sum.result_dtype(dtype);
+                        check(case("cumsum"), shape, to, sum, &|out| cumsum(&z, axis, out));
                     }
                     if !dtype.is_float() {
                         continue;

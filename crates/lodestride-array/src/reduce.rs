@@ -374,6 +374,14 @@ impl NdArray {
         target: Target<'_>,
     ) -> Result<NdArray> {
         let axis = normalize_axis(axis, self.rank()).in_op(name, self)?;
+        if matches!(target, Target::New) && self.order() == Some(Order::F) {
+            // The result lies as the input does, which is how it is made fastest and what elementwise operations do.
+            let axis = (self.rank() - 1 - axis) as isize;
+            return Ok(self
+                .transpose()
+                .scan_to(op, name, axis, target)?
+                .transpose());
+        }
         let (dtype, shape) = (op.result_dtype(self.dtype()), self.shape().clone());
         target.fill(name, dtype, shape, &[self], |out| {
             kernels::scan(op, self.operand(), axis, out.operand()).or_fail(name)

@@ -393,3 +393,22 @@ fn zero_fraction_and_shifted_moments() {
     let (expected, expected_variance) = values.moments(1).unwrap();
     assert_eq!((mean, variance), (expected, expected_variance));
 }
+
+#[test]
+fn scans_lie_as_their_input_does() {
+    let turned = NdArray::arange(0, 60, 1)
+        .unwrap()
+        .reshape([3, 4, 5])
+        .unwrap()
+        .transpose();
+    let straight = NdArray::from_vec(turned.to_vec::<f32>().unwrap(), [5usize, 4, 3]).unwrap();
+    for axis in 0..3 {
+        let (found, wanted) = (turned.cumsum(axis).unwrap(), straight.cumsum(axis).unwrap());
+        assert_eq!(found.strides()[..], turned.strides()[..], "{axis}");
+        assert_eq!(
+            found.to_vec::<f32>().unwrap(),
+            wanted.to_vec::<f32>().unwrap(),
+            "{axis}"
+        );
+    }
+}

@@ -247,11 +247,42 @@ impl Search<'_> {
             best_of_runs::<C, O>(runs, best);
             return;
         }
+        if let [whole] = self.reduced.as_slice()
+            && whole.size <= BLOCK
+            && best.len() * whole.size >= SEVERAL
+        {
+            self.search_copies::<C, O>(source, x, (columns.stride, *whole), best);
+            return;
+        }
         for (column, best) in best.iter_mut().enumerate() {
             let start = x + column as isize * columns.stride;
             *best = self
                 .best_of::<C, O>(source, start, 0..self.blocks())
                 .map_or(0, |(_, position)| position as i64);
+        }
+    }
+
+    /// The positions for neighbouring outputs whose elements do not lie side by side: some runs at a time are copied.
+    #[inline(never)]
+    fn search_copies<C: Compute, O: Order<C>>(
+        &self,
+        source: &Source<'_, C>,
+        x: isize,
+        (stride, whole): (isize, Dim),
+        best: &mut [i64],
+    ) {
+        let mut tile = [C::ZERO; BLOCK];
+        let together = BLOCK / whole.size;
+        for (group, best) in best.chunks_mut(together).enumerate() {
+            let x = x + (group * together) as isize * stride;
+            for (row, run) in tile
+                .chunks_exact_mut(whole.size)
+                .take(best.len())
+                .enumerate()
+            {
+                source.load(x + row as isize * stride, whole.stride, run);
+            }
+            best_of_runs::<C, O>(Runs::new(&tile, 0, whole.size, whole.size), best);
         }
     }
 
@@ -364,6 +395,8 @@ impl Search<'_> {
     }
 }
 
+/// Elements of runs from which on a copy of several at a time is worth its memory.
+const SEVERAL: usize = 1024;
 /// Pieces that threads search before their results are stored.
 const BATCH: usize = 64;
 /// Outputs up to which a small stack array is used.

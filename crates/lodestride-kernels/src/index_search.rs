@@ -10,6 +10,8 @@ use crate::numeric::{Compute, run_fold};
 use crate::reduce_data::{Rows, Runs};
 use crate::reduce_fold::{LaneFold, fold_run, fold_runs, lanes_of_run};
 use crate::reduce_kinds::{Extreme, Magnitude};
+use crate::reduce_short::has_nan;
+use crate::stream;
 use crate::vector::{Vector, VectorTask};
 
 /// What values are ranked by: themselves or their magnitude.
@@ -51,6 +53,12 @@ pub(crate) trait Order<C: Compute>: Copy {
         locate::<C, Self>(run, key)
     }
 
+    /// Where the best of a run of at least [`CHUNK`] elements first stands; none where this has no quick way, or a NaN is there.
+    #[inline(always)]
+    fn place<A: Arch>(_run: &[C], _far: bool) -> Option<usize> {
+        None
+    }
+
     /// Whether `new` replaces `best`: strictly better, or the first NaN.
     #[inline(always)]
     #[expect(
@@ -88,6 +96,13 @@ impl<C: Rank + Magnitude, const MIN: bool> Order<C> for ByValue<MIN> {
         }
         let place = C::in_vectors::<A, _>(FirstOf { run, key });
         place.unwrap_or_else(|| locate::<C, Self>(run, key))
+    }
+    #[inline(always)]
+    fn place<A: Arch>(run: &[C], far: bool) -> Option<usize> {
+        if !A::TUNED || run.len() < CHUNK {
+            return None;
+        }
+        C::in_vectors::<A, _>(PlaceOf::<C, MIN> { run, far })?
     }
 }
 
@@ -236,6 +251,10 @@ impl<C: Compute, O: Order<C>> Task for BestOfEachRun<'_, C, O> {
         let far = runs.are_far();
         for (index, best) in best.iter_mut().enumerate() {
             let run = runs.run(index);
+            if let Some(at) = O::place::<A>(run, far) {
+                *best = at as i64;
+                continue;
+            }
             let (mut key, mut at) = (O::Key::ZERO, 0);
             for (number, part) in run.chunks(PART).enumerate() {
                 let found = lanes_of_run::<A, C, O::Fold>(O::Fold::default(), part, far);
@@ -301,6 +320,78 @@ impl<C: Compute> VectorTask<C> for FirstOf<'_, C> {
         run.last_chunk().map_or(0, |last| {
             run.len() - FEW + bits_of(last).trailing_zeros() as usize
         })
+    }
+}
+
+/// Where the best of a run first stands, without a branch that depends on the elements: of each chunk a vector of best lanes
+/// is kept, so that the best is looked for among those and then in one chunk.
+struct PlaceOf<'a, C, const MIN: bool> {
+    run: &'a [C],
+    far: bool,
+}
+
+/// Elements of a chunk.
+const CHUNK: usize = 64;
+/// Chunks that are searched together.
+const CHUNKS: usize = 16;
+
+impl<C: Rank, const MIN: bool> VectorTask<C> for PlaceOf<'_, C, MIN> {
+    type Output = Option<usize>;
+
+    #[inline(always)]
+    fn run<A: Arch, V: Vector<C>>(self) -> Option<usize> {
+        let Self { run, far } = self;
+        let zero = V::splat(C::ZERO);
+        // The largest of what is turned round is the smallest.
+        let load = |chunk: &[C; CHUNK], part: usize| {
+            let values = V::load(&chunk[part * V::LANES..]);
+            if MIN { zero.sub(values) } else { values }
+        };
+        let (mut sums, mut best) = ([zero; 4], None);
+        for (number, part) in run.chunks(CHUNK * CHUNKS).enumerate() {
+            let first = number * CHUNK * CHUNKS;
+            // The last chunk is a whole one that begins among the elements of the chunk before it.
+            let start = |chunk: usize| (first + chunk * CHUNK).min(run.len() - CHUNK);
+            let count = part.len().div_ceil(CHUNK);
+            let mut bests = [V::splat(C::LOWEST); CHUNKS];
+            for (index, lanes) in bests[..count].iter_mut().enumerate() {
+                let chunk = run[start(index)..].first_chunk::<CHUNK>()?;
+                if far {
+                    stream::wake(chunk.as_ptr().cast(), size_of_val(chunk));
+                }
+                for part in 0..CHUNK / V::LANES {
+                    let values = load(chunk, part);
+                    *lanes = values.larger(*lanes);
+                    sums[part % 4] = sums[part % 4].add(values);
+                }
+            }
+            let largest = bests
+                .iter()
+                .fold(bests[0], |best, lanes| lanes.larger(best))
+                .largest();
+            if best.is_some_and(|(key, _)| largest <= key) {
+                continue;
+            }
+            let key = V::splat(largest);
+            let holds =
+                |bits, (index, lanes): (usize, &V)| bits | u32::from(lanes.same(key) != 0) << index;
+            let chunk = bests[..count]
+                .iter()
+                .enumerate()
+                .fold(0, holds)
+                .trailing_zeros();
+            let at = start(chunk as usize);
+            let chunk = run[at..].first_chunk::<CHUNK>()?;
+            let place =
+                |bits, part| bits | u64::from(load(chunk, part).same(key)) << (part * V::LANES);
+            let place = (0..CHUNK / V::LANES).fold(0, place).trailing_zeros();
+            best = Some((largest, at + place as usize));
+        }
+        // A sum with a NaN is NaN; so it can be for other reasons.
+        if has_nan(sums) {
+            return None;
+        }
+        best.map(|(_, at)| at)
     }
 }
 

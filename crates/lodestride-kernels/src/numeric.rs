@@ -116,6 +116,8 @@ pub(crate) trait Compute: Numeric {
     const VECTOR: bool;
     /// Which of the four this is.
     const KIND: ComputeKind;
+    /// Whether it is an integer: sums and products in any order are the same.
+    const IS_WHOLE: bool = matches!(Self::KIND, ComputeKind::I64 | ComputeKind::U64);
     /// The identity of `max`: no value is below it.
     const LOWEST: Self;
     /// The identity of `min`: no value is above it.

@@ -2,18 +2,24 @@
 //!
 //! A line that is dense in memory is cut into segments of 64 elements. Eight of them run side by side, each from nothing,
 //! or one after the other where elements are wide, and then take what came before them: that breaks the chain of one addition
-//! waiting for the last. Across lines, a row of results is the row before it and a row of the input.
+//! waiting for the last. Where no grouping changes a bit (integers, extremes), one step of eight waits. Across lines, a row of running values takes one row after the other.
 
+use std::cmp::Reverse;
 use std::fmt;
+use std::marker::PhantomData;
 
 use lodestride_buffer::{Argument, DType, WriteGuard};
+use lodestride_shape::Layout;
 
 use crate::door;
 use crate::error::KernelError;
 use crate::isa::{Arch, Level, Task, task_baseline};
 use crate::numeric::{Compute, ComputeKind};
 use crate::operand::Operand;
-use crate::stream::prefetch_after;
+use crate::scan_lines::{
+    BLOCK, Extreme, Product, SIDE, Step, Sum, free_line, in_order, long_line, side_by_side,
+};
+use crate::stream::{self, LINE};
 use crate::strided::{Dim, Dims, Source, count, dims_of, offset_at, store};
 
 /// What accumulates along the axis.
@@ -108,12 +114,6 @@ pub fn scan(op: ScanOp, x: Operand<'_>, axis: usize, out: Operand<'_>) -> Result
 
 /// Elements of a line, or columns of neighbouring lines, worked on at a time when they must be copied: whole blocks.
 const TILE: usize = 2 * BLOCK;
-/// Elements of a segment of a long line.
-const SEGMENT: usize = 64;
-/// Segments, or short lines, that run side by side.
-const SIDE: usize = 8;
-/// Elements of the segments that run side by side.
-const BLOCK: usize = SIDE * SEGMENT;
 
 /// The lines along the scanned axis.
 struct Lines {
@@ -123,51 +123,43 @@ struct Lines {
     /// The scanned axis in the input and the output.
     x: Dim,
     out: Dim,
+    /// Whether results are written past the caches.
+    past: bool,
     /// The other axes; the last of them is swept when its step is the smaller one.
     x_rest: Dims,
     out_rest: Dims,
 }
 
-/// What accumulates: where it starts, how it goes on, and whether elements may be grouped.
-#[derive(Clone, Copy)]
-struct Step<C, F> {
-    start: C,
-    step: F,
-    is_grouped: bool,
-}
-
 impl Lines {
     fn new(x: Operand<'_>, axis: usize, out: Operand<'_>) -> Self {
-        let mut x_rest = dims_of(x.layout().shape(), x.layout().strides());
-        let mut out_rest = dims_of(out.layout().shape(), out.layout().strides());
+        let of = |layout: &Layout| dims_of(layout.shape(), layout.strides());
+        let mut both: Vec<(Dim, Dim)> = of(x.layout()).into_iter().zip(of(out.layout())).collect();
+        let scanned = both.remove(axis);
+        // Innermost what lies closest in the input, whose order results mostly have.
+        both.sort_by_key(|(x, _)| Reverse(x.stride.unsigned_abs()));
+        let (x_rest, out_rest) = both.into_iter().unzip();
         Self {
             x_start: x.layout().offset() as isize,
             out_start: out.layout().offset() as isize,
             out_dtype: out.dtype(),
-            x: x_rest.remove(axis),
-            out: out_rest.remove(axis),
+            x: scanned.0,
+            out: scanned.1,
+            past: stream::pays(x.elements() * (x.dtype().size() + out.dtype().size())),
             x_rest,
             out_rest,
         }
     }
 
     fn run<C: Compute>(&self, op: ScanOp, source: &Source<'_, C>, output: &mut WriteGuard<'_>) {
-        // A product of a segment can overflow where the product from the left does not.
-        let is_whole = matches!(C::KIND, ComputeKind::I64 | ComputeKind::U64);
         match op {
-            ScanOp::Sum => self.walk(source, output, grouped(C::ZERO, C::add, true)),
-            ScanOp::Prod => self.walk(source, output, grouped(C::ONE, C::mul, is_whole)),
-            ScanOp::Max => self.walk(source, output, grouped(C::LOWEST, C::larger, true)),
-            ScanOp::Min => self.walk(source, output, grouped(C::HIGHEST, C::smaller, true)),
+            ScanOp::Sum => self.walk::<C, Sum>(source, output),
+            ScanOp::Prod => self.walk::<C, Product>(source, output),
+            ScanOp::Max => self.walk::<C, Extreme<false>>(source, output),
+            ScanOp::Min => self.walk::<C, Extreme<true>>(source, output),
         }
     }
 
-    fn walk<C: Compute>(
-        &self,
-        source: &Source<'_, C>,
-        output: &mut WriteGuard<'_>,
-        step: Step<C, impl Fn(C, C) -> C + Copy>,
-    ) {
+    fn walk<C: Compute, S: Step<C>>(&self, source: &Source<'_, C>, output: &mut WriteGuard<'_>) {
         // The last of the other axes is taken together with the scanned one.
         let one = Dim { size: 1, stride: 0 };
         let (row, x_outer) = self.x_rest.split_last().unwrap_or((&one, &[]));
@@ -182,21 +174,17 @@ impl Lines {
                 len: self.x.size,
                 x: (row.stride, self.x.stride),
                 out: (out_row.stride, self.out.stride),
+                past: self.past && row.size * size_of::<C>() >= 4 * LINE,
             };
             if sweep {
-                plane.sweep(source, output, step);
+                plane.sweep::<C, S>(source, output);
             } else {
-                plane.along(source, output, step);
+                plane.along::<C, S>(source, output);
             }
         }
-    }
-}
-
-fn grouped<C, F>(start: C, step: F, is_grouped: bool) -> Step<C, F> {
-    Step {
-        start,
-        step,
-        is_grouped,
+        if self.past {
+            stream::fence();
+        }
     }
 }
 
@@ -209,16 +197,12 @@ struct Plane {
     len: usize,
     x: (isize, isize),
     out: (isize, isize),
+    past: bool,
 }
 
 impl Plane {
     /// One line after the other.
-    fn along<C: Compute>(
-        &self,
-        source: &Source<'_, C>,
-        output: &mut WriteGuard<'_>,
-        step: Step<C, impl Fn(C, C) -> C + Copy>,
-    ) {
+    fn along<C: Compute, S: Step<C>>(&self, source: &Source<'_, C>, output: &mut WriteGuard<'_>) {
         let dense = self.x.1 == 1 && self.out.1 == 1 && self.out_dtype == C::DTYPE;
         if let (Some(data), true) = (source.native(), dense) {
             // All lines by one call where they follow each other, else one at a time.
@@ -227,58 +211,61 @@ impl Plane {
             for line in (0..self.lines as isize).step_by(lines) {
                 let x = (self.x_start + line * self.x.0) as usize;
                 let out = (self.out_start + line * self.out.0) as usize;
-                run::<C, _>(Along {
+                run::<C, _>(Along::<C, S> {
                     x: &data[x..],
                     out: &mut output.slice_mut::<C>()[out..],
                     steps: (self.x.0.unsigned_abs(), self.out.0.unsigned_abs()),
                     lines,
                     len: self.len,
-                    running: step.start,
-                    step,
+                    running: S::START,
+                    is_grouped: S::IS_GROUPED && self.len >= BLOCK,
+                    near: false,
+                    step: PhantomData,
                 });
             }
             return;
         }
-        let (mut tile, mut results) = ([step.start; TILE], [step.start; TILE]);
+        let (mut tile, mut results) = ([S::START; TILE], [S::START; TILE]);
+        let is_direct = self.out.1 == 1 && self.out_dtype == C::DTYPE;
         for line in 0..self.lines as isize {
             let x = self.x_start + line * self.x.0;
             let out = self.out_start + line * self.out.0;
-            let mut running = step.start;
+            let mut running = S::START;
             for first in (0..self.len).step_by(TILE) {
                 let len = TILE.min(self.len - first);
-                let (x, out) = (
+                let (x, at) = (
                     x + first as isize * self.x.1,
                     out + first as isize * self.out.1,
                 );
                 source.load(x, self.x.1, &mut tile[..len]);
-                running = run::<C, _>(Along {
+                let out = if is_direct {
+                    &mut output.slice_mut::<C>()[at as usize..][..len]
+                } else {
+                    &mut results[..len]
+                };
+                running = run::<C, _>(Along::<C, S> {
                     x: &tile[..len],
-                    out: &mut results[..len],
+                    out,
                     steps: (0, 0),
                     lines: 1,
                     len,
                     running,
-                    step: Step {
-                        // A short line stays in order.
-                        is_grouped: step.is_grouped && self.len >= BLOCK,
-                        ..step
-                    },
+                    is_grouped: S::IS_GROUPED && self.len >= BLOCK,
+                    near: true,
+                    step: PhantomData,
                 });
-                store(output, self.out_dtype, out, self.out.1, &results[..len]);
+                if !is_direct {
+                    store(output, self.out_dtype, at, self.out.1, &results[..len]);
+                }
             }
         }
     }
 
     /// All lines together: a row of running values takes one row after the other.
-    fn sweep<C: Compute>(
-        &self,
-        source: &Source<'_, C>,
-        output: &mut WriteGuard<'_>,
-        step: Step<C, impl Fn(C, C) -> C + Copy>,
-    ) {
+    fn sweep<C: Compute, S: Step<C>>(&self, source: &Source<'_, C>, output: &mut WriteGuard<'_>) {
         let dense = self.x.0 == 1 && self.out.0 == 1 && self.out_dtype == C::DTYPE;
         if let (Some(data), true) = (source.native(), dense && self.out.1 >= self.lines as isize) {
-            run::<C, _>(Sweep {
+            run::<C, _>(Sweep::<C, S> {
                 x: data,
                 x_start: self.x_start,
                 x_step: self.x.1,
@@ -286,22 +273,21 @@ impl Plane {
                 out_step: self.out.1 as usize,
                 width: self.lines,
                 rows: self.len,
-                step,
+                past: self.past,
+                step: PhantomData,
             });
             return;
         }
-        let (mut running, mut tile) = ([step.start; TILE], [step.start; TILE]);
+        let (mut running, mut tile) = ([S::START; TILE], [S::START; TILE]);
         for first in (0..self.lines).step_by(TILE) {
             let width = TILE.min(self.lines - first);
             let x = self.x_start + first as isize * self.x.0;
             let out = self.out_start + first as isize * self.out.0;
             let (running, tile) = (&mut running[..width], &mut tile[..width]);
-            running.fill(step.start);
+            running.fill(S::START);
             for index in 0..self.len as isize {
                 source.load(x + index * self.x.1, self.x.0, tile);
-                for (running, &value) in running.iter_mut().zip(tile.iter()) {
-                    *running = (step.step)(*running, value);
-                }
+                step_all::<C, S>(running, tile);
                 let at = out + index * self.out.1;
                 store(output, self.out_dtype, at, self.out.0, running);
             }
@@ -320,17 +306,21 @@ fn run<C: Compute, T: Task>(task: T) -> T::Output {
 
 /// Dense lines, `steps` apart in the input and the output, each going on from `running`; those of the output do not overlap.
 /// Gives the last value of the last line that was taken alone.
-struct Along<'a, C, F> {
+struct Along<'a, C, S> {
     x: &'a [C],
     out: &'a mut [C],
     steps: (usize, usize),
     lines: usize,
     len: usize,
     running: C,
-    step: Step<C, F>,
+    /// Whether the lines are taken in segments where groups make a difference.
+    is_grouped: bool,
+    /// Whether the lines are a tile just written.
+    near: bool,
+    step: PhantomData<S>,
 }
 
-impl<C: Compute, F: Fn(C, C) -> C + Copy> Task for Along<'_, C, F> {
+impl<C: Compute, S: Step<C>> Task for Along<'_, C, S> {
     type Output = C;
 
     #[inline(always)]
@@ -340,101 +330,31 @@ impl<C: Compute, F: Fn(C, C) -> C + Copy> Task for Along<'_, C, F> {
         // A single line may be its whole slice, and its step nothing.
         let mut outs = self.out.chunks_mut(self.steps.1.max(len).max(1));
         let mut next = 0;
-        if A::TUNED && (!self.step.is_grouped || len < BLOCK) {
+        if A::TUNED && !S::IS_FREE && !self.is_grouped {
             while next + SIDE <= lines {
                 let outs = std::array::from_fn(|_| outs.next().unwrap_or_default());
                 let xs = std::array::from_fn(|side| line(next + side));
-                side_by_side(xs, outs, len, self.step);
+                side_by_side::<C, S, SIDE>(xs, outs, len);
                 next += SIDE;
             }
         }
         let mut last = self.running;
         for (index, out) in (next..lines).zip(outs) {
             let out = &mut out[..len];
-            last = if self.step.is_grouped {
-                long_line::<A, C, F>(line(index), out, self.running, self.step)
+            last = if S::IS_FREE {
+                free_line::<C, S>(line(index), out, self.running)
+            } else if self.is_grouped {
+                long_line::<A, C, S>(line(index), out, self.running, self.near)
             } else {
-                in_order(line(index), out, self.running, self.step)
+                in_order::<C, S>(line(index), out, self.running)
             };
         }
         last
     }
 }
 
-#[inline(always)]
-fn in_order<C: Compute, F: Fn(C, C) -> C + Copy>(
-    x: &[C],
-    out: &mut [C],
-    mut running: C,
-    step: Step<C, F>,
-) -> C {
-    for (out, &value) in out.iter_mut().zip(x) {
-        running = (step.step)(running, value);
-        *out = running;
-    }
-    running
-}
-
-/// [`SIDE`] lines of equal length, element by element; gives their last values.
-#[inline(always)]
-fn side_by_side<C: Compute, F: Fn(C, C) -> C + Copy>(
-    x: [&[C]; SIDE],
-    out: [&mut [C]; SIDE],
-    len: usize,
-    step: Step<C, F>,
-) -> [C; SIDE] {
-    // Cut here, so that the compiler sees the lengths and checks nothing in the loop.
-    let x = x.map(|line| &line[..len]);
-    let out = out.map(|line| &mut line[..len]);
-    let mut running = [step.start; SIDE];
-    for at in 0..len {
-        for side in 0..SIDE {
-            running[side] = (step.step)(running[side], x[side][at]);
-            out[side][at] = running[side];
-        }
-    }
-    running
-}
-
-/// Block after block of segments; what is left is taken in order. Gives the last value.
-#[inline(always)]
-fn long_line<A: Arch, C: Compute, F: Fn(C, C) -> C + Copy>(
-    x: &[C],
-    out: &mut [C],
-    mut running: C,
-    step: Step<C, F>,
-) -> C {
-    let (blocks, rest) = x.as_chunks::<BLOCK>();
-    let (out_blocks, out_rest) = out.as_chunks_mut::<BLOCK>();
-    for (x, out) in blocks.iter().zip(out_blocks) {
-        prefetch_after(x);
-        let (xs, outs) = (x.as_chunks::<SEGMENT>().0, out.as_chunks_mut::<SEGMENT>().0);
-        let mut ends = [step.start; SIDE];
-        if size_of::<C>() > 4 || !A::TUNED {
-            // Eight streams through one page, half a kilobyte apart, defeat the processor's prefetching: from memory, side by
-            // side takes three times as long.
-            for ((x, out), end) in xs.iter().zip(&mut *outs).zip(&mut ends) {
-                *end = in_order(x, out, step.start, step);
-            }
-        } else {
-            let mut segments = outs.iter_mut();
-            let sides =
-                std::array::from_fn(|_| segments.next().map_or(&mut [][..], |s| &mut s[..]));
-            let xs = std::array::from_fn(|side| &xs[side][..]);
-            ends = side_by_side(xs, sides, SEGMENT, step);
-        }
-        for (segment, end) in outs.iter_mut().zip(ends) {
-            for value in segment.iter_mut() {
-                *value = (step.step)(running, *value);
-            }
-            running = (step.step)(running, end);
-        }
-    }
-    in_order(rest, out_rest, running, step)
-}
-
-/// Rows of a dense input and output: each row of results is the one before it and a row of the input.
-struct Sweep<'a, C, F> {
+/// Rows of a dense input and output: running values, which stay in the nearest cache, take one row after the other.
+struct Sweep<'a, C, S> {
     x: &'a [C],
     x_start: isize,
     x_step: isize,
@@ -442,29 +362,34 @@ struct Sweep<'a, C, F> {
     out_step: usize,
     width: usize,
     rows: usize,
-    step: Step<C, F>,
+    past: bool,
+    step: PhantomData<S>,
 }
 
-impl<C: Compute, F: Fn(C, C) -> C + Copy> Task for Sweep<'_, C, F> {
+impl<C: Compute, S: Step<C>> Task for Sweep<'_, C, S> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arch>(self) {
         let Self { x, out, width, .. } = self;
-        for row in 0..self.rows {
-            let x = &x[(self.x_start + row as isize * self.x_step) as usize..][..width];
-            let (before, here) = out.split_at_mut(row * self.out_step);
-            let here = here[..width].iter_mut().zip(x);
-            if row == 0 {
-                for (out, &value) in here {
-                    *out = (self.step.step)(self.step.start, value);
-                }
-                continue;
-            }
-            let before = &before[(row - 1) * self.out_step..][..width];
-            for ((out, &value), &running) in here.zip(before) {
-                *out = (self.step.step)(running, value);
+        let row_of = |row: usize| &x[(self.x_start + row as isize * self.x_step) as usize..];
+        let mut running = [S::START; TILE];
+        for first in (0..width).step_by(TILE) {
+            let running = &mut running[..TILE.min(width - first)];
+            running.fill(S::START);
+            for row in 0..self.rows {
+                step_all::<C, S>(running, &row_of(row)[first..][..running.len()]);
+                let out = &mut out[row * self.out_step + first..][..running.len()];
+                stream::copy_elements(out, running, self.past);
             }
         }
+    }
+}
+
+/// Steps every running value.
+#[inline(always)]
+fn step_all<C: Compute, S: Step<C>>(running: &mut [C], x: &[C]) {
+    for (running, &value) in running.iter_mut().zip(x) {
+        *running = S::step(*running, value);
     }
 }

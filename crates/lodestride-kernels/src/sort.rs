@@ -4,7 +4,7 @@
 //! first there. Every result is the same at any number of threads and on any machine.
 
 use lodestride_buffer::{Argument, DType};
-use lodestride_shape::{Order, Shape};
+use lodestride_shape::Shape;
 
 use crate::door;
 use crate::error::{KernelError, Result};
@@ -12,12 +12,14 @@ use crate::operand::Operand;
 use crate::row_copy::with_unit;
 use crate::sort_float::sort_floats;
 use crate::sort_key::{Coding, Key};
-use crate::sort_lines::{Block, Blocks, Lines, Scratch, fill_lines};
+use crate::sort_lines::{Block, Blocks, Lines, Scratch, fill_lines, read_lines};
 use crate::sort_order::order;
 use crate::sort_radix::{MANY, sort_above};
 use crate::sort_runs::mark_starts;
-use crate::sort_select::{SHORT, first, order_around, partition_at};
+use crate::sort_select::{SHORT, little, order_around, partition_at};
 use crate::sort_share::each_chunk;
+
+pub use crate::sort_topk::topk;
 
 /// In which direction to sort, and whether equal values keep their order.
 ///
@@ -277,7 +279,8 @@ pub fn partition(x: Operand<'_>, axis: usize, kth: &[usize], out: Operand<'_>) -
 
 /// Whether sorting a line is no slower than a partition of it.
 fn sorts_instead<K: Key>(len: usize, kth: &[usize]) -> bool {
-    len <= SHORT || K::BITS == 8 || kth.len() > 8
+    let most = if len > SHORT { 8 } else { 2 };
+    len <= little::<K>() || K::BITS == 8 || (len <= SHORT && K::BITS == 16) || kth.len() > most
 }
 
 /// Places in ascending order, each once.
@@ -336,77 +339,6 @@ pub fn argpartition(
     })
 }
 
-/// Writes the first `k` elements of each line of `x` in sorted order to `values` and their positions to `indices` (i64);
-/// `k` is the size of both along `axis`. Of equal elements the first ones are taken.
-///
-/// # Errors
-/// As [`sort`]; [`KernelError::OutOfRange`] when `k` is beyond the axis.
-pub fn topk(
-    x: Operand<'_>,
-    axis: usize,
-    k: usize,
-    sorting: Sorting,
-    values: Operand<'_>,
-    indices: Operand<'_>,
-) -> Result<()> {
-    const OP: &str = "topk";
-    door::check_axis(OP, axis, x.layout().rank())?;
-    let len = x.shape()[axis];
-    door::check_range(OP, "k", k as f64, (0.0, len as f64))?;
-    let mut shape = x.shape().clone();
-    shape[axis] = k;
-    check(OP, x, axis, indices, &shape)?;
-    check_dtype(OP, Argument::Z, indices, DType::I64)?;
-    door::check_output(OP, values, &shape)?;
-    check_dtype(OP, Argument::Y, values, x.dtype())?;
-    if values.layout().is_empty() {
-        return Ok(());
-    }
-    let positions = Lines::beside(OP, values.layout(), axis, DType::I64)?;
-    first_lines(OP, x, axis, sorting, (&positions, k))?;
-    gather(OP, x, axis, &positions, values)?;
-    positions.write_to(OP, indices, axis)
-}
-
-/// Writes the positions of the first `k` elements of each line.
-fn first_lines(
-    op: &'static str,
-    x: Operand<'_>,
-    axis: usize,
-    sorting: Sorting,
-    (positions, k): (&Lines, usize),
-) -> Result<()> {
-    let lines = Lines::copy_of(op, x, axis, x.dtype())?;
-    let len = x.shape()[axis];
-    let coding = Coding::new(x.dtype(), sorting.descending);
-    let mut positions = positions.open(op)?;
-    let positions = positions.slice::<u64>();
-    with_unit!(x.dtype(), K => {
-        let mut keys = lines.open(op)?;
-        let keys = keys.slice::<K>();
-        Blocks { keys, len }.each(positions, k, |block| {
-            let order_all = k > len / 8;
-            let scratch = Scratch::new::<u64>(op, if order_all { 2 * len } else { 0 })?;
-            let mut scratch = scratch.open(op)?;
-            let (all, scratch) = scratch.slice::<u64>().split_at_mut(if order_all { len } else { 0 });
-            let room = Scratch::new::<K>(op, len)?;
-            let mut room = room.open(op)?;
-            let room = room.slice::<K>();
-            let lines = block.keys.chunks_exact_mut(len);
-            for (keys, positions) in lines.zip(block.beside.chunks_exact_mut(k)) {
-                coding.rank(keys);
-                if order_all {
-                    order(keys, all, scratch, block.parts);
-                    positions.copy_from_slice(&all[..k]);
-                } else {
-                    first(keys, positions, room);
-                }
-            }
-            Ok(())
-        })
-    })
-}
-
 /// Writes to `starts` (bool) where runs of equal elements begin in a sorted vector; all NaNs are one run.
 ///
 /// # Errors
@@ -417,25 +349,21 @@ pub fn run_starts(x: Operand<'_>, starts: Operand<'_>) -> Result<()> {
     check_dtype(OP, Argument::Z, starts, DType::Bool)?;
     let coding = Coding::new(x.dtype(), false);
     let is_apart = !x.buffer().same_block(starts.buffer());
-    let copy = if is_apart && x.layout().is_contiguous(Order::C) {
-        None
-    } else {
-        Some(Lines::copy_of(OP, x, 0, x.dtype())?)
-    };
-    with_unit!(x.dtype(), K => fill_lines::<u8>(OP, None, starts, 0, |starts| {
-        if let Some(lines) = &copy {
-            mark_starts::<K>(coding, lines.open(OP)?.slice(), starts);
-        } else {
-            let guard = x.read(OP, Argument::X)?;
-            let first = x.layout().offset();
-            mark_starts::<K>(coding, &guard.slice()[first..first + starts.len()], starts);
+    with_unit!(x.dtype(), K => {
+        let mark = |values: &[K]| fill_lines::<u8>(OP, None, starts, 0, |starts| {
+            mark_starts::<K>(coding, values, starts);
+            Ok(())
+        });
+        if is_apart {
+            return read_lines(OP, x, 0, mark);
         }
-        Ok(())
-    }))
+        let copy = Lines::copy_of(OP, x, 0, x.dtype())?;
+        mark(copy.open(OP)?.slice())
+    })
 }
 
 /// Refuses an axis that is not there, and an output of another shape.
-fn check(
+pub(crate) fn check(
     op: &'static str,
     x: Operand<'_>,
     axis: usize,
@@ -446,7 +374,7 @@ fn check(
     door::check_output(op, out, shape)
 }
 
-fn check_dtype(
+pub(crate) fn check_dtype(
     op: &'static str,
     argument: Argument,
     operand: Operand<'_>,

@@ -8,7 +8,7 @@ use crate::error::{KernelError, Result};
 use crate::isa::{Arch, Level, Task};
 use crate::operand::Operand;
 use crate::sort_key::Coding;
-use crate::sort_lines::Lines;
+use crate::sort_lines::{Lines, read_lines};
 use crate::sort_search::search;
 use crate::strided::Source;
 
@@ -74,16 +74,41 @@ pub fn bincount(x: Operand<'_>, len: usize, weights: Option<Operand<'_>>) -> Res
     if x.dtype() != DType::Bool {
         door::check_integer(OP, x)?;
     }
-    let values = flat(OP, x, DType::I64)?;
-    let mut values = values.open(OP)?;
-    let values = values.slice::<i64>();
-    for &value in values.iter() {
-        if usize::try_from(value).is_ok_and(|value| value < len) {
-            continue;
+    let mut made = None;
+    let mut work = |values: &[i64]| {
+        let is_outside = |&value: &i64| value as u64 >= len as u64;
+        if Level::current().run_narrow(AnyOutside { values, len })
+            && let Some(&value) = values.iter().find(|value| is_outside(value))
+        {
+            door::check_range(OP, "value", value as f64, (0.0, len as f64 - 1.0))?;
         }
-        door::check_range(OP, "value", value as f64, (0.0, len as f64 - 1.0))?;
+        made = Some(tally(OP, x, weights, len, &Places::Integers(values))?);
+        Ok(())
+    };
+    let axis = x.layout().rank().saturating_sub(1);
+    if x.dtype() == DType::I64 {
+        read_lines(OP, x, axis, work)?;
+    } else {
+        work(flat(OP, x, DType::I64)?.open(OP)?.slice())?;
     }
-    tally(OP, x, weights, len, &Places::Integers(values))
+    Ok(made.unwrap_or(Tally::Counts(Vec::new())))
+}
+
+/// Whether some integer is negative or not below a length.
+struct AnyOutside<'a> {
+    values: &'a [i64],
+    len: usize,
+}
+
+impl Task for AnyOutside<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<A: Arch>(self) -> bool {
+        let last = self.len as i64 - 1;
+        let values = self.values.iter();
+        values.fold(false, |any, &value| any | (value < 0) | (value > last))
+    }
 }
 
 /// The elements in C order.
@@ -173,7 +198,7 @@ impl Places<'_> {
 }
 
 /// Up to so many bins there are several counters for each: equal neighbours then do not wait for one another's sum.
-const SEVERAL: usize = 1 << 10;
+const SEVERAL: usize = 1 << 12;
 
 /// How many elements are in each bin, or the sum of their weights.
 fn tally(

@@ -136,6 +136,23 @@ pub(crate) fn fill_lines<T: Element>(
     lines.write_to(op, out, axis)
 }
 
+/// Lets `work` read the lines of `x` along `axis`: where they lie, or a copy of them.
+pub(crate) fn read_lines<T: Element>(
+    op: &'static str,
+    x: Operand<'_>,
+    axis: usize,
+    work: impl FnOnce(&[T]) -> Result<()>,
+) -> Result<()> {
+    let layout = moved(op, x.layout(), axis)?;
+    if layout.is_contiguous(Order::C) {
+        let guard = x.read(op, Argument::X)?;
+        let start = layout.offset();
+        return work(&guard.slice()[start..start + layout.elements()]);
+    }
+    let lines = Lines::copy_of(op, x, axis, x.dtype())?;
+    work(lines.open(op)?.slice())
+}
+
 /// Scratch memory for one thread: recycled, its contents unspecified.
 #[derive(Debug)]
 pub(crate) struct Scratch {
@@ -155,7 +172,7 @@ impl Scratch {
 }
 
 /// What each byte of a line counts for beside the thresholds of threads: sorting touches it many times.
-const TOUCHES: usize = 2;
+pub(crate) const TOUCHES: usize = 2;
 
 /// Lines of keys, in blocks for several threads.
 pub(crate) struct Blocks<'a, K> {

@@ -1,15 +1,23 @@
-//! Order statistics without sorting everything: the k-th key, partitions around it, the k first.
+//! Order statistics without sorting everything: the k-th key, partitions around it.
 
 use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use crate::sort_float::{ascending, float_key, has_vectors, is_ordered, partition_floats};
+use crate::sort_float::{
+    ascending, float_key, has_vectors, is_ordered, partition_floats, sort_floats,
+};
 use crate::sort_key::{Coding, Key};
+use crate::sort_radix::sort_above;
 use crate::sort_share::{Partition, divide, each_chunk, partition_keys, sample};
 
-/// Up to this many keys sorting is no slower than selecting, which then is left to the standard library.
+/// Up to this many keys a sample that brackets the k-th costs more than it spares.
 pub(crate) const SHORT: usize = 1 << 12;
+
+/// Up to this many keys sorting is no slower than dividing: what networks of vectors take at once.
+pub(crate) const fn little<K: Key>() -> usize {
+    (8192 / K::BITS) as usize
+}
 
 /// Keys looked at to bracket the k-th.
 const SAMPLE: usize = 1 << 10;
@@ -121,6 +129,27 @@ fn settle_floats<K: Key>(mut values: &mut [K], mut k: usize, scratch: &mut [K], 
             }
         }
     }
+    if values.len() <= SHORT {
+        let ordered = |key: K| {
+            let mut value = [key];
+            coding.decode(&mut value);
+            Some(value[0]).filter(|&value| is_ordered(value))
+        };
+        match cut(
+            values,
+            k,
+            scratch,
+            (float_key(coding), ordered, partition_floats),
+        ) {
+            Rest::Nothing => return,
+            Rest::Little(values) => {
+                let len = values.len();
+                sort_floats(coding, values, len, scratch);
+                return;
+            }
+            Rest::Unordered(rest, place) => (values, k) = (rest, place),
+        }
+    }
     each_chunk(values, parts, |values| coding.encode(values));
     settle(values, k, scratch, parts);
     each_chunk(values, parts, |keys| coding.decode(keys));
@@ -133,14 +162,89 @@ fn settle<K: Key>(mut keys: &mut [K], mut k: usize, scratch: &mut [K], parts: us
         let pivots = pivots(limits);
         match narrow(keys, k, scratch, parts, limits, &pivots, partition_keys) {
             Step::Settled => return,
-            Step::Stuck => break,
+            Step::Stuck => {
+                keys.select_nth_unstable(k);
+                return;
+            }
             Step::Inside(inside) => {
                 k -= inside.start;
                 keys = &mut keys[inside];
             }
         }
     }
-    keys.select_nth_unstable(k);
+    if let Rest::Little(keys) = cut(keys, k, scratch, (|key| key, Some, partition_keys)) {
+        sort_above(keys, scratch, 0, 1);
+    }
+}
+
+/// What of a short line is not in order around a place yet.
+enum Rest<'a, K> {
+    Nothing,
+    /// So little that it is best sorted.
+    Little(&'a mut [K]),
+    /// Values at one of which the partition cannot divide, and the place among them.
+    Unordered(&'a mut [K], usize),
+}
+
+/// How often a line is divided before it is sorted as it is: more than it takes, unless it was made to deceive samples.
+const DIVISIONS: u32 = 16;
+
+/// Divides a short line at values close to the `k`-th, told by the values' keys, until little is left.
+fn cut<'a, K: Key>(
+    mut values: &'a mut [K],
+    mut k: usize,
+    scratch: &mut [K],
+    (key, value, partition): (impl Fn(K) -> K, impl Fn(K) -> Option<K>, Partition<K>),
+) -> Rest<'a, K> {
+    for _ in 0..DIVISIONS {
+        if values.len() <= little::<K>() {
+            break;
+        }
+        let pivot = pivot_near(values, k, &key);
+        let Some(limit) = value(pivot) else {
+            return Rest::Unordered(values, k);
+        };
+        let mut below = partition(values, scratch, limit);
+        if below == 0 {
+            // The pivot is the smallest: all that equal it are in place once they are in front.
+            if pivot == K::MAX {
+                return Rest::Nothing;
+            }
+            let Some(limit) = value(pivot.plus(K::from_u64(1))) else {
+                return Rest::Unordered(values, k);
+            };
+            below = partition(values, scratch, limit);
+            if k < below {
+                return Rest::Nothing;
+            }
+        }
+        let (front, back) = values.split_at_mut(below);
+        (values, k) = if k < below {
+            (front, k)
+        } else {
+            (back, k - below)
+        };
+    }
+    Rest::Little(values)
+}
+
+/// The key of a value that probably is on that side of the `k`-th where more values are, and not far.
+fn pivot_near<K: Key>(values: &[K], k: usize, key: impl Fn(K) -> K) -> K {
+    /// Values looked at.
+    const GLANCE: usize = 32;
+    /// How far from where the `k`-th is expected among them: the deviation of its rank.
+    const AWAY: usize = 3;
+    let step = values.len() / GLANCE;
+    let mut sample: [K; GLANCE] = std::array::from_fn(|index| key(values[index * step + step / 2]));
+    if !K::sort_vectors(&mut sample) {
+        sample.sort_unstable();
+    }
+    let expected = k * GLANCE / values.len();
+    if 2 * k < values.len() {
+        sample[expected + AWAY + 1]
+    } else {
+        sample[expected - AWAY]
+    }
 }
 
 /// The keys that divide what is before a bracket, in it, and behind it.
@@ -200,62 +304,6 @@ pub(crate) fn order_around<K: Key>(keys: &[K], k: usize, out: &mut [u64], scratc
         out[places[group]] = position as u64;
         places[group] += 1;
     }
-}
-
-/// Up to this share of a line the first keys are found by a threshold that rises as they are.
-const FILTER: usize = 64;
-
-/// The positions of the `out.len()` smallest keys in ascending order, of equal keys the first.
-pub(crate) fn first<K: Key>(keys: &[K], out: &mut [u64], scratch: &mut [K]) {
-    let k = out.len();
-    if k == 0 {
-        return;
-    }
-    let mut chosen: Vec<(K, u64)> = Vec::new();
-    if k <= 256 && k * FILTER <= keys.len() {
-        filter(keys, k, &mut chosen);
-    } else {
-        let last = nth(keys, k - 1, scratch);
-        let mut equal = k - keys.iter().filter(|&&key| key < last).count();
-        chosen.reserve(k);
-        for (position, &key) in keys.iter().enumerate() {
-            if key < last || (key == last && equal > 0) {
-                equal -= usize::from(key == last);
-                chosen.push((key, position as u64));
-            }
-        }
-    }
-    chosen.sort_unstable();
-    for (out, (_, position)) in out.iter_mut().zip(chosen) {
-        *out = position;
-    }
-}
-
-/// Keeps the `k` smallest keys, dropping what the `k`-th so far rules out, block by block.
-fn filter<K: Key>(keys: &[K], k: usize, chosen: &mut Vec<(K, u64)>) {
-    const BLOCK: usize = 64;
-    let full = (4 * k).max(BLOCK);
-    chosen.reserve(full + BLOCK);
-    let mut limit = K::MAX;
-    let mut limited = false;
-    for (index, block) in keys.chunks(BLOCK).enumerate() {
-        if limited && !block.iter().fold(false, |any, &key| any | (key < limit)) {
-            continue;
-        }
-        for (at, &key) in block.iter().enumerate() {
-            if !limited || key < limit {
-                chosen.push((key, (index * BLOCK + at) as u64));
-            }
-        }
-        if chosen.len() >= full {
-            let (_, last, _) = chosen.select_nth_unstable(k - 1);
-            limit = last.0;
-            limited = true;
-            chosen.truncate(k);
-        }
-    }
-    chosen.sort_unstable();
-    chosen.truncate(k);
 }
 
 #[cfg(test)]
@@ -330,7 +378,7 @@ mod tests {
             },
             |mixed| (mixed % 5) as f64,
         ];
-        for len in [SHORT + 1, 10_007, 70_000] {
+        for len in [3, 130, 300, 1000, SHORT, SHORT + 1, 10_007, 70_000] {
             for pattern in patterns {
                 let mixed =
                     (0..len as u64).map(|i| (i ^ 0x9e37).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -339,8 +387,9 @@ mod tests {
                     &[0][..],
                     &[len / 2],
                     &[len - 1],
-                    &[3, len / 3, len / 2, len - 2],
+                    &[1, len / 3 + 1, len / 2 + 2, len - 1],
                 ] {
+                    let kth = if len > 3 { kth } else { &kth[..1] };
                     check_floats::<u64>(DType::F64, &values, kth, f64::to_bits);
                     let narrow = |value: f64| u64::from((value as f32).to_bits());
                     check_floats::<u32>(DType::F32, &values, kth, narrow);

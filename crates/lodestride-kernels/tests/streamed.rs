@@ -11,8 +11,8 @@ mod support;
 use lodestride_buffer::{DType, Scalar};
 use lodestride_kernels::random::{bernoulli, normal, uniform};
 use lodestride_kernels::{
-    BinaryOp, Input, Operand, Program, ProgramBuilder, Thresholds, UnaryOp, binary, copy,
-    set_thresholds, thresholds, unary,
+    BinaryOp, Input, Operand, Program, ProgramBuilder, ScanOp, Thresholds, UnaryOp, binary, copy,
+    scan, set_thresholds, thresholds, unary,
 };
 use support::{Arrangement, Array};
 
@@ -50,6 +50,10 @@ fn program(dtype: DType, long: bool) -> Program {
     }
     b.store(result);
     b.finish()
+}
+
+fn cumsum(x: &Array, axis: usize, out: &Array) {
+    scan(ScanOp::Sum, x.operand(), axis, out.operand()).unwrap();
 }
 
 /// What fills an array with random numbers.
@@ -103,6 +107,11 @@ fn past_the_caches_is_the_same() {
                     check(case("copy"), shape, to, DType::F64, &|out| {
                         copy(y, out.operand()).unwrap();
                     });
+                    let z = Array::new(shape, from, dtype, other);
+                    for axis in 0..shape.len() {
+                        let sum = ScanOp::Sum.result_dtype(dtype);
+                        check(case("cumsum"), shape, to, sum, &|out| cumsum(&z, axis, out));
+                    }
                     if !dtype.is_float() {
                         continue;
                     }

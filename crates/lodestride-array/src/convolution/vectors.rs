@@ -1,11 +1,14 @@
 //! Convolution and correlation of two vectors. Images and channels are in `convolution`.
 
+use std::ops::Range;
+
 use lodestride_buffer::{Argument, DType, Element, HostType};
-use lodestride_shape::Shape;
+use lodestride_kernels as kernels;
+use lodestride_shape::{Index, Shape};
 
 use crate::NdArray;
 use crate::checks::Watch;
-use crate::error::{ArrayError, ArrayErrorKind, Result};
+use crate::error::{ArrayError, ArrayErrorKind, OrFail, Result};
 use crate::reduce::widened;
 
 /// Which part of a convolution or correlation of two vectors is kept.
@@ -109,8 +112,7 @@ impl NdArray {
                 // The low bits of the result do not depend on the others.
                 sums(given, |sum: i64, a, b| sum.wrapping_add(a.wrapping_mul(b)))
             }
-            dtype if widened(dtype) == DType::F32 => sums(given, |sum: f32, a, b| sum + a * b),
-            _ => sums(given, |sum: f64, a, b| sum + a * b),
+            dtype => float_sums(op, given, widened(dtype)),
         };
         watch.made(op, &[self, rhs], made?.cast(dtype))
     }
@@ -135,8 +137,8 @@ fn sums<T: HostType + Default>(
     if direction == Direction::Forwards {
         b.reverse();
     }
-    let is_exchanged = a.len() < b.len();
-    if is_exchanged {
+    let kept = kept(a.len(), b.len(), mode, direction);
+    if a.len() < b.len() {
         std::mem::swap(&mut a, &mut b);
     }
     let mut full = vec![T::default(); a.len() + b.len() - 1];
@@ -149,15 +151,45 @@ fn sums<T: HostType + Default>(
             }
         }
     }
-    let (long, short) = (a.len(), b.len());
+    let len = kept.len();
+    NdArray::from_vec(full[kept].to_vec(), Shape::from(len))
+}
+
+/// The same of floats, by a kernel.
+#[track_caller]
+fn float_sums(
+    op: &'static str,
+    (a, b, mode, direction): (&NdArray, &NdArray, ConvolveMode, Direction),
+    dtype: DType,
+) -> Result<NdArray> {
+    let (mut a, mut b) = (a.cast(dtype)?.ravel()?, b.cast(dtype)?.ravel()?);
+    if direction == Direction::Forwards {
+        b = b.flip(0)?;
+    }
+    let kept = kept(a.len(), b.len(), mode, direction);
+    if a.len() < b.len() {
+        std::mem::swap(&mut a, &mut b);
+    }
+    let full = NdArray::recycled(dtype, a.len() + b.len() - 1)?;
+    kernels::convolve(a.operand(), b.operand(), full.operand()).or_fail(op)?;
+    if mode == ConvolveMode::Full {
+        return Ok(full);
+    }
+    full.get(&[Index::from(kept.start as isize..kept.end as isize)])?
+        .dup()
+}
+
+/// Which of all sums are kept of vectors of so many elements.
+fn kept(a: usize, b: usize, mode: ConvolveMode, direction: Direction) -> Range<usize> {
+    let (long, short) = (a.max(b), a.min(b));
     let (start, len) = match mode {
-        ConvolveMode::Full => (0, full.len()),
+        ConvolveMode::Full => (0, long + short - 1),
         // Where the middle of an even number is not clear, NumPy's correlation counts from the other end when exchanged.
-        ConvolveMode::Same if is_exchanged && direction == Direction::Forwards => (short / 2, long),
+        ConvolveMode::Same if a < b && direction == Direction::Forwards => (short / 2, long),
         ConvolveMode::Same => ((short - 1) / 2, long),
         ConvolveMode::Valid => (short - 1, long - short + 1),
     };
-    NdArray::from_vec(full[start..start + len].to_vec(), Shape::from(len))
+    start..start + len
 }
 
 /// Elements of a part.

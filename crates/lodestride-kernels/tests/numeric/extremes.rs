@@ -32,7 +32,7 @@ const VALUES: [(&str, Values); 7] = [
     ("nothing but the lowest", |_, _| f64::NEG_INFINITY),
 ];
 
-const SHAPES: [[usize; 2]; 12] = [
+const SHAPES: [[usize; 2]; 15] = [
     [37, 16],
     [9, 31],
     [33, 32],
@@ -45,6 +45,9 @@ const SHAPES: [[usize; 2]; 12] = [
     [2, 9001],
     [300, 40],
     [2, 5000],
+    [3, 1000],
+    [5, 1025],
+    [2, 2112],
 ];
 
 /// The first of the best values, by comparing one after the other.
@@ -80,11 +83,13 @@ fn quick_ways_give_up_where_they_would_be_wrong() {
         for shape in SHAPES {
             for dtype in [DType::F32, DType::F64] {
                 let len = shape[0] * shape[1];
-                let x = Array::new(&shape, Arrangement::C, dtype, |i| Scalar::Float(of(i, len)));
-                let values = crate::floats(&x);
-                for axis in [None, Some(0), Some(1)] {
-                    let case = format!("{name} {dtype} {shape:?} {axis:?}");
-                    check(&mut report, &case, &x, &runs(&values, shape, axis), axis);
+                for arrangement in [Arrangement::C, Arrangement::Strided, Arrangement::Reversed] {
+                    let x = Array::new(&shape, arrangement, dtype, |i| Scalar::Float(of(i, len)));
+                    let values = crate::floats(&x);
+                    for axis in [None, Some(0), Some(1)] {
+                        let case = format!("{name} {dtype} {shape:?} {arrangement:?} {axis:?}");
+                        check(&mut report, &case, &x, &runs(&values, shape, axis), axis);
+                    }
                 }
             }
         }

@@ -118,6 +118,43 @@ fn long_sums_are_grouped_within_their_bound_and_the_same_everywhere() {
 }
 
 #[test]
+fn extremes_keep_the_first_of_equal_values_and_every_nan_to_the_bit() {
+    let mut report = Report::default();
+    for n in [1, 7, 8, 9, 511, 513, 1_537] {
+        for places in [0, 1, 700] {
+            let values: Vec<f64> = (0..n)
+                .map(|i| match i % 1_100 {
+                    at if at + places > 1_099 => f64::NAN,
+                    at if at % 3 == 0 => [-0.0, 0.0][at / 3 % 2],
+                    at => (noise(i) * 4.0).round() / (1 + at % 2) as f64,
+                })
+                .collect();
+            for op in [ScanOp::Max, ScanOp::Min] {
+                let x = Array::new(&[n], Arrangement::C, DType::F64, |i| {
+                    Scalar::Float(values[i])
+                });
+                let out = zeros(&[n], DType::F64);
+                scan(op, x.operand(), 0, out.operand()).unwrap();
+                let mut best = values[0];
+                for (&value, found) in values.iter().zip(floats(&out)) {
+                    let beats = if op == ScanOp::Max {
+                        value > best
+                    } else {
+                        value < best
+                    };
+                    if beats || value.is_nan() {
+                        best = value;
+                    }
+                    let is_same = found.to_bits() == best.to_bits();
+                    report.check(&format!("{op} {n} {places}: {found}, not {best}"), is_same);
+                }
+            }
+        }
+    }
+    report.finish();
+}
+
+#[test]
 fn many_lines_of_every_length_match_a_plain_loop() {
     let mut report = Report::default();
     for (lines, len) in [(1, 7), (9, 1), (17, 33), (8, 600), (9, 513), (20, 64)] {

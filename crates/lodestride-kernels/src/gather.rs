@@ -93,6 +93,15 @@ impl Indices<'_> {
         });
     }
 
+    /// All positions.
+    pub(crate) fn wrapped(&self) -> Vec<usize> {
+        let mut all = vec![0; self.count];
+        self.each_tile(0..self.count, |first, tile| {
+            all[first..first + tile.len()].copy_from_slice(tile);
+        });
+        all
+    }
+
     /// Calls `job(position, indices)` for stretches of positions, the indices wrapped to `0..size`.
     pub(crate) fn each_tile(&self, range: Range<usize>, mut job: impl FnMut(usize, &[usize])) {
         let (mut raw, mut wrapped) = ([0; TILE], [0; TILE]);

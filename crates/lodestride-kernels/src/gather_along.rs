@@ -130,6 +130,19 @@ fn along(shape: &[usize], axis: usize, size: usize) -> Shape {
         .collect()
 }
 
+/// Room for a tile of indices, cleared once for all lines.
+struct Tiles {
+    tile: [i64; TILE],
+    wrapped: [usize; TILE],
+}
+
+impl Tiles {
+    fn new() -> Self {
+        let (tile, wrapped) = ([0; TILE], [0; TILE]);
+        Self { tile, wrapped }
+    }
+}
+
 /// Lines of the taken elements: their last axis, for each position of the others.
 struct Along<'a> {
     indices: &'a Source<'a, i64>,
@@ -181,17 +194,19 @@ impl<'a> Along<'a> {
         with_unit!(self.dtype, U => {
             let (x, out) = (x.slice::<U>(), out.slice_mut::<U>());
             if !self.is_packed {
+                let tiles = &mut Tiles::new();
                 for line in 0..lines {
                     let to = self.start[2] + offset_at(&self.outer[2], line);
-                    self.line(x, line, out, (to, self.line[2].stride));
+                    self.line(x, line, tiles, out, (to, self.line[2].stride));
                 }
                 return;
             }
             let out = &mut out[self.start[2] as usize..][..lines * len];
             let share = lines.div_ceil(threads::parts(lines * len * (2 * self.dtype.size() + 8), true));
             threads::for_each_part(out.chunks_mut(share * len).enumerate(), |(part, out)| {
+                let tiles = &mut Tiles::new();
                 for (line, out) in out.chunks_exact_mut(len).enumerate() {
-                    self.line(x, part * share + line, out, (0, 1));
+                    self.line(x, part * share + line, tiles, out, (0, 1));
                 }
             });
         });
@@ -201,10 +216,11 @@ impl<'a> Along<'a> {
         let steps = self.line.map(|line| line.stride);
         with_unit!(self.dtype, U => {
             let (values, whole) = (values.slice::<U>(), whole.slice_mut::<U>());
+            let tiles = &mut Tiles::new();
             // In order, since positions may repeat.
             for line in 0..count(&self.outer[0]) {
                 let [to, _, from] = self.starts(line);
-                self.each_tile(line, |first, at| {
+                self.each_tile(line, tiles, |first, at| {
                     for (i, &index) in (first..).zip(at) {
                         let to = to + i * steps[0] + index as isize * self.step;
                         whole[to as usize] = values[(from + i * steps[2]) as usize];
@@ -215,9 +231,16 @@ impl<'a> Along<'a> {
     }
 
     /// One line, written from an offset on with a step.
-    fn line<U: Copy>(&self, x: &[U], line: usize, out: &mut [U], (to, to_step): (isize, isize)) {
+    fn line<U: Copy>(
+        &self,
+        x: &[U],
+        line: usize,
+        tiles: &mut Tiles,
+        out: &mut [U],
+        (to, to_step): (isize, isize),
+    ) {
         let ([from, ..], from_step) = (self.starts(line), self.line[0].stride);
-        self.each_tile(line, |first, at| {
+        self.each_tile(line, tiles, |first, at| {
             if from_step == 0 && to_step == 1 {
                 let out = &mut out[(to + first) as usize..][..at.len()];
                 pick(x, from, self.step, at, out);
@@ -236,9 +259,9 @@ impl<'a> Along<'a> {
     }
 
     /// Calls `job(first place, positions)` for stretches of a line.
-    fn each_tile(&self, line: usize, mut job: impl FnMut(isize, &[usize])) {
+    fn each_tile(&self, line: usize, tiles: &mut Tiles, mut job: impl FnMut(isize, &[usize])) {
         let ([_, at, _], step) = (self.starts(line), self.line[1].stride);
-        let (mut tile, mut wrapped) = ([0; TILE], [0; TILE]);
+        let Tiles { tile, wrapped } = tiles;
         for first in (0..self.line[0].size).step_by(TILE) {
             let len = TILE.min(self.line[0].size - first);
             let first = first as isize;

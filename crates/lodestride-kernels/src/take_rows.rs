@@ -14,12 +14,17 @@ use crate::threads;
 /// Rows looked up ahead of their copy: enough to hide the latency of memory, few enough to be there still.
 const AHEAD: usize = 8;
 
+/// Positions that are kept for all that they are taken from.
+const KEPT: usize = 1 << 16;
+
 /// Lines of a row that are asked for ahead; the hardware brings what follows.
 const AHEAD_LINES: usize = 16;
 
 /// The commonest take: rows without gaps to a destination without gaps, so that the rows come one after the other.
 pub(crate) struct Rows<'a> {
     indices: &'a Indices<'a>,
+    /// The positions, where they are few and taken often.
+    wrapped: Vec<usize>,
     /// Axes before the indexed one.
     before: Dims,
     dtype: DType,
@@ -47,6 +52,11 @@ impl<'a> Rows<'a> {
         let before: Dims = plan.before.iter().map(|p| dim(p.size, p.x)).collect();
         out.layout().is_contiguous(Order::C).then(|| Self {
             indices,
+            wrapped: if count(&before) > 1 && indices.count <= KEPT {
+                indices.wrapped()
+            } else {
+                Vec::new()
+            },
             positions: count(&before) * indices.count,
             before,
             dtype: x.dtype(),
@@ -91,6 +101,11 @@ impl<'a> Rows<'a> {
             let (outer, at) = (position / self.indices.count, position % self.indices.count);
             let here = (self.indices.count - at).min(end - position);
             let start = self.x + offset_at(&self.before, outer);
+            if let Some(tile) = self.wrapped.get(at..at + here) {
+                job(position - first, start, tile);
+                position += here;
+                continue;
+            }
             self.indices.each_tile(at..at + here, |index, tile| {
                 job(position - first + index - at, start, tile);
             });

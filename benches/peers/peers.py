@@ -26,7 +26,7 @@ os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-THREADS:])
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TYPES = {"f32": np.float32, "f64": np.float64}
+TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64, "u8": np.uint8, "bool": np.bool_}
 
 
 def uniform(shape, stream, low, high, dtype):
@@ -112,6 +112,30 @@ class NumPy:
             i = np.argpartition(x, x.size - 100)[x.size - 100:]
             return x[i[np.argsort(-x[i])]]
         return f
+
+    def wide(self, a, b, row, line, at):
+        """What src/workloads/wide.rs measures."""
+        flat, first, small, beside = at.ravel(), at[0], a[:128, :128].copy(), b[:128, :128].copy()
+        tile, tiles, step = small[:32, :32].copy(), beside[:32, :32].copy(), a[:, ::2]
+        return {
+            "takealong": lambda: np.take_along_axis(a, at, 1), "take.ax1": lambda: a.take(first, 1), "take.line": lambda: line.take(flat),
+            "diff.ax0": lambda: np.diff(a, axis=0), "diff.ax1": lambda: np.diff(a, axis=1),
+            "cumsum.ax0": lambda: a.cumsum(0), "cumsum.ax1": lambda: a.cumsum(1), "cumsum.turned": lambda: a.T.cumsum(0),
+            "cummax.ax1": lambda: np.maximum.accumulate(a, 1),
+            "argmax.ax1": lambda: a.argmax(1), "argmax.step": lambda: step.argmax(1),
+            "max.step": lambda: step.max(1), "sum.step": lambda: step.sum(1),
+            "pow2": lambda: a**2, "pow3": lambda: a**3, "asinh": lambda: np.arcsinh(a), "sinh": lambda: np.sinh(a),
+            "cbrt": lambda: np.cbrt(a), "atan": lambda: np.arctan(a), "atan2": lambda: np.arctan2(a, b),
+            "topk10": lambda: np.sort(np.partition(a, 990, 1)[:, 990:], 1)[:, ::-1],
+            "partition": lambda: np.partition(a, 500, 1), "sort.ax1": lambda: np.sort(a, 1),
+            "convolve": lambda: np.convolve(row, row), "gemv.turned": lambda: a.T @ row, "inner": lambda: line @ line,
+            "toint": lambda: a.astype(np.int64), "trapezoid": lambda: np.trapezoid(a, axis=1), "nansum": lambda: np.nansum(a, 1),
+            "kron": lambda: np.kron(tile, tiles),
+            "add.row": lambda: a + row, "mul": lambda: a * b, "max.ax0": lambda: a.max(0), "max.ax1": lambda: a.max(1),
+            "min.all": lambda: a.min(), "sum.ax0": lambda: a.sum(0), "floordiv": lambda: a // 7, "mod": lambda: a % b,
+            "shift": lambda: a << 1, "gemv": lambda: a @ row, "mm128": lambda: small @ beside,
+            "any.ax0": lambda: a.any(0), "all.ax1": lambda: a.all(1), "count.ax0": lambda: a.sum(0),
+        }
 
     def unique(self, x): return lambda: np.unique(x)
     def histogram(self, x): return lambda: np.histogram(x, 100)[0]
@@ -216,7 +240,7 @@ class NumExpr(NumPy):
         if name == "sum": return self.e("sum(x)" if axis is None else f"sum(x,axis={axis})", x=x)
 
     copy = concat = gather = mask = sort = argsort = cumsum = partition = topk = unique = histogram = matmul = softmax = layernorm = logsumexp = None
-    loop = row = scalar = random = ragged = adds = file = None
+    loop = row = scalar = random = ragged = adds = file = wide = None
 
 
 class Torch(NumPy):
@@ -267,6 +291,29 @@ class Torch(NumPy):
     def gather(self, t, ids): return lambda: self.t.index_select(t, 0, ids)
     def sort(self, x): return lambda: self.t.sort(x).values
     def argsort(self, x): return lambda: self.t.argsort(x)
+    def wide(self, a, b, row, line, at):
+        t, F = self.t, self.F
+        flat, first, small, beside = at.ravel(), at[0], a[:128, :128].clone(), b[:128, :128].clone()
+        tile, tiles, step = small[:32, :32].clone(), beside[:32, :32].clone(), a[:, ::2]
+        return {
+            "takealong": lambda: a.gather(1, at), "take.ax1": lambda: a.index_select(1, first), "take.line": lambda: line.index_select(0, flat),
+            "diff.ax0": lambda: t.diff(a, dim=0), "diff.ax1": lambda: t.diff(a, dim=1),
+            "cumsum.ax0": lambda: a.cumsum(0), "cumsum.ax1": lambda: a.cumsum(1), "cumsum.turned": lambda: a.t().cumsum(0),
+            "cummax.ax1": lambda: a.cummax(1)[0],
+            "argmax.ax1": lambda: a.argmax(1), "argmax.step": lambda: step.argmax(1),
+            "max.step": lambda: step.amax(1), "sum.step": lambda: step.sum(1),
+            "pow2": lambda: a**2, "pow3": lambda: a**3, "asinh": lambda: a.asinh(), "sinh": lambda: a.sinh(),
+            "atan": lambda: a.atan(), "atan2": lambda: t.atan2(a, b), "elu": lambda: F.elu(a),
+            "topk10": lambda: a.topk(10, 1)[0], "sort.ax1": lambda: a.sort(1)[0],
+            "gemv.turned": lambda: a.t() @ row, "inner": lambda: line @ line,
+            "toint": lambda: a.to(t.int64), "trapezoid": lambda: t.trapezoid(a, dim=1), "nansum": lambda: a.nansum(1),
+            "kron": lambda: t.kron(tile, tiles),
+            "add.row": lambda: a + row, "mul": lambda: a * b, "max.ax0": lambda: a.amax(0), "max.ax1": lambda: a.amax(1),
+            "min.all": lambda: a.min(), "sum.ax0": lambda: a.sum(0), "floordiv": lambda: a // 7, "mod": lambda: a % b,
+            "shift": lambda: a << 1, "gemv": lambda: a @ row, "mm128": lambda: small @ beside,
+            "any.ax0": lambda: a.any(0), "all.ax1": lambda: a.all(1), "count.ax0": lambda: a.sum(0),
+        }
+
     def topk(self, x): return lambda: self.t.topk(x, 100)[0]
     def unique(self, x): return lambda: self.t.unique(x)
     def histogram(self, x): return lambda: self.t.histc(x, 100, x.min().item(), x.max().item())
@@ -321,6 +368,8 @@ class Torch(NumPy):
 
 
 class Jax(NumPy):
+    wide = None
+
     given = False
     file = partition = unique = histogram = None
 
@@ -524,11 +573,24 @@ def small(p, name, dtype):
     if name == "getscalar": return p.scalar and p.scalar(x)
 
 
+def wide(p, name, dtype):
+    if not p.wide: return None
+    kind = TYPES[dtype]
+
+    def values(shape, stream):
+        if kind in (np.float32, np.float64): return p.arr(uniform(shape, stream, 0.5, 1.5, kind))
+        bound = 2 if kind is np.bool_ else 100
+        return p.arr((positions(math.prod(shape), stream, bound) + (bound == 100)).reshape(shape).astype(kind))
+    at = p.arr(positions(1_000_000, 5, 1000).reshape(1000, 1000))
+    return p.wide(*(values(shape, s) for shape, s in (((1000, 1000), 1), ((1000, 1000), 2), ((1000,), 3), ((1_000_000,), 4))), at).get(name)
+
+
 def find(p, workload, size, dtype):
     family, name = workload.split(".", 1)
     kind = TYPES[dtype]
     if family in ("ly", "lo"): return layout(p, family, name, size, kind)
     if family == "mm": return matmul(p, name, size, kind)
+    if family == "wd": return wide(p, name, dtype)
     if family == "so": return small(p, name, kind)
     if family == "rg": return p.ragged and p.ragged(name, Ragged(int(size.split("x")[1])))
     sizes = tuple(int(float(s)) for s in size.split("x"))

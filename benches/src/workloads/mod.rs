@@ -13,6 +13,7 @@ mod reductions;
 mod rows;
 mod search;
 mod small;
+mod wide;
 
 use crate::contest::Failure;
 use crate::suite::Suite;
@@ -56,7 +57,7 @@ pub(crate) fn run_scaled(suite: &mut Suite) -> Result<(), Failure> {
 type Family = fn(&mut Suite) -> Result<(), Failure>;
 
 /// The families, in the order of the tables.
-const FAMILIES: [Family; 13] = [
+const FAMILIES: [Family; 14] = [
     elementwise::run,
     chain::run,
     functions::run,
@@ -70,6 +71,7 @@ const FAMILIES: [Family; 13] = [
     ragged::run,
     files::run,
     random::run,
+    wide::run,
 ];
 
 /// Runs every workload that the options ask for. An error ends its family and no other; the first one is returned at the end.

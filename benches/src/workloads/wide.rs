@@ -1,0 +1,149 @@
+//! Operations, layouts and dtypes beside those of the performance goals, over squares of a thousand: so that what people do
+//! besides is not forgotten. Their rivals are NumPy and PyTorch.
+
+use lodestride::array::{self, ConvolveMode, DType, Index, NdArray, s};
+
+use crate::answers::{of_ours, positions, uniform};
+use crate::contest::{Contest, Failure};
+use crate::suite::Suite;
+
+/// Rows and columns.
+const SIDE: usize = 1000;
+
+/// How the tables write the size.
+const SIZE: &str = "1e3x1e3";
+
+/// What the operations work on: matrices, vectors, and positions along an axis.
+struct Operands {
+    a: NdArray,
+    b: NdArray,
+    row: NdArray,
+    line: NdArray,
+    at: NdArray,
+}
+
+/// A name, how far answers may differ, and what is measured. Of positions and of parts in any order only the number is
+/// compared.
+type Case = (&'static str, f64, fn(&Operands) -> array::Result<NdArray>);
+
+const UNORDERED: f64 = f64::INFINITY;
+
+const OF_FLOATS: [Case; 31] = [
+    ("takealong", 0.0, |o| o.a.take_along_axis(&o.at, 1)),
+    ("take.ax1", 0.0, |o| o.a.take(&o.at.row(0)?, 1)),
+    ("take.line", 0.0, |o| o.line.take(&o.at.ravel()?, 0)),
+    ("diff.ax0", 1e-6, |o| o.a.diff(1, 0)),
+    ("diff.ax1", 1e-6, |o| o.a.diff(1, 1)),
+    ("cumsum.ax0", 1e-4, |o| o.a.cumsum(0)),
+    ("cumsum.ax1", 1e-4, |o| o.a.cumsum(1)),
+    ("cumsum.turned", 1e-4, |o| o.a.transpose().cumsum(0)),
+    ("cummax.ax1", 0.0, |o| o.a.cummax(1)),
+    ("argmax.ax1", UNORDERED, |o| o.a.argmax(1)),
+    ("argmax.step", UNORDERED, |o| every_second(&o.a)?.argmax(1)),
+    ("max.step", 0.0, |o| every_second(&o.a)?.max(1)),
+    ("sum.step", 1e-5, |o| every_second(&o.a)?.sum(1)),
+    ("pow2", 1e-6, |o| o.a.pow(2)),
+    ("pow3", 1e-6, |o| o.a.pow(3)),
+    ("asinh", 1e-6, |o| o.a.asinh()),
+    ("sinh", 1e-6, |o| o.a.sinh()),
+    ("cbrt", 1e-6, |o| o.a.cbrt()),
+    ("atan", 1e-6, |o| o.a.atan()),
+    ("atan2", 1e-6, |o| o.a.atan2(&o.b)),
+    ("elu", 1e-6, |o| o.a.elu()),
+    ("topk10", 0.0, |o| Ok(o.a.topk(10, 1)?.0)),
+    ("partition", UNORDERED, |o| o.a.partition(500, 1)),
+    ("sort.ax1", 0.0, |o| o.a.sort(1)),
+    ("convolve", 1e-4, |o| {
+        o.row.convolve(&o.row, ConvolveMode::Full)
+    }),
+    ("gemv.turned", 1e-3, |o| o.a.transpose().matmul(&o.row)),
+    ("inner", 1e-3, |o| o.line.inner(&o.line)),
+    ("toint", 0.0, |o| o.a.cast(DType::I64)),
+    ("trapezoid", 1e-4, |o| o.a.trapezoid(1.0, 1)),
+    ("nansum", 1e-4, |o| o.a.nan_sum(1)),
+    ("kron", 1e-6, |o| corner(&o.a, 32)?.kron(&corner(&o.b, 32)?)),
+];
+
+const OF_INTEGERS: [Case; 14] = [
+    ("add.row", 0.0, |o| o.a.add(&o.row)),
+    ("mul", 0.0, |o| o.a.mul(&o.b)),
+    ("max.ax0", 0.0, |o| o.a.max(0)),
+    ("max.ax1", 0.0, |o| o.a.max(1)),
+    ("min.all", 0.0, |o| o.a.min(..)),
+    ("sum.ax0", 0.0, |o| o.a.sum(0)),
+    ("argmax.ax1", UNORDERED, |o| o.a.argmax(1)),
+    ("floordiv", 0.0, |o| o.a.floor_div(7)),
+    ("mod", 0.0, |o| o.a.modulo(&o.b)),
+    ("pow2", 0.0, |o| o.a.pow(2)),
+    ("shift", 0.0, |o| o.a.shift_left(1)),
+    ("sort.ax1", 0.0, |o| o.a.sort(1)),
+    ("gemv", 0.0, |o| o.a.matmul(&o.row)),
+    ("mm128", 0.0, |o| {
+        corner(&o.a, 128)?.matmul(&corner(&o.b, 128)?)
+    }),
+];
+
+const OF_FLAGS: [Case; 3] = [
+    ("any.ax0", 0.0, |o| o.a.any(0)),
+    ("all.ax1", 0.0, |o| o.a.all(1)),
+    ("count.ax0", 0.0, |o| o.a.count_nonzero(0)),
+];
+
+fn every_second(x: &NdArray) -> array::Result<NdArray> {
+    x.get(&s![.., ..;2])
+}
+
+/// The first rows and columns, one after the other in memory.
+fn corner(x: &NdArray, size: isize) -> array::Result<NdArray> {
+    x.get(&[Index::from(0..size), Index::from(0..size)])?.dup()
+}
+
+pub(crate) fn run(suite: &mut Suite) -> Result<(), Failure> {
+    for dtype in [DType::F32, DType::F64] {
+        of_type(suite, dtype, &OF_FLOATS)?;
+    }
+    for dtype in [DType::I32, DType::I64, DType::U8] {
+        of_type(suite, dtype, &OF_INTEGERS)?;
+    }
+    of_type(suite, DType::Bool, &OF_FLAGS)
+}
+
+fn of_type(suite: &mut Suite, dtype: DType, cases: &[Case]) -> Result<(), Failure> {
+    let named = |(name, ..): &Case| suite.wants(&format!("wd.{name}"), SIZE, dtype.name());
+    if !cases.iter().any(|case| named(case).is_some()) {
+        return Ok(());
+    }
+    let operands = Operands::new(dtype)?;
+    for &(name, tolerance, operation) in cases {
+        let Some(key) = suite.wants(&format!("wd.{name}"), SIZE, dtype.name()) else {
+            continue;
+        };
+        let mut contest = Contest::new(key, tolerance);
+        contest.ours(|| operation(&operands), of_ours)?;
+        suite.run(contest)?;
+    }
+    Ok(())
+}
+
+impl Operands {
+    fn new(dtype: DType) -> Result<Self, Failure> {
+        let values = |shape: &[usize], stream: u64| -> Result<NdArray, Failure> {
+            let count = shape.iter().product();
+            let array = match dtype {
+                DType::F32 | DType::F64 => {
+                    NdArray::from_vec(uniform(count, stream, 0.5, 1.5), shape)?
+                }
+                DType::Bool => NdArray::from_vec(positions(count, stream, 2), shape)?,
+                _ => NdArray::from_vec(positions(count, stream, 100), shape)?.add(1)?,
+            };
+            Ok(array.cast(dtype)?)
+        };
+        Ok(Self {
+            a: values(&[SIDE, SIDE], 1)?,
+            b: values(&[SIDE, SIDE], 2)?,
+            row: values(&[SIDE], 3)?,
+            line: values(&[SIDE * SIDE], 4)?,
+            at: NdArray::from_vec(positions(SIDE * SIDE, 5, SIDE), [SIDE, SIDE])?,
+        })
+    }
+}

@@ -40,15 +40,15 @@ macro_rules! blocks {
 
 blocks! { acosh asinh atan atanh cbrt cosh elu erf expm1 gelu log log1p log2 selu sigmoid sinh swish tan tanh }
 
-/// A function of a block that is another one's for all numbers but the hard ones, and that of them.
+/// A function of a block that a form for vectors does for the easy numbers, and another for the others.
 ///
 /// Only those, so that no result depends on its neighbours.
 macro_rules! mended {
-    ($dst:ident $x:ident = $block:expr; |$y:ident| $is_hard:expr => $redo:expr) => {{
+    ($dst:ident $x:ident = $block:expr; |$y:ident| $is_easy:expr, else $redo:expr) => {{
         if $block? {
             for (d, &$y) in $dst.iter_mut().zip($x) {
                 let redone = $redo;
-                *d = if $is_hard { redone } else { *d };
+                *d = if $is_easy { *d } else { redone };
             }
         }
         Some(false)
@@ -61,13 +61,13 @@ macro_rules! common {
         #[inline(always)]
         fn acosh<A: Arch>(dst: &mut [$T; BLOCK], x: &[$T; BLOCK]) -> Option<bool> {
             mended!(dst x = A::$look_up::<Acosh>(dst, x);
-                |x| !(1.0..SQUARES_END as $T).contains(&x) => acosh_beyond::<$T, A>(x))
+                |x| (1.0..SQUARES_END as $T).contains(&x), else acosh_beyond::<$T, A>(x))
         }
 
         #[inline(always)]
         fn asinh<A: Arch>(dst: &mut [$T; BLOCK], x: &[$T; BLOCK]) -> Option<bool> {
             mended!(dst x = A::$look_up::<Asinh>(dst, x);
-                |x| !(x.abs() < SQUARES_END as $T) => asinh_beyond::<$T, A>(x))
+                |x| x.abs() < SQUARES_END as $T, else asinh_beyond::<$T, A>(x))
         }
 
         #[inline(always)]
@@ -88,19 +88,19 @@ macro_rules! common {
         #[inline(always)]
         fn atanh<A: Arch>(dst: &mut [$T; BLOCK], x: &[$T; BLOCK]) -> Option<bool> {
             mended!(dst x = A::$look_up::<Atanh>(dst, x);
-                |x| !(x.abs() < 1.0) => atanh_end(x))
+                |x| x.abs() < 1.0, else atanh_end(x))
         }
 
         #[inline(always)]
         fn cosh<A: Arch>(dst: &mut [$T; BLOCK], x: &[$T; BLOCK]) -> Option<bool> {
             mended!(dst x = A::$look_up::<Cosh>(dst, x);
-                |x| !(x.abs() < $T::NEAR) => Hyperbolic::cosh::<A>(x))
+                |x| x.abs() < $T::NEAR, else Hyperbolic::cosh::<A>(x))
         }
 
         #[inline(always)]
         fn sinh<A: Arch>(dst: &mut [$T; BLOCK], x: &[$T; BLOCK]) -> Option<bool> {
             mended!(dst x = A::$look_up::<Sinh>(dst, x);
-                |x| !(x.abs() < $T::NEAR) => Hyperbolic::sinh::<A>(x))
+                |x| x.abs() < $T::NEAR, else Hyperbolic::sinh::<A>(x))
         }
 
         #[inline(always)]
@@ -143,7 +143,7 @@ impl Blocks for f64 {
     #[inline(always)]
     fn gelu<A: Arch>(dst: &mut [f64; BLOCK], x: &[f64; BLOCK]) -> Option<bool> {
         mended!(dst x = A::look_up_f64::<Gelu>(dst, x);
-            |x| !(x.abs() < gelu_table::FAR) => Activation::gelu::<A>(x))
+            |x| x.abs() < gelu_table::FAR, else Activation::gelu::<A>(x))
     }
 
     #[inline(always)]
@@ -178,7 +178,7 @@ impl Blocks for f32 {
     #[inline(always)]
     fn gelu<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
         mended!(dst x = GELU.block::<A::F32>(dst, x);
-            |x| x < -GELU.reach => Activation::gelu::<A>(x))
+            |x| x >= -GELU.reach, else Activation::gelu::<A>(x))
     }
 
     #[inline(always)]

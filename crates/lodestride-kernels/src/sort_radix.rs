@@ -8,7 +8,9 @@ use crate::sort_key::Key;
 use crate::sort_share::{divide_and, sample};
 
 /// Sorts keys ascending by their bits from `low` on, where keys that agree in those already ascend by the others; on the calling thread and up to `parts - 1` others.
+/// `scratch` is no shorter than `keys`.
 pub(crate) fn sort_above<K: Key>(keys: &mut [K], scratch: &mut [K], low: u32, parts: usize) {
+    let scratch = &mut scratch[..keys.len()];
     if keys.len() < 2 || (keys.len() <= FEW && K::sort_vectors(keys, scratch)) {
         return;
     }

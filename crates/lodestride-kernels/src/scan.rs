@@ -2,7 +2,8 @@
 //!
 //! A line that is dense in memory is cut into segments of 64 elements. Eight of them run side by side, each from nothing,
 //! or one after the other where elements are wide, and then take what came before them: that breaks the chain of one addition
-//! waiting for the last. Where no grouping changes a bit (integers, extremes), one step of eight waits. Across lines, a row of running values takes one row after the other.
+//! waiting for the last. Where no grouping changes a bit (integers, extremes), one step of eight waits. Across lines, a row of
+//! running values takes one row after the other.
 
 use std::cmp::Reverse;
 use std::fmt;

@@ -12,7 +12,7 @@ use crate::operand::Operand;
 use crate::row_copy::with_unit;
 use crate::sort_float::sort_floats;
 use crate::sort_key::{Coding, Key};
-use crate::sort_lines::{Block, Blocks, Lines, Scratch, fill_lines, read_lines};
+use crate::sort_lines::{Block, Blocks, Lines, Scratch, fill_copies, fill_lines, read_lines};
 use crate::sort_order::order;
 use crate::sort_radix::{MANY, sort_above};
 use crate::sort_runs::mark_starts;
@@ -93,8 +93,9 @@ pub fn sort(x: Operand<'_>, axis: usize, sorting: Sorting, out: Operand<'_>) -> 
         return sort_stably(OP, x, axis, sorting, out);
     }
     let len = x.shape()[axis];
-    with_unit!(x.dtype(), K => fill_lines::<K>(OP, Some(x), out, axis, |keys| {
-        Blocks { keys, len }.each(&mut [(); 0], 0, |block| sort_block(OP, block, len, coding))
+    with_unit!(x.dtype(), K => fill_copies::<K>(OP, x, out, axis, |keys, from| {
+        let blocks = Blocks { keys, len, from };
+        blocks.each(&mut [(); 0], 0, |block| sort_block(OP, block, len, coding))
     }))
 }
 
@@ -107,14 +108,15 @@ fn sort_block<K: Key>(
     let scratch = Scratch::new::<K>(op, len)?;
     let mut scratch = scratch.open(op)?;
     let scratch = scratch.slice::<K>();
-    let together = (TOGETHER / len).max(1) * len;
-    for lines in block.keys.chunks_mut(together) {
-        sort_lines(coding, lines, len, scratch, block.parts);
-    }
+    let parts = block.parts;
+    block.each((TOGETHER / len).max(1) * len, |lines| {
+        sort_lines(coding, lines, len, scratch, parts);
+    });
     Ok(())
 }
 
-fn sort_lines<K: Key>(
+/// Sorts lines of `len` values.
+pub(crate) fn sort_lines<K: Key>(
     coding: Coding,
     lines: &mut [K],
     len: usize,
@@ -169,7 +171,7 @@ fn order_ranks(
     with_unit!(lines.dtype(), K => {
         let mut keys = lines.open(op)?;
         let keys = keys.slice::<K>();
-        Blocks { keys, len }.each(positions, len, |block| {
+        Blocks { keys, len, from: None }.each(positions, len, |block| {
             let scratch = Scratch::new::<u64>(op, len)?;
             let mut scratch = scratch.open(op)?;
             let scratch = scratch.slice::<u64>();
@@ -260,18 +262,18 @@ pub fn partition(x: Operand<'_>, axis: usize, kth: &[usize], out: Operand<'_>) -
         return Ok(());
     }
     let coding = Coding::new(x.dtype(), false);
-    with_unit!(x.dtype(), K => fill_lines::<K>(OP, Some(x), out, axis, |keys| {
-        Blocks { keys, len }.each(&mut [(); 0], 0, |block: Block<'_, K, ()>| {
+    with_unit!(x.dtype(), K => fill_copies::<K>(OP, x, out, axis, |keys, from| {
+        Blocks { keys, len, from }.each(&mut [(); 0], 0, |block: Block<'_, K, ()>| {
             let scratch = Scratch::new::<K>(OP, len)?;
             let mut scratch = scratch.open(OP)?;
-            let scratch = scratch.slice::<K>();
-            for line in block.keys.chunks_exact_mut(len) {
+            let (scratch, parts) = (scratch.slice::<K>(), block.parts);
+            block.each(len, |line| {
                 if !sorts_instead::<K>(len, &kth) {
-                    partition_at(coding, line, &kth, scratch, block.parts);
+                    partition_at(coding, line, &kth, scratch, parts);
                 } else {
-                    sort_lines(coding, line, len, scratch, block.parts);
+                    sort_lines(coding, line, len, scratch, parts);
                 }
-            }
+            });
             Ok(())
         })
     }))
@@ -324,7 +326,7 @@ pub fn argpartition(
         with_unit!(x.dtype(), K => {
             let mut keys = lines.open(OP)?;
             let keys = keys.slice::<K>();
-            Blocks { keys, len }.each(positions, len, |block| {
+            Blocks { keys, len, from: None }.each(positions, len, |block| {
                 let scratch = Scratch::new::<K>(OP, len)?;
                 let mut scratch = scratch.open(OP)?;
                 let scratch = scratch.slice::<K>();

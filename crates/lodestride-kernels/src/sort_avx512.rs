@@ -46,7 +46,7 @@ macro_rules! partitions {
         [$key:ty, $vector:ty, $mask:ty, $lanes:literal, $largest:expr]
         [$load:ident $store:ident $mask_load:ident $mask_store:ident]
         [$set1:expr, $less:expr, $after:expr, $sort_slowly:expr] $order:tt
-        [$permute:ident $zip:ident $compress:ident $index:expr]
+        [$permute:ident $zip:ident $compress:ident $index:expr] $flips:tt
     ) => {
         #[inline]
         #[target_feature(enable = "avx512f")]
@@ -110,11 +110,11 @@ macro_rules! partitions {
         }
 
         /// Sorts keys ascending, NaN not among them, where the process uses AVX-512.
-        pub(crate) fn try_sort(keys: &mut [$key]) -> bool {
+        pub(crate) fn try_sort(keys: &mut [$key], scratch: &mut [$key]) -> bool {
             let available = is_available();
             if available {
                 // SAFETY: a `Level` names an instruction set that was detected.
-                unsafe { sort(keys) }
+                unsafe { sort(keys, scratch) }
             }
             available
         }
@@ -237,9 +237,9 @@ macro_rules! partitions {
 
         /// Moves the keys below `pivot` to the front, in any order; how many there are.
         #[target_feature(enable = "avx512f,bmi2,popcnt")]
-        fn partition_aside(keys: &mut [$key], scratch: &mut [$key; ASIDE], pivot: $key) -> usize {
+        fn partition_aside(keys: &mut [$key], scratch: &mut [$key], pivot: $key) -> usize {
             let limit = ($set1)(pivot);
-            let (mut below, mut above) = (0, ASIDE);
+            let (mut below, mut above) = (0, scratch.len());
             let whole = keys.len() / LANES * LANES;
             for at in (0..whole).step_by(LANES) {
                 let vector = load(keys, at);
@@ -335,16 +335,20 @@ macro_rules! partitions {
         }
 
         #[target_feature(enable = "avx512f,bmi2,popcnt")]
-        fn sort(keys: &mut [$key]) {
+        fn sort(keys: &mut [$key], scratch: &mut [$key]) {
             if keys.len() <= SHORT {
                 return sort_short(keys);
             }
             let levels = 2 * keys.len().ilog2();
-            quicksort(keys, &mut [0; ASIDE], levels);
+            if scratch.len() >= keys.len().min(ASIDE) {
+                quicksort(keys, scratch, levels);
+            } else {
+                quicksort(keys, &mut [0; ASIDE], levels);
+            }
         }
 
         #[target_feature(enable = "avx512f,bmi2,popcnt")]
-        fn quicksort(mut keys: &mut [$key], scratch: &mut [$key; ASIDE], mut levels: u32) {
+        fn quicksort(mut keys: &mut [$key], scratch: &mut [$key], mut levels: u32) {
             while keys.len() > SHORT {
                 if levels == 0 {
                     return ($sort_slowly)(keys);
@@ -371,7 +375,7 @@ macro_rules! partitions {
 
         #[inline]
         #[target_feature(enable = "avx512f,bmi2,popcnt")]
-        fn divide(keys: &mut [$key], scratch: &mut [$key; ASIDE], pivot: $key) -> usize {
+        fn divide(keys: &mut [$key], scratch: &mut [$key], pivot: $key) -> usize {
             if keys.len() <= ASIDE {
                 partition_aside(keys, scratch, pivot)
             } else {
@@ -423,6 +427,7 @@ sorter!(
     [|key: u32| _mm512_set1_epi32(key as i32), _mm512_cmplt_epu32_mask, |key| key + 1, <[u32]>::sort_unstable]
     [_mm512_min_epu32 _mm512_max_epu32 _mm512_mask_max_epu32]
     [_mm512_permutexvar_epi32 _mm512_permutex2var_epi32 _mm512_maskz_compress_epi32 std::convert::identity]
+    [_mm512_shuffle_epi32::<0xB1>, _mm512_shuffle_epi32::<0x4E>, _mm512_shuffle_epi32::<0x1B>]
 );
 sorter!(
     wide: [u64, __m512i, u8, 8, u64::MAX]
@@ -430,6 +435,7 @@ sorter!(
     [|key: u64| _mm512_set1_epi64(key as i64), _mm512_cmplt_epu64_mask, |key| key + 1, <[u64]>::sort_unstable]
     [_mm512_min_epu64 _mm512_max_epu64 _mm512_mask_max_epu64]
     [_mm512_permutexvar_epi64 _mm512_permutex2var_epi64 _mm512_maskz_compress_epi64 std::convert::identity]
+    [_mm512_shuffle_epi32::<0x4E>, _mm512_permutex_epi64::<0x4E>, _mm512_permutex_epi64::<0x1B>]
 );
 sorter!(
     narrow_floats: [u32, __m512, u16, 16, f32::INFINITY.to_bits()]
@@ -440,6 +446,7 @@ sorter!(
     ]
     [_mm512_min_ps _mm512_max_ps _mm512_mask_max_ps]
     [_mm512_permutexvar_ps _mm512_permutex2var_ps _mm512_maskz_compress_ps _mm512_castps_si512]
+    [_mm512_permute_ps::<0xB1>, _mm512_permute_ps::<0x4E>, _mm512_permute_ps::<0x1B>]
 );
 sorter!(
     wide_floats: [u64, __m512d, u8, 8, f64::INFINITY.to_bits()]
@@ -450,6 +457,7 @@ sorter!(
     ]
     [_mm512_min_pd _mm512_max_pd _mm512_mask_max_pd]
     [_mm512_permutexvar_pd _mm512_permutex2var_pd _mm512_maskz_compress_pd _mm512_castpd_si512]
+    [_mm512_permute_pd::<0x55>, _mm512_permutex_pd::<0x4E>, _mm512_permutex_pd::<0x1B>]
 );
 
 #[cfg(test)]
@@ -473,7 +481,9 @@ mod tests {
                 let wide = keys(len, distinct);
                 let narrow: Vec<u32> = wide.iter().map(|&key| key as u32).collect();
                 let (mut sorted, mut sorted_narrow) = (wide.clone(), narrow.clone());
-                if !wide::try_sort(&mut sorted) || !narrow::try_sort(&mut sorted_narrow) {
+                if !wide::try_sort(&mut sorted, &mut [])
+                    || !narrow::try_sort(&mut sorted_narrow, &mut [])
+                {
                     return;
                 }
                 let (mut expected, mut expected_narrow) = (wide, narrow);

@@ -38,8 +38,9 @@ pub(crate) trait Key:
 
     fn minus(self, other: Self) -> Self;
 
-    /// Sorts by vector instructions where there are any for these keys; false where nothing was done.
-    fn sort_vectors(_keys: &mut [Self]) -> bool {
+    /// Sorts by vector instructions where there are any for these keys; false where nothing was done. Scratch memory as long as
+    /// the keys spares the kernel clearing its own.
+    fn sort_vectors(_keys: &mut [Self], _scratch: &mut [Self]) -> bool {
         false
     }
 
@@ -49,7 +50,7 @@ pub(crate) trait Key:
     }
 
     /// Sorts the bits of floats by `<`, NaN not among them, where there are vector instructions for it.
-    fn sort_floats(_numbers: &mut [Self]) -> bool {
+    fn sort_floats(_numbers: &mut [Self], _scratch: &mut [Self]) -> bool {
         false
     }
 
@@ -88,16 +89,16 @@ macro_rules! keys {
             fn minus(self, other: Self) -> Self { self.wrapping_sub(other) }
             $(
                 #[cfg(target_arch = "x86_64")]
-                fn sort_vectors(keys: &mut [Self]) -> bool {
-                    crate::sort_avx512::$vectors::try_sort(keys)
+                fn sort_vectors(keys: &mut [Self], scratch: &mut [Self]) -> bool {
+                    crate::sort_avx512::$vectors::try_sort(keys, scratch)
                 }
                 #[cfg(target_arch = "x86_64")]
                 fn has_float_vectors() -> bool {
                     crate::sort_avx512::is_available()
                 }
                 #[cfg(target_arch = "x86_64")]
-                fn sort_floats(numbers: &mut [Self]) -> bool {
-                    crate::sort_avx512::$floats::try_sort(numbers)
+                fn sort_floats(numbers: &mut [Self], scratch: &mut [Self]) -> bool {
+                    crate::sort_avx512::$floats::try_sort(numbers, scratch)
                 }
                 #[cfg(target_arch = "x86_64")]
                 fn partition_floats(

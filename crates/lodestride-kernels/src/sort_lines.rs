@@ -136,6 +136,26 @@ pub(crate) fn fill_lines<T: Element>(
     lines.write_to(op, out, axis)
 }
 
+/// As [`fill_lines`] with the elements of `x`; where there are several lines, and they lie alike in both, these are left to be
+/// copied line by line: they come along.
+pub(crate) fn fill_copies<T: Element>(
+    op: &'static str,
+    x: Operand<'_>,
+    out: Operand<'_>,
+    axis: usize,
+    fill: impl FnOnce(&mut [T], Option<&[T]>) -> Result<()>,
+) -> Result<()> {
+    let is_alike = x.elements() > x.shape().get(axis).copied().unwrap_or(1)
+        && !x.buffer().same_block(out.buffer())
+        && moved(op, x.layout(), axis)?.is_contiguous(Order::C);
+    if !is_alike {
+        return fill_lines(op, Some(x), out, axis, |lines| fill(lines, None));
+    }
+    read_lines(op, x, axis, |x| {
+        fill_lines(op, None, out, axis, |lines| fill(lines, Some(x)))
+    })
+}
+
 /// Lets `work` read the lines of `x` along `axis`: where they lie, or a copy of them.
 pub(crate) fn read_lines<T: Element>(
     op: &'static str,
@@ -179,13 +199,28 @@ pub(crate) struct Blocks<'a, K> {
     pub(crate) keys: &'a mut [K],
     /// Keys of a line, at least one.
     pub(crate) len: usize,
+    /// What the keys are still to be copied from.
+    pub(crate) from: Option<&'a [K]>,
 }
 
 /// Lines of one thread: the keys, what is written beside them, and how many threads may share a single line.
 pub(crate) struct Block<'a, K, B> {
     pub(crate) keys: &'a mut [K],
+    from: Option<&'a [K]>,
     pub(crate) beside: &'a mut [B],
     pub(crate) parts: usize,
+}
+
+impl<K: Key, B> Block<'_, K, B> {
+    /// Calls `work` with so many keys at a time, which have been copied now where they are not yet.
+    pub(crate) fn each(self, together: usize, mut work: impl FnMut(&mut [K])) {
+        for (index, keys) in self.keys.chunks_mut(together).enumerate() {
+            if let Some(from) = self.from {
+                keys.copy_from_slice(&from[index * together..][..keys.len()]);
+            }
+            work(keys);
+        }
+    }
 }
 
 impl<K: Key> Blocks<'_, K> {
@@ -197,12 +232,13 @@ impl<K: Key> Blocks<'_, K> {
         width: usize,
         work: impl Fn(Block<'_, K, B>) -> Result<()> + Sync,
     ) -> Result<()> {
-        let Self { keys, len } = self;
+        let Self { keys, len, from } = self;
         let lines = keys.len() / len;
         let parts = threads::parts(TOUCHES * (size_of_val(keys) + size_of_val(beside)), true);
         if lines < parts || parts == 1 {
             return work(Block {
                 keys,
+                from,
                 beside,
                 parts,
             });
@@ -218,6 +254,7 @@ impl<K: Key> Blocks<'_, K> {
             blocks.push((
                 Block {
                     keys: now,
+                    from: from.map(|from| &from[index * share * len..]),
                     beside: now_beside,
                     parts: 1,
                 },

@@ -158,7 +158,7 @@ pub fn quantile(
         with_unit!(x.dtype(), K => {
             let mut keys = lines.open(OP)?;
             let keys = keys.slice::<K>();
-            Blocks { keys, len }.each(values, qs.len(), |block| wanted.block(block))?;
+            Blocks { keys, len, from: None }.each(values, qs.len(), |block| wanted.block(block))?;
         });
     }
     drop(opened);

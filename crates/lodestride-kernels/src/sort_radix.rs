@@ -8,8 +8,10 @@ use crate::sort_key::Key;
 use crate::sort_share::{divide_and, sample};
 
 /// Sorts keys ascending by their bits from `low` on, where keys that agree in those already ascend by the others; on the calling thread and up to `parts - 1` others.
+/// `scratch` is no shorter than `keys`.
 pub(crate) fn sort_above<K: Key>(keys: &mut [K], scratch: &mut [K], low: u32, parts: usize) {
-    if keys.len() < 2 || (keys.len() <= FEW && K::sort_vectors(keys)) {
+    let scratch = &mut scratch[..keys.len()];
+    if keys.len() < 2 || (keys.len() <= FEW && K::sort_vectors(keys, scratch)) {
         return;
     }
     if let Some(descends) = is_in_order(keys, |key| key) {
@@ -21,7 +23,7 @@ pub(crate) fn sort_above<K: Key>(keys: &mut [K], scratch: &mut [K], low: u32, pa
     let is_long = keys.len() > MANY;
     // Many passes need keys that the caches hold.
     let is_done = (parts > 1 && is_long && split(keys, scratch, low, parts))
-        || K::sort_vectors(keys)
+        || K::sort_vectors(keys, scratch)
         || (K::BITS - low > 32 && is_long && split(keys, scratch, low, 1));
     if !is_done {
         sort_run(keys, scratch, low);

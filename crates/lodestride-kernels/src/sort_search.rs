@@ -67,7 +67,7 @@ pub fn searchsorted(
         let mut keys = values.open(OP)?;
         let keys = keys.slice::<K>();
         fill_lines::<u64>(OP, None, out, last, |places| {
-            Blocks { keys, len: 1 }.each(places, 1, |block| {
+            Blocks { keys, len: 1, from: None }.each(places, 1, |block| {
                 coding.rank(block.keys);
                 match side {
                     Side::Left => search(table, block.keys, block.beside, |a, b| a < b),

@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use crate::sort_float::{
-    ascending, float_key, has_vectors, is_ordered, partition_floats, sort_floats,
-};
+use crate::sort::sort_lines;
+use crate::sort_float::{ascending, float_key, has_vectors, is_ordered, partition_floats};
 use crate::sort_key::{Coding, Key};
 use crate::sort_radix::sort_above;
 use crate::sort_share::{Partition, divide, each_chunk, partition_keys, sample};
@@ -144,7 +143,7 @@ fn settle_floats<K: Key>(mut values: &mut [K], mut k: usize, scratch: &mut [K], 
             Rest::Nothing => return,
             Rest::Little(values) => {
                 let len = values.len();
-                sort_floats(coding, values, len, scratch);
+                sort_lines(coding, values, len, scratch, 1);
                 return;
             }
             Rest::Unordered(rest, place) => (values, k) = (rest, place),
@@ -236,7 +235,7 @@ fn pivot_near<K: Key>(values: &[K], k: usize, key: impl Fn(K) -> K) -> K {
     const AWAY: usize = 3;
     let step = values.len() / GLANCE;
     let mut sample: [K; GLANCE] = std::array::from_fn(|index| key(values[index * step + step / 2]));
-    if !K::sort_vectors(&mut sample) {
+    if !K::sort_vectors(&mut sample, &mut []) {
         sample.sort_unstable();
     }
     let expected = k * GLANCE / values.len();

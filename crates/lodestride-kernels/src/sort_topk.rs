@@ -172,7 +172,7 @@ impl<K: Key> Search<K> {
     fn limit(&mut self, keys: &[K], k: usize) -> K {
         let lows = &mut self.lows[..];
         Level::current().run(Lows { keys, lows });
-        if lows.len() <= 4 * GROUPS && K::sort_vectors(lows) {
+        if lows.len() <= 4 * GROUPS && K::sort_vectors(lows, &mut []) {
             return lows[k - 1];
         }
         *lows.select_nth_unstable(k - 1).1
@@ -316,9 +316,12 @@ mod tests {
         }
     }
 
+    /// The key at an index.
+    type Pattern = fn(u64) -> u64;
+
     #[test]
     fn the_first_keys_are_found_in_any_order() {
-        let patterns: [(&str, fn(u64) -> u64); 6] = [
+        let patterns: [(&str, Pattern); 6] = [
             ("mixed", |i| {
                 (i ^ 0x9e37).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 7
             }),

@@ -53,6 +53,8 @@ mod program;
 mod program_builder;
 mod program_reduce;
 mod random_philox;
+mod random_shuffle;
+mod random_waits;
 mod reduce_data;
 mod reduce_exponentials;
 mod reduce_flags;

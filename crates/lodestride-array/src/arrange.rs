@@ -1,5 +1,7 @@
 //! The same elements in other places: rolled, turned, reversed, repeated one by one, cut up, longer at one end.
 
+use std::ops::Range;
+
 use lodestride_buffer::{Argument, DType, Scalar};
 use lodestride_kernels as kernels;
 use lodestride_shape::{Axes, Order, Shape, normalize_axis};
@@ -49,15 +51,7 @@ impl NdArray {
         target: Target<'_>,
     ) -> Result<NdArray> {
         let axis = normalize_axis(axis, self.rank()).in_op(op, self)?;
-        let size = self.shape()[axis];
-        let shift = match size {
-            0 => 0,
-            size => shift.rem_euclid(size as isize) as usize,
-        };
-        let halves = [
-            (0..size - shift, shift..size),
-            (size - shift..size, 0..shift),
-        ];
+        let halves = rolled_halves(self.shape()[axis], shift);
         target.fill(op, self.dtype(), self.shape().clone(), &[self], |out| {
             for (from, to) in halves {
                 let source = self.narrowed(op, axis, from)?;
@@ -428,4 +422,16 @@ impl NdArray {
             self.reverse_sequence(lengths, axis, batch_axis)
         })
     }
+}
+
+/// The two parts of an axis that change places when it is rolled: where each is, and where it goes.
+pub(crate) fn rolled_halves(size: usize, shift: isize) -> [(Range<usize>, Range<usize>); 2] {
+    let shift = match size {
+        0 => 0,
+        size => shift.rem_euclid(size as isize) as usize,
+    };
+    [
+        (0..size - shift, shift..size),
+        (size - shift..size, 0..shift),
+    ]
 }

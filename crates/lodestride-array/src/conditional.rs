@@ -1,9 +1,12 @@
 //! Writing where a mask or a condition holds: what `masks` does with values, here with functions, other arrays, copies.
 
 use lodestride_buffer::{Argument, Bool, Element};
+use lodestride_kernels as kernels;
+use lodestride_shape::Order;
 
 use crate::NdArray;
 use crate::arg::Arg;
+use crate::checks::watched;
 use crate::condition::Condition;
 #[expect(unused_imports, reason = "named in the documentation")]
 use crate::error::ArrayErrorKind;
@@ -149,9 +152,14 @@ impl NdArray {
         if let Arg::Array(values) = values {
             values.expect_readable(op, Argument::Input(2))?;
         }
-        let copy = self.dup()?;
-        copy.replace_where(which, values)?;
-        Ok(copy)
+        // Errors are those of the method this is one of.
+        let mask = self.mask_of("replace_where", Argument::X, &which)?;
+        let values = values.broadcast_into("replace_where", self)?;
+        let out = self.recycled_like(op, self.dtype(), self.order().unwrap_or(Order::C))?;
+        let (x, own) = (mask.operand().into(), self.operand().into());
+        let run = || kernels::select(x, values.input(), own, out.operand());
+        watched(op, &[self, &mask], &out, run)?;
+        Ok(out)
     }
 
     /// The mask of the elements that are meant, in this array's shape; the letter is the mask's, for errors.

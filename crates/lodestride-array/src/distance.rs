@@ -1,13 +1,15 @@
 //! Distances and similarities of arrays: whole, along axes, and of all pairs of vectors.
 //!
-//! Half precision is computed in f32, integers in f64. Sums go through the reductions, whose accuracy they have.
+//! Half precision is computed in f32, integers in f64. Sums go through the reductions, or a kernel for all pairs of rows that has
+//! their accuracy.
 
 use lodestride_buffer::{Argument, DType};
-use lodestride_kernels::{BinaryOp, ReduceOp};
-use lodestride_shape::{Axes, ResolvedAxes, keep};
+use lodestride_kernels::{self as kernels, BinaryOp, ReduceOp, RowDistance};
+use lodestride_shape::{Axes, Order, ResolvedAxes, Shape, keep};
 
 use crate::NdArray;
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, Result};
+use crate::checks::Watch;
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, OrFail, Result};
 use crate::lazy::Lazy;
 use crate::reduce::{float_of, widened};
 
@@ -161,11 +163,32 @@ impl NdArray {
         match kind {
             Distance::Dot | Distance::CosineSimilarity => products()?.cast(dtype),
             Distance::Cosine => products()?.one_minusi()?.cast(dtype),
+            Distance::Euclidean => self.row_distances(RowDistance::Norm2, other, dtype),
+            Distance::SquaredEuclidean => self.row_distances(RowDistance::SumSquares, other, dtype),
+            Distance::Manhattan => self.row_distances(RowDistance::Norm1, other, dtype),
+            // Over the first axis, runs are as long as there are rows.
+            _ if width < other.shape()[0] => {
+                let (x, y) = (self.transpose(), other.transpose());
+                x.expand_dims(2)?.distance(kind, &y.expand_dims(1)?, 0)
+            }
             _ => {
                 let (x, y) = (self.expand_dims(1)?, other.expand_dims(0)?);
                 x.distance(kind, &y, 2)
             }
         }
+    }
+
+    /// Distances of all rows to all rows of another matrix, as elements of `dtype`.
+    #[track_caller]
+    fn row_distances(&self, kind: RowDistance, other: &NdArray, dtype: DType) -> Result<NdArray> {
+        const OP: &str = "all_distances";
+        let watch = Watch::start();
+        let wide = widened(dtype);
+        let (x, y) = (self.cast(wide)?, other.cast(wide)?);
+        let shape = Shape::from([x.shape()[0], y.shape()[0]]);
+        let out = NdArray::recycled_ordered(OP, wide, shape, Order::C)?;
+        kernels::row_distances(kind, x.operand(), y.operand(), out.operand()).or_fail(OP)?;
+        watch.made(OP, &[self, other], out.cast(dtype))
     }
 
     /// [`all_distances`](Self::all_distances) into an array of the result's shape: it is made elsewhere and copied there.

@@ -188,11 +188,10 @@ impl NdArray {
         target: Target<'_>,
     ) -> Result<NdArray> {
         let whole = self.operand_as(picked.plan.layout());
-        let positions = picked.positions(op)?;
         // The joint axis may overlap itself, and a converted copy of it could be far larger than the array: `fill` leaves
         // nothing to convert.
         target.fill(op, self.dtype(), picked.shape(), &[self], |out| {
-            let (at, positions) = (picked.plan.at(), positions.operand());
+            let (at, positions) = (picked.plan.at(), picked.joint().operand());
             kernels::gather::take(whole, at, positions, out.operand()).or_fail(op)
         })
     }

@@ -76,7 +76,19 @@ impl NdArray {
             .zip(&y.shape()[..])
             .map(|(a, b)| a * b)
             .collect();
-        for axis in (0..rank as isize).rev() {
+        let mut paired = rank;
+        if let (Some(&left), Some(&right)) = (x.shape().last(), y.shape().last())
+            && right < SHORT
+            && x.len().saturating_mul(y.len()) > x.len() * right + y.len() * left
+        {
+            // Products of short rows are mostly beginnings of rows: whole rows of the result are multiplied.
+            x = x.repeat(right, -1)?;
+            let mut counts = vec![1; rank];
+            counts[rank - 1] = left;
+            y = y.tile(&counts)?;
+            paired -= 1;
+        }
+        for axis in (0..paired as isize).rev() {
             x = x.expand_dims(axis + 1)?;
             y = y.expand_dims(axis)?;
         }
@@ -249,6 +261,9 @@ impl NdArray {
         }
     }
 }
+
+/// Elements of a row from which on it is worth a loop.
+const SHORT: usize = 256;
 
 /// Where to split the chain from the i-th to the j-th array, at `[i][j]`, for the fewest multiplications of numbers.
 fn cheapest_splits(arrays: &[&NdArray]) -> Vec<Vec<usize>> {

@@ -278,11 +278,10 @@ impl NdArray {
         };
         if !picked.plan.is_exact() {
             let lowest = self.layout().bounds().map_or(0, |(lowest, _)| lowest);
-            return self.scatter_places(kernel, op, picked.places(lowest), &values);
+            return self.scatter_places(kernel, op, picked.places(lowest)?, &values);
         }
         let (out, at) = (self.operand_as(picked.plan.layout()), picked.plan.at());
-        let positions = picked.positions(op)?;
-        let run = || kernel(out, at, positions.operand(), values.operand());
+        let run = || kernel(out, at, picked.joint().operand(), values.operand());
         watched(op, &[&values], self, run)
     }
 

@@ -1,15 +1,18 @@
 //! What methods of one axis do, along several axes at once: moving, squeezing, inserting, rolling.
 
 use lodestride_buffer::Argument;
+use lodestride_kernels as kernels;
 use lodestride_shape::{Axes, ShapeError, normalize_axis};
 use smallvec::SmallVec;
 
 use crate::NdArray;
 use crate::arg::IndexList;
+use crate::arrange::rolled_halves;
 use crate::checks::Watch;
 #[expect(unused_imports, reason = "named in the documentation")]
 use crate::error::ArrayErrorKind;
-use crate::error::{InOp, Result};
+use crate::error::{InOp, OrFail, Result};
+use crate::target::Target;
 
 impl NdArray {
     /// A view with several axes moved: axis `from[i]` becomes axis `to[i]`, the others keep their order.
@@ -123,14 +126,27 @@ impl NdArray {
             let axis = normalize_axis(axis, self.rank()).in_op(OP, self)?;
             by[axis] = by[axis].wrapping_add(shift);
         }
-        let mut rolled = self.clone();
-        for (axis, &shift) in by.iter().enumerate().filter(|(_, shift)| **shift != 0) {
-            rolled = rolled.roll(shift, axis as isize)?;
-        }
-        if rolled.shares_memory(self) {
-            rolled = self.dup()?;
-        }
-        watch.made(OP, &[self], Ok(rolled))
+        let made = Target::New.fill(OP, self.dtype(), self.shape().clone(), &[self], |out| {
+            // Every axis cuts the blocks in two, which change places along it.
+            let mut blocks = vec![(self.clone(), out.clone())];
+            for (axis, &shift) in by.iter().enumerate().filter(|(_, shift)| **shift != 0) {
+                let halves = rolled_halves(self.shape()[axis], shift);
+                let mut split = Vec::with_capacity(2 * blocks.len());
+                for (source, target) in &blocks {
+                    for (from, to) in halves.clone() {
+                        let source = source.narrowed(OP, axis, from)?;
+                        split.push((source, target.narrowed(OP, axis, to)?));
+                    }
+                }
+                split.retain(|(source, _)| !source.is_empty());
+                blocks = split;
+            }
+            for (source, target) in &blocks {
+                kernels::copy(source.operand().into(), target.operand()).or_fail(OP)?;
+            }
+            Ok(())
+        });
+        watch.made(OP, &[self], made)
     }
 
     /// [`roll_axes`](Self::roll_axes) into an array of the result's shape: it is made elsewhere and copied there.

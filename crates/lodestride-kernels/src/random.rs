@@ -11,6 +11,8 @@ use crate::isa::{Arch, Level, Task};
 use crate::numeric::Compute;
 use crate::operand::Operand;
 use crate::random_philox::{Draw, GROUP, for_each_counter, half, of_counter, pair, words};
+pub use crate::random_shuffle::permutation;
+pub use crate::random_waits::{exponential, open_unit, split_mix};
 use crate::stream;
 use crate::strided::{Dim, collapse, count, dims_of, offset_at, store};
 use crate::{spread, threads};
@@ -119,31 +121,9 @@ pub fn uniform_integers(
     Ok(())
 }
 
-/// A random permutation of `0..n` (Fisher and Yates), the same for the same seed everywhere.
-///
-/// ```
-/// let order = lodestride_kernels::random::permutation(7, 5);
-/// let mut sorted = order.clone();
-/// sorted.sort_unstable();
-/// assert_eq!(sorted, [0, 1, 2, 3, 4]);
-/// assert_eq!(order, lodestride_kernels::random::permutation(7, 5));
-/// ```
-pub fn permutation(seed: u64, n: usize) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..n).collect();
-    for last in (1..n).rev() {
-        let range = last as u64 + 1;
-        let first = pair(seed, SHUFFLE_STREAM, last as u64)[0];
-        let other = bounded(seed, SHUFFLE_STREAM, last as u64, range, first);
-        order.swap(last, other as usize);
-    }
-    order
-}
-
-/// The stream of [`permutation`], apart from those of arrays that are drawn with the same seed.
-const SHUFFLE_STREAM: u64 = u64::MAX;
-
 /// An unbiased integer below `range` from the word `first`, drawing again where multiply-shift would be uneven (Lemire).
-fn bounded(seed: u64, stream: u64, index: u64, range: u64, first: u64) -> u64 {
+#[inline(always)]
+pub(crate) fn bounded(seed: u64, stream: u64, index: u64, range: u64, first: u64) -> u64 {
     let mut product = u128::from(first) * u128::from(range);
     if (product as u64) < range {
         let uneven = range.wrapping_neg() % range;
@@ -171,7 +151,7 @@ fn float_of(out: Operand<'_>) -> Option<Float> {
     }
 }
 
-fn fill(
+pub(crate) fn fill(
     op: &'static str,
     out: Operand<'_>,
     job: impl FnOnce(&mut WriteGuard<'_>, Filler),
@@ -239,7 +219,7 @@ fn integer_range(dtype: DType) -> (i128, i128) {
 }
 
 /// A distribution: values of the compute type `C`, a group of counters at a time.
-trait Distribution<C>: Sync {
+pub(crate) trait Distribution<C>: Sync {
     /// Values per group.
     const PER_GROUP: usize;
     /// Writes the values of group `group`; `out` has room for all of them.
@@ -396,7 +376,7 @@ impl<C, D: Distribution<C>> Task for TileTask<'_, C, D> {
 }
 
 /// Where values go: the runs of an output in logical C order.
-struct Filler {
+pub(crate) struct Filler {
     dtype: DType,
     start: isize,
     outer: crate::strided::Dims,
@@ -405,7 +385,7 @@ struct Filler {
 }
 
 impl Filler {
-    fn new(out: Operand<'_>) -> Self {
+    pub(crate) fn new(out: Operand<'_>) -> Self {
         let layout = out.layout();
         let mut dims = collapse(dims_of(layout.shape(), layout.strides()));
         let inner = dims.pop().unwrap_or(Dim { size: 1, stride: 1 });
@@ -418,7 +398,7 @@ impl Filler {
         }
     }
 
-    fn run<C: Compute, D: Distribution<C>>(&self, guard: &mut WriteGuard<'_>, draw: &D) {
+    pub(crate) fn run<C: Compute, D: Distribution<C>>(&self, guard: &mut WriteGuard<'_>, draw: &D) {
         if self.elements == 0 {
             return;
         }

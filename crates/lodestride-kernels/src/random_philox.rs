@@ -189,7 +189,7 @@ fn ln_f32(x: f32) -> f32 {
 
 /// As [`ln_f32`]; the series goes on until its terms vanish.
 #[inline(always)]
-fn ln_f64(x: f64) -> f64 {
+pub(crate) fn ln_f64(x: f64) -> f64 {
     let bits = x.to_bits();
     let exponent = (bits.wrapping_sub(std::f64::consts::FRAC_1_SQRT_2.to_bits()) as i64) >> 52;
     let m = f64::from_bits(bits.wrapping_sub((exponent << 52) as u64));

@@ -1,5 +1,7 @@
 //! Where values belong in a sorted vector.
 
+use std::hint::select_unpredictable;
+
 use lodestride_buffer::{Argument, DType};
 
 use crate::door;
@@ -99,11 +101,8 @@ pub(crate) fn search<K: Key>(
             let half = len / 2;
             for (low, &value) in low.iter_mut().zip(values) {
                 let middle = *low + half;
-                *low = if before(table[middle], value) {
-                    middle
-                } else {
-                    *low
-                };
+                // Half the guesses of a branch would be wrong.
+                *low = select_unpredictable(before(table[middle], value), middle, *low);
             }
             len -= half;
         }

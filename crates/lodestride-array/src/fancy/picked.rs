@@ -2,21 +2,22 @@
 //! become one joint position. Nothing is written here.
 
 use lodestride_buffer::{Argument, DType, Scalar, scope_out, with_dtype};
-use lodestride_shape::{Layout, Order, Shape};
+use lodestride_kernels as kernels;
+use lodestride_shape::{Order, Shape};
 use smallvec::SmallVec;
 
 use super::plan::{Plan, PlanEntry};
 use super::{Entry, FancyIndex};
 use crate::NdArray;
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, OrFail, Result};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, OrFail, Result};
 use crate::walk::Elements;
 
 /// What an index list picks from an array: every position has been checked.
 #[derive(Debug)]
 pub(crate) struct Picked {
     pub(crate) plan: Plan,
-    /// The joint positions, in C order of the common shape of the index arrays.
-    joint: Vec<i64>,
+    /// The joint positions, in the common shape of the index arrays and in C order, outside all workspaces: nobody's result.
+    joint: NdArray,
 }
 
 /// Positions along one axis.
@@ -25,16 +26,30 @@ pub(crate) struct Positions {
     pub(crate) values: Vec<i64>,
     /// The size of the mask they come from, where they do.
     mask: Option<usize>,
+    /// The array in C order that has the values, which are none then.
+    indices: Option<NdArray>,
 }
 
 impl Positions {
     pub(crate) fn new(shape: Shape, values: Vec<i64>) -> Self {
-        let mask = None;
         Self {
             shape,
             values,
-            mask,
+            mask: None,
+            indices: None,
         }
+    }
+
+    /// The elements of an integer array, left where they are if they lie one after the other as i64.
+    #[track_caller]
+    fn beside(op: &'static str, indices: &NdArray) -> Result<Self> {
+        if indices.dtype() != DType::I64 || !indices.layout().is_contiguous(Order::C) {
+            return Self::of_array(op, indices);
+        }
+        indices.expect_readable(op, Argument::Y)?;
+        let mut positions = Self::new(indices.shape().clone(), Vec::new());
+        positions.indices = Some(indices.clone());
+        Ok(positions)
     }
 
     /// The elements of an integer array.
@@ -57,12 +72,9 @@ impl Positions {
                 let along = |&place: &i64| place / step % size as i64;
                 let values = set.iter().map(along).collect();
                 step *= size as i64;
-                let (shape, mask) = (Shape::from(set.len()), Some(size));
-                Self {
-                    shape,
-                    values,
-                    mask,
-                }
+                let mut positions = Self::new(Shape::from(set.len()), values);
+                positions.mask = Some(size);
+                positions
             })
             .collect();
         axes.reverse();
@@ -83,10 +95,8 @@ impl Positions {
             };
             return Err(ArrayError::new(kind));
         }
-        let is_wrong = |index: i64| (index < -size) | (index >= size);
-        // One answer for all, for the compiler to vectorise; the place is looked for only if there is one.
-        if (self.values.iter()).fold(false, |any, &index| any | is_wrong(index)) {
-            let wrong = self.values.iter().position(|&index| is_wrong(index));
+        if any_outside(&self.values, size) {
+            let wrong = (self.values.iter()).position(|&index| is_outside(index, size));
             let position = wrong.unwrap_or_default();
             return Err(ArrayError::new(ArrayErrorKind::PositionRange {
                 op,
@@ -108,14 +118,20 @@ impl Positions {
         position_array(op, &self.values, self.shape.clone())
     }
 
-    /// The values as an array of a larger shape has them.
+    /// The positions of an axis as an array in C order, checked, negative ones as they are.
     #[track_caller]
-    fn stretched(&self, op: &'static str, shape: &Shape) -> Result<Elements<'_, i64>> {
-        let layout = Layout::contiguous(self.shape.clone(), Order::C).or_fail(op)?;
-        Ok(Elements::new(
-            &self.values,
-            &layout.broadcast_to(shape).or_fail(op)?,
-        ))
+    fn checked(&mut self, op: &'static str, array: &NdArray, axis: usize) -> Result<NdArray> {
+        if let Some(indices) = &self.indices {
+            let guard = indices.buffer().read().in_op(op, indices)?;
+            let layout = indices.layout();
+            let numbers = &guard.slice::<i64>()[layout.offset()..][..layout.elements()];
+            if !any_outside(numbers, array.shape()[axis] as i64) {
+                return Ok(indices.clone());
+            }
+            self.values = numbers.to_vec();
+        }
+        self.wrap(op, array, axis)?;
+        self.array(op)
     }
 }
 
@@ -148,7 +164,7 @@ impl Picked {
     /// What a list picks.
     #[track_caller]
     pub(crate) fn of(op: &'static str, array: &NdArray, indices: &[FancyIndex]) -> Result<Self> {
-        let (entries, positions) = split(op, indices)?;
+        let (entries, positions) = split_with(op, indices, Positions::beside)?;
         Self::with(op, array, &entries, positions)
     }
 
@@ -218,17 +234,17 @@ impl Picked {
     ) -> Result<Self> {
         array.expect_readable(op, Argument::X)?;
         let plan = Plan::new(array.layout(), entries).in_op(op, array)?;
-        let mut joint = vec![plan.base() as i64; plan.indexed().elements()];
+        let shape = plan.indexed();
+        let joint = scope_out(|| NdArray::full_of(DType::I64, shape.clone(), plan.base() as i64));
+        let joint = joint.renamed(op)?;
         for (positions, axis) in positions.iter_mut().zip(plan.picked()) {
-            positions.wrap(op, array, axis.axis)?;
-            let weight = axis.weight as i64;
-            let add = |(joint, value): (&mut i64, &i64)| *joint += value * weight;
-            if positions.shape == *plan.indexed() {
-                joint.iter_mut().zip(&positions.values).for_each(add);
-            } else {
-                let values = positions.stretched(op, plan.indexed())?;
-                joint.iter_mut().zip(values).for_each(add);
-            }
+            let numbers = positions.checked(op, array, axis.axis)?;
+            let layout = numbers.layout().broadcast_to(shape).or_fail(op)?;
+            let (size, weight) = (array.shape()[axis.axis] as i64, axis.weight as i64);
+            let add =
+                move |joint: i64, at: i64| joint + (at + if at < 0 { size } else { 0 }) * weight;
+            let operands = [joint.operand(), numbers.operand_as(&layout)];
+            kernels::zip_map(op, &add, operands, joint.operand()).or_fail(op)?;
         }
         Ok(Self { plan, joint })
     }
@@ -238,34 +254,39 @@ impl Picked {
         self.plan.shape()
     }
 
-    /// The joint positions, in C order of the common shape of the index arrays.
-    pub(crate) fn joint(&self) -> &[i64] {
+    /// The joint positions, in the common shape of the index arrays and in C order.
+    pub(crate) fn joint(&self) -> &NdArray {
         &self.joint
     }
 
-    /// The joint positions as an array for the kernels, outside all workspaces.
-    #[track_caller]
-    pub(crate) fn positions(&self, op: &'static str) -> Result<NdArray> {
-        position_array(op, &self.joint, self.plan.indexed().clone())
-    }
-
     /// The distance of every picked element from the lowest the array reaches, in C order of the picked part.
-    pub(crate) fn places(&self, lowest: usize) -> Vec<i64> {
+    #[track_caller]
+    pub(crate) fn places(&self, lowest: usize) -> Result<Vec<i64>> {
+        let positions = self.joint.to_vec::<i64>()?;
         let (layout, at) = (self.plan.layout(), self.plan.at());
         let (shape, strides) = (layout.shape().as_slice(), layout.strides().as_slice());
         let start = layout.offset() as i64 - lowest as i64;
         let step = strides[at] as i64;
         let before = distances(&shape[..at], &strides[..at]);
         let after = distances(&shape[at + 1..], &strides[at + 1..]);
-        let mut places = Vec::with_capacity(before.len() * self.joint.len() * after.len());
+        let mut places = Vec::with_capacity(before.len() * positions.len() * after.len());
         for outer in before {
-            for joint in &self.joint {
+            for joint in &positions {
                 let from = start + outer + joint * step;
                 places.extend(after.iter().map(|inner| from + inner));
             }
         }
-        places
+        Ok(places)
     }
+}
+
+fn is_outside(index: i64, size: i64) -> bool {
+    (index < -size) | (index >= size)
+}
+
+/// Whether any position is outside an axis: one answer for all, for the compiler to vectorise.
+fn any_outside(indices: &[i64], size: i64) -> bool {
+    (indices.iter()).fold(false, |any, &index| any | is_outside(index, size))
 }
 
 /// Positions as an array for the kernels, outside all workspaces: it is nobody's result.
@@ -290,10 +311,19 @@ pub(crate) fn sums(lists: impl Iterator<Item = Vec<i64>>) -> Vec<i64> {
 
 /// The entries of a list as the plan takes them, and the positions of its index arrays.
 #[track_caller]
-pub(crate) fn split(
+pub(crate) fn split(op: &'static str, indices: &[FancyIndex]) -> Result<Split> {
+    split_with(op, indices, Positions::of_array)
+}
+
+type Split = (SmallVec<[PlanEntry; 8]>, Vec<Positions>);
+
+/// [`split`], the elements of integer arrays by a function.
+#[track_caller]
+fn split_with(
     op: &'static str,
     indices: &[FancyIndex],
-) -> Result<(SmallVec<[PlanEntry; 8]>, Vec<Positions>)> {
+    numbers: impl Fn(&'static str, &NdArray) -> Result<Positions>,
+) -> Result<Split> {
     let (mut entries, mut positions) = (SmallVec::new(), Vec::new());
     for index in indices {
         let found = match &index.entry {
@@ -317,7 +347,7 @@ pub(crate) fn split(
                 }
                 Positions::of_flags(array.shape(), flags)
             }
-            Entry::Array(array) => vec![Positions::of_array(op, array)?],
+            Entry::Array(array) => vec![numbers(op, array)?],
         };
         entries.extend((found.iter()).map(|found| PlanEntry::Positions(found.shape.clone())));
         positions.extend(found);

@@ -1,7 +1,5 @@
 //! What floats have and integers lack: signs of zero, NaN and infinity, digits behind the point, angles.
 
-use std::ops::{Div, Mul};
-
 use lodestride_buffer::{Argument, Bool, DType, bf16, f16};
 use lodestride_kernels::BinaryOp;
 
@@ -49,12 +47,23 @@ impl NdArray {
         let (is_wide, digits) = (wide.dtype() == DType::F64, decimals.unsigned_abs());
         // Beyond that the scale itself is infinite.
         let scale = 10f64.powi(digits.min(if is_wide { 308 } else { 38 }) as i32);
-        let made = if is_wide {
-            let round = (f64::round_ties_even, f64::is_finite);
-            wide.map(|x: f64| scaled_round(x, scale, decimals < 0, round))
-        } else {
-            let round = (f32::round_ties_even, f32::is_finite);
-            wide.map(|x: f32| scaled_round(x, scale as f32, decimals < 0, round))
+        // A closure for each, so that their loops have no branch, with the scale in it: behind a reference it would be
+        // loaded again after every element, and nothing vectorise.
+        macro_rules! rounded {
+            ($F:ty, $first:tt, $second:tt) => {{
+                let scale = scale as $F;
+                wide.map(move |x: $F| {
+                    let rounded = (x $first scale).round_ties_even() $second scale;
+                    // Too large to be scaled is too large to have digits there.
+                    if rounded.is_finite() { rounded } else { x }
+                })
+            }};
+        }
+        let made = match (is_wide, decimals < 0) {
+            (true, true) => rounded!(f64, /, *),
+            (true, false) => rounded!(f64, *, /),
+            (false, true) => rounded!(f32, /, *),
+            (false, false) => rounded!(f32, *, /),
         };
         watch.made(op, &[self], made?.cast(dtype))
     }
@@ -386,22 +395,4 @@ impl NdArray {
         };
         watch.made(op, &inputs, made?.cast(dtype))
     }
-}
-
-/// A number rounded at another place than the point; `round` is how it is at the point, and what is finite.
-#[inline]
-fn scaled_round<F: Copy + Mul<Output = F> + Div<Output = F>>(
-    x: F,
-    scale: F,
-    coarse: bool,
-    round: (impl Fn(F) -> F, impl Fn(F) -> bool),
-) -> F {
-    let (round, is_finite) = round;
-    let rounded = if coarse {
-        round(x / scale) * scale
-    } else {
-        round(x * scale) / scale
-    };
-    // Too large to be scaled is too large to have digits there.
-    if is_finite(rounded) { rounded } else { x }
 }

@@ -5,7 +5,6 @@ use lodestride_kernels::sort_search::Side;
 use lodestride_shape::{Order, Shape, normalize_axis};
 
 use super::distributions::{numbers, valid};
-use super::sampler::Law;
 use super::{Rng, float_default, real};
 use crate::NdArray;
 use crate::checks::Watch;
@@ -151,8 +150,7 @@ impl Rng {
             }
             (Some(weights), false) => {
                 // Waiting times at these rates: the shortest ones come in the order of drawing without putting back.
-                let law = Law::Exponential { mean: 1.0 };
-                let times = self.lawful(OP, DType::F64, size.into(), law)?;
+                let times = self.exponential_of(DType::F64, size, 1.0)?;
                 times
                     .divi(&weights)?
                     .argsort(0)?

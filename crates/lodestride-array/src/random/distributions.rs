@@ -5,10 +5,10 @@ use lodestride_kernels::{KernelError, random as draw};
 use lodestride_shape::{Order, Shape};
 
 use super::sampler::{Law, Words};
-use super::{Rng, expect_float, float_default};
+use super::{Rng, expect_float, float_default, real};
 use crate::NdArray;
 use crate::arg::Arg;
-use crate::checks::{Watch, recorded_in};
+use crate::checks::{Watch, recorded_in, watched};
 use crate::error::{ArrayError, ArrayErrorKind, InMethod, OrFail, Result};
 
 impl Rng {
@@ -160,9 +160,10 @@ impl Rng {
         shape: impl Into<Shape>,
         mean: f64,
     ) -> Result<NdArray> {
-        expect_float("exponential", dtype)?;
-        let law = exponential_law("exponential", mean)?;
-        self.lawful("exponential", dtype, shape.into(), law)
+        let watch = Watch::start();
+        let out = real("exponential", dtype, shape.into())?;
+        self.draw_exponential("exponential", &out, mean)?;
+        watch.made("exponential", &[], Ok(out))
     }
 
     /// Fills an array as [`exponential`](Self::exponential) makes one; its dtype may be any float.
@@ -172,8 +173,20 @@ impl Rng {
     #[track_caller]
     pub fn fill_exponential(&mut self, out: &NdArray, mean: f64) -> Result<()> {
         let op = "fill_exponential";
-        let law = exponential_law(op, mean)?;
-        self.fill_lawful(op, float_default(), out, law)
+        expect_mean(op, mean)?;
+        out.expect_readable(op, Argument::Z)?;
+        out.expect_storable(op, float_default())?;
+        out.expect_writable(op)?;
+        self.draw_exponential(op, out, mean)
+    }
+
+    #[track_caller]
+    fn draw_exponential(&mut self, op: &'static str, out: &NdArray, mean: f64) -> Result<()> {
+        expect_mean(op, mean)?;
+        let (seed, stream) = (self.seed, self.next_stream());
+        watched(op, &[], out, || {
+            draw::exponential(seed, stream, mean, out.operand())
+        })
     }
 
     /// An array of the default dtype from the gamma distribution of the given shape and scale.
@@ -390,9 +403,8 @@ fn truncated_normal_law(op: &'static str, mean: f64, deviation: f64) -> Result<L
 }
 
 #[track_caller]
-fn exponential_law(op: &'static str, mean: f64) -> Result<Law> {
-    valid(op, "mean", mean, mean >= 0.0 && mean.is_finite())?;
-    Ok(Law::Exponential { mean })
+fn expect_mean(op: &'static str, mean: f64) -> Result<()> {
+    valid(op, "mean", mean, mean >= 0.0 && mean.is_finite())
 }
 
 #[track_caller]

@@ -2,6 +2,8 @@
 
 use std::f64::consts::TAU;
 
+use lodestride_kernels::random::{open_unit, split_mix};
+
 /// The random words of one element: SplitMix64, started at a word that the element's counter decided.
 pub(super) struct Words {
     state: u64,
@@ -13,16 +15,12 @@ impl Words {
     }
 
     fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = self.state;
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^ (word >> 31)
+        split_mix(&mut self.state)
     }
 
     /// A number between 0 and 1, neither included, so that its logarithm is finite.
     pub(super) fn unit(&mut self) -> f64 {
-        ((self.next() >> 12) as f64 + 0.5) * (1.0 / (1u64 << 52) as f64)
+        open_unit(self.next())
     }
 
     /// A normal number (Box and Muller; the second of the pair is not kept, an element seldom needs it).
@@ -35,8 +33,6 @@ impl Words {
 /// A distribution with checked parameters.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Law {
-    /// Waiting times of the given mean.
-    Exponential { mean: f64 },
     /// Normal numbers no further than `limit` deviations from the mean.
     TruncatedNormal {
         mean: f64,
@@ -56,7 +52,6 @@ pub(super) enum Law {
 impl Law {
     pub(super) fn draw(&self, words: &mut Words) -> f64 {
         match *self {
-            Self::Exponential { mean } => -mean * words.unit().ln(),
             Self::TruncatedNormal {
                 mean,
                 deviation,

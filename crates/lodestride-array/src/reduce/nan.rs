@@ -24,7 +24,8 @@ impl NdArray {
     #[track_caller]
     pub fn nan_sum(&self, axes: impl Into<Axes>) -> Result<NdArray> {
         self.expect_readable("nan_sum", Argument::X)?;
-        self.with_nan_as(0.0)?.sum(axes)
+        let axes = axes.into();
+        self.past_nan(0.0, |array| array.sum(&axes))
     }
 
     /// [`nan_sum`](Self::nan_sum) into an array of the result's shape: it is made elsewhere and copied there.
@@ -44,7 +45,8 @@ impl NdArray {
     #[track_caller]
     pub fn nan_prod(&self, axes: impl Into<Axes>) -> Result<NdArray> {
         self.expect_readable("nan_prod", Argument::X)?;
-        self.with_nan_as(1.0)?.prod(axes)
+        let axes = axes.into();
+        self.past_nan(1.0, |array| array.prod(&axes))
     }
 
     /// [`nan_prod`](Self::nan_prod) into an array of the result's shape: it is made elsewhere and copied there.
@@ -73,8 +75,11 @@ impl NdArray {
     pub fn nan_mean(&self, axes: impl Into<Axes>) -> Result<NdArray> {
         self.expect_readable("nan_mean", Argument::X)?;
         let axes = axes.into();
+        if let Some(mean) = without_nan(self.mean(&axes))? {
+            return Ok(mean);
+        }
         let wide = self.cast(widened(self.dtype()))?;
-        let mean = wide.nan_sum(&axes)?;
+        let mean = wide.with_nan_as(0.0)?.sum(&axes)?;
         mean.divi(&self.known_count(&axes)?)?;
         mean.cast(float_of(self.dtype()))
     }
@@ -110,6 +115,12 @@ impl NdArray {
             return self.var_ddof(axes, ddof);
         }
         let named = self.resolve_axes("nan_var", &axes)?;
+        let count = named.axes().iter().map(|&axis| self.shape()[axis]);
+        if count.product::<usize>() > ddof
+            && let Some(variance) = without_nan(self.var_ddof(&axes, ddof))?
+        {
+            return Ok(variance);
+        }
         let wide = self.cast(widened(self.dtype()))?;
         let apart = wide.sub(&wide.nan_mean(keep(named.axes()))?)?;
         let squares = wide.is_nan()?.select(0.0, &apart)?.sum_squares(&axes)?;
@@ -167,6 +178,9 @@ impl NdArray {
     pub fn nan_max(&self, axes: impl Into<Axes>) -> Result<NdArray> {
         self.expect_readable("nan_max", Argument::X)?;
         let axes = axes.into();
+        if let Some(largest) = without_nan(self.max(&axes))? {
+            return Ok(largest);
+        }
         let largest = self.with_nan_as(f64::NEG_INFINITY)?.max(&axes)?;
         self.unless_all_nan(largest, &axes)
     }
@@ -189,6 +203,9 @@ impl NdArray {
     pub fn nan_min(&self, axes: impl Into<Axes>) -> Result<NdArray> {
         self.expect_readable("nan_min", Argument::X)?;
         let axes = axes.into();
+        if let Some(smallest) = without_nan(self.min(&axes))? {
+            return Ok(smallest);
+        }
         let smallest = self.with_nan_as(f64::INFINITY)?.min(&axes)?;
         self.unless_all_nan(smallest, &axes)
     }
@@ -335,10 +352,28 @@ impl NdArray {
     /// The array with a number in place of every NaN; itself where there can be none.
     #[track_caller]
     fn with_nan_as(&self, value: f64) -> Result<NdArray> {
-        if self.dtype().is_float() {
-            self.is_nan()?.select(value, self)
-        } else {
-            Ok(self.clone())
+        match self.dtype() {
+            DType::F32 => {
+                let value = value as f32;
+                self.map(move |x: f32| if x.is_nan() { value } else { x })
+            }
+            DType::F64 => self.map(move |x: f64| if x.is_nan() { value } else { x }),
+            dtype if dtype.is_float() => self.is_nan()?.select(value, self),
+            _ => Ok(self.clone()),
+        }
+    }
+
+    /// A reduction that a NaN would make NaN, with a number in place of every NaN. Most arrays have none: they are reduced as
+    /// they are.
+    #[track_caller]
+    fn past_nan(
+        &self,
+        value: f64,
+        reduce: impl Fn(&NdArray) -> Result<NdArray>,
+    ) -> Result<NdArray> {
+        match without_nan(reduce(self))? {
+            Some(reduced) => Ok(reduced),
+            None => reduce(&self.with_nan_as(value)?),
         }
     }
 
@@ -367,4 +402,15 @@ impl NdArray {
         }
         self.equal(extreme)?.cast(DType::U8)?.argmax(axes)
     }
+}
+
+/// What a reduction made, if nothing in it is NaN: then no element was. None where it failed, too: results that are checked may
+/// not be NaN, and other failures come again.
+#[track_caller]
+fn without_nan(reduced: Result<NdArray>) -> Result<Option<NdArray>> {
+    let Ok(reduced) = reduced else {
+        return Ok(None);
+    };
+    let has_nan = reduced.dtype().is_float() && reduced.is_nan()?.any_true()?;
+    Ok((!has_nan).then_some(reduced))
 }

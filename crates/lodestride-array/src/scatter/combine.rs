@@ -58,20 +58,20 @@ impl NdArray {
 }
 
 /// The places of picked elements and of the values they meet.
-struct Walk<'p> {
+struct Walk {
     /// What lies beside one position: the target's elements and the values.
     nest: LoopNest,
     /// The target's first element, and the distance between its positions.
     start: isize,
     step: isize,
-    positions: &'p [i64],
+    positions: Vec<i64>,
     /// Where the values of every position begin.
     values: Offsets,
 }
 
-impl<'p> Walk<'p> {
+impl Walk {
     #[track_caller]
-    fn new(op: &'static str, picked: &'p Picked, values: &Layout) -> Result<Self> {
+    fn new(op: &'static str, picked: &Picked, values: &Layout) -> Result<Self> {
         let (target, at) = (picked.plan.layout(), picked.plan.at());
         let tail = at + picked.plan.indexed().rank();
         let (shape, steps) = (&values.shape()[at..tail], &values.strides()[at..tail]);
@@ -86,7 +86,7 @@ impl<'p> Walk<'p> {
             nest: LoopNest::new(&sizes, &[&steps[0], &steps[1]]),
             start: target.offset().cast_signed(),
             step: target.strides()[at],
-            positions: picked.joint(),
+            positions: picked.joint().to_vec()?,
             values: indexed.offsets(Order::C),
         })
     }

@@ -1,6 +1,6 @@
 //! Arrays as sets of values: membership, what two have in common, what only one has.
 
-use lodestride_buffer::{Argument, DType};
+use lodestride_buffer::{Argument, Bool, DType, scope_out};
 use lodestride_kernels::sort_search::Side;
 use lodestride_shape::Order;
 
@@ -146,10 +146,68 @@ impl NdArray {
         if values.is_empty() {
             return NdArray::zeros_of(DType::Bool, self.shape().clone());
         }
+        if let Some(table) = Table::of(values, self) {
+            return table.look_up(self);
+        }
         let dtype = self.dtype().promote(values.dtype());
         let (own, sorted) = (self.cast(dtype)?, values.cast(dtype)?.sort(..)?);
         let places = sorted.searchsorted(&own, Side::Left)?;
         let places = places.minimum((sorted.len() - 1) as i64)?;
         sorted.take(&places, 0)?.equal(&own)
+    }
+}
+
+/// Integers in a range that is not much wider than they are many: a flag for each number of it, and a last one for all others.
+struct Table {
+    lowest: i64,
+    flags: Vec<Bool>,
+}
+
+impl Table {
+    /// A table of `values` to look up the elements of `own` in; `None` where one of them is not of integers, or sorting is
+    /// quicker.
+    fn of(values: &NdArray, own: &NdArray) -> Option<Self> {
+        let is_exact = |array: &NdArray| array.dtype().is_integer() && array.dtype() != DType::Bool;
+        if !is_exact(values) || !is_exact(own) || !values.dtype().promote(own.dtype()).is_integer()
+        {
+            return None;
+        }
+        let numbers = scope_out(|| values.cast(DType::I64))
+            .ok()?
+            .to_vec::<i64>()
+            .ok()?;
+        let (&lowest, &highest) = (numbers.iter().min()?, numbers.iter().max()?);
+        if values.dtype() == DType::U64 && lowest < 0 {
+            return None;
+        }
+        let span = usize::try_from(highest.checked_sub(lowest)?).ok()?;
+        if span >= own.len().saturating_add(values.len()) {
+            return None;
+        }
+        let mut flags = vec![Bool::from(false); span + 2];
+        for number in numbers {
+            flags[number.abs_diff(lowest) as usize] = Bool::from(true);
+        }
+        Some(Self { lowest, flags })
+    }
+
+    /// The flags of an array's elements.
+    #[track_caller]
+    fn look_up(&self, own: &NdArray) -> Result<NdArray> {
+        let (lowest, flags) = (self.lowest, &self.flags[..]);
+        let last = flags.len() - 1;
+        macro_rules! mapped {
+            ($($Variant:ident $T:ty),*) => {
+                match own.dtype() {
+                    // What wraps round is beyond every range that fits in a table.
+                    $(DType::$Variant => own.map(move |number: $T| {
+                        let place = (number as i64).wrapping_sub(lowest) as u64;
+                        flags[(place as usize).min(last)]
+                    }),)*
+                    _ => NdArray::zeros_of(DType::Bool, own.shape().clone()),
+                }
+            };
+        }
+        mapped!(U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64)
     }
 }

@@ -51,7 +51,7 @@ const OF_FLOATS: [Case; 31] = [
     ("atan2", 1e-6, |o| o.a.atan2(&o.b)),
     ("elu", 1e-6, |o| o.a.elu()),
     ("topk10", 0.0, |o| Ok(o.a.topk(10, 1)?.0)),
-    ("partition", UNORDERED, |o| o.a.partition(500, 1)),
+    ("partition", UNORDERED, |o| o.a.partition([500isize], 1)),
     ("sort.ax1", 0.0, |o| o.a.sort(1)),
     ("convolve", 1e-4, |o| {
         o.row.convolve(&o.row, ConvolveMode::Full)

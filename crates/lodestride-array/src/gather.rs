@@ -67,9 +67,13 @@ impl NdArray {
         shape.extend_from_slice(indices.shape());
         shape.extend_from_slice(&self.shape()[axis + 1..]);
         let (shape, inputs) = (Shape::from(&shape[..]), [self, indices]);
+        let take = match target {
+            Target::New => kernels::gather::take_new,
+            Target::Into(_) => kernels::gather::take,
+        };
         target.fill(op, self.dtype(), shape, &inputs, |out| {
             let (x, at) = (self.operand(), indices.operand());
-            kernels::gather::take(x, axis, at, out.operand())
+            take(x, axis, at, out.operand())
                 .or_fail(op)
                 .positioned(op, self)
         })

@@ -30,7 +30,7 @@ pub(crate) struct Indices<'a> {
     pub(crate) count: usize,
     /// The axis that is indexed, and its size.
     axis: usize,
-    size: usize,
+    pub(crate) size: usize,
 }
 
 impl Indices<'_> {
@@ -120,19 +120,25 @@ pub(crate) fn wrap(raw: &[i64], size: usize, out: &mut [usize]) {
     Level::current().run(Wrap { raw, size, out });
 }
 
-/// Elements `step` apart from `start` on at wrapped positions, in order.
-pub(crate) fn pick<U: Copy>(x: &[U], start: isize, step: isize, at: &[usize], out: &mut [U]) {
+/// Elements `step` apart from `start` on at wrapped positions, in order; false, and nothing written, where a position is not
+/// below `size`.
+pub(crate) fn pick<U: Copy>(
+    x: &[U],
+    (start, step, size): (isize, isize, usize),
+    at: &[usize],
+    out: &mut [U],
+) -> bool {
     if let (1, Ok(start)) = (step, usize::try_from(start)) {
-        Level::current().run(Pick {
-            x: &x[start..],
-            at,
-            out,
-        });
-        return;
+        let x = &x[start..][..size];
+        return Level::current().run(Pick { x, at, out });
+    }
+    if at.iter().any(|&index| index >= size) {
+        return false;
     }
     for (to, &index) in out.iter_mut().zip(at) {
         *to = x[(start + index as isize * step) as usize];
     }
+    true
 }
 
 struct Pick<'a, U> {
@@ -142,16 +148,19 @@ struct Pick<'a, U> {
 }
 
 impl<U: Copy> Task for Pick<'_, U> {
-    type Output = ();
+    type Output = bool;
 
     #[inline(always)]
-    fn run<A: Arch>(self) {
+    fn run<A: Arch>(self) -> bool {
         let highest = self.at.iter().fold(0, |highest, &index| highest.max(index));
-        assert!(highest < self.x.len(), "positions are checked before");
+        if highest >= self.x.len() {
+            return self.at.is_empty();
+        }
         for (to, &index) in self.out.iter_mut().zip(self.at) {
             // SAFETY: no position is above the highest, which is inside.
             *to = unsafe { *self.x.get_unchecked(index) };
         }
+        true
     }
 }
 
@@ -266,6 +275,29 @@ pub fn take(
     indices: Operand<'_>,
     out: Operand<'_>,
 ) -> Result<(), KernelError> {
+    take_to(x, axis, indices, (out, false))
+}
+
+/// [`take`] into memory that nobody has seen yet: single elements are checked while they are copied, and where an index is out
+/// of range, what has been written until then is for the caller to throw away.
+///
+/// # Errors
+/// As [`take`].
+pub fn take_new(
+    x: Operand<'_>,
+    axis: usize,
+    indices: Operand<'_>,
+    out: Operand<'_>,
+) -> Result<(), KernelError> {
+    take_to(x, axis, indices, (out, true))
+}
+
+fn take_to(
+    x: Operand<'_>,
+    axis: usize,
+    indices: Operand<'_>,
+    (out, is_new): (Operand<'_>, bool),
+) -> Result<(), KernelError> {
     const OP: &str = "take";
     door::check_axis(OP, axis, x.layout().rank())?;
     door::check_integer(OP, indices)?;
@@ -286,8 +318,17 @@ pub fn take(
         indices,
         (axis, x.layout().shape()[axis]),
         |indices| {
+            let some = !out.layout().is_empty();
+            if some
+                && is_new
+                && plan.after.is_empty()
+                && let Some(rows) = Rows::new(&plan, x, indices, out)
+                && rows.take(&x_guard, &mut out_guard)
+            {
+                return Ok(());
+            }
             indices.check(OP)?;
-            if out.layout().is_empty() {
+            if !some {
                 return Ok(());
             }
             if let Some(rows) = Rows::new(&plan, x, indices, out) {

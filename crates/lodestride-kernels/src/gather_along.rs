@@ -243,7 +243,8 @@ impl<'a> Along<'a> {
         self.each_tile(line, tiles, |first, at| {
             if from_step == 0 && to_step == 1 {
                 let out = &mut out[(to + first) as usize..][..at.len()];
-                pick(x, from, self.step, at, out);
+                // They were checked.
+                let _ = pick(x, (from, self.step, self.size), at, out);
                 return;
             }
             for (i, &index) in (first..).zip(at) {

@@ -16,6 +16,7 @@ use crate::index_search::{ByMagnitude, ByValue, Order, Rank, Steps, best_in, bes
 use crate::numeric::{Compute, ComputeKind, run_fold};
 use crate::operand::{Operand, Output};
 use crate::reduce_data::{Rows, Runs};
+use crate::reduce_extremes::first_places;
 use crate::reduce_fold::{BLOCK, COLUMNS, ROWS};
 use crate::reduce_kinds::Magnitude;
 use crate::strided::{Dim, Dims, Source, collapse, count, dims_of, offset_at, store};
@@ -134,6 +135,13 @@ fn index_reduce_to(
         out_dtype: out.dtype(),
         reduced: collapse(reduced),
     };
+    if let [Dim { size, stride: 1 }] = *search.reduced.as_slice()
+        && let Some(places) =
+            first_places(op, (&guard, x.dtype()), (search.start, &search.kept), size)
+    {
+        search.write(&places, output);
+        return Ok(());
+    }
     match ComputeKind::exact(x.dtype()) {
         ComputeKind::F32 => search.run::<f32>(&Source::new(&guard, x.dtype()), output),
         ComputeKind::F64 => search.run::<f64>(&Source::new(&guard, x.dtype()), output),
@@ -154,6 +162,18 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// Stores the positions for all outputs, in C order.
+    fn write(&self, places: &[i64], output: &mut WriteGuard<'_>) {
+        let sizes: Shape = self.kept.iter().map(|dim| dim.size).collect();
+        let out = collapse(dims_of(&sizes, self.out.1));
+        let one = Dim { size: 1, stride: 0 };
+        let (row, outer) = out.split_last().unwrap_or((&one, &[]));
+        for (line, places) in places.chunks(row.size).enumerate() {
+            let start = self.out.0 + offset_at(outer, line);
+            store(output, self.out_dtype, start, row.stride, places);
+        }
+    }
+
     fn run<C: Rank + Magnitude>(&self, source: &Source<'_, C>, output: &mut WriteGuard<'_>) {
         match self.op {
             ArgOp::ArgMax => self.run_by::<C, ByValue<false>>(source, output),

@@ -139,7 +139,7 @@ pub use convolve::convolve;
 pub use distances::{RowDistance, row_distances};
 pub use elementwise::{binary, clip, copy, select, unary};
 pub use error::{KernelError, OffsetRule, Result};
-pub use gather::{scatter_add, scatter_set, take};
+pub use gather::{scatter_add, scatter_set, take, take_new};
 pub use index_reduce::{ArgOp, index_reduce};
 pub use instruction::{Instruction, Register};
 pub use isa::Isa;

@@ -3,13 +3,14 @@
 
 use lodestride_buffer::{DType, ReadGuard};
 
+use crate::index_reduce::ArgOp;
 use crate::isa::{Arch, Level, Task};
 use crate::numeric::{ComputeKind, Numeric};
 use crate::reduce::ReduceOp;
 use crate::reduce_plan::Plan;
 use crate::scalar::arith::Ring;
 use crate::spread;
-use crate::strided::{Dim, count, offset_at};
+use crate::strided::{Dim, Dims, count, offset_at};
 use crate::threads;
 
 /// Shortest run worth a call.
@@ -147,6 +148,72 @@ fn columns<T: Ring>(x: &[T], start: isize, width: usize, rows: Dim, is_smallest:
         });
     }
     found
+}
+
+/// The first places of the extremes of runs of `size` elements side by side from `start` on, one for each position of `kept`;
+/// none where the operation or the elements are others, or the runs are short.
+pub(crate) fn first_places(
+    op: ArgOp,
+    (guard, dtype): (&ReadGuard<'_>, DType),
+    (start, kept): (isize, &Dims),
+    size: usize,
+) -> Option<Vec<i64>> {
+    let is_smallest = match op {
+        ArgOp::ArgMax => false,
+        ArgOp::ArgMin => true,
+        _ => return None,
+    };
+    macro_rules! of {
+        ($($D:ident $T:ty),*) => {
+            match dtype {
+                $( DType::$D => places::<$T>(guard.slice(), is_smallest, (start, kept), size), )*
+                _ => return None,
+            }
+        };
+    }
+    (size >= LONG)
+        .then(|| Some(of!(I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64)))?
+}
+
+fn places<T: Ring>(
+    x: &[T],
+    is_smallest: bool,
+    (start, kept): (isize, &Dims),
+    size: usize,
+) -> Vec<i64> {
+    let runs = count(kept);
+    let place = |index: usize| {
+        let run = &x[(start + offset_at(kept, index)) as usize..][..size];
+        let wanted = extreme(run, is_smallest);
+        Level::current().run_narrow(First { run, wanted }) as i64
+    };
+    if threads::are_worth(runs * size * size_of::<T>(), false) {
+        spread::map(runs, place)
+    } else {
+        (0..runs).map(place).collect()
+    }
+}
+
+/// The first place of a value that is in a run.
+struct First<'a, T> {
+    run: &'a [T],
+    wanted: T,
+}
+
+impl<T: Ring> Task for First<'_, T> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<A: Arch>(self) -> usize {
+        let is_it = |&x: &T| x == self.wanted;
+        let (parts, _) = self.run.as_chunks::<LONG>();
+        // A part is looked through as a whole, which vectors do, before its elements are.
+        let before = parts
+            .iter()
+            .position(|part| part.iter().fold(false, |any, x| any | is_it(x)));
+        let first = before.unwrap_or(parts.len()) * LONG;
+        first + self.run[first..].iter().position(is_it).unwrap_or(0)
+    }
 }
 
 struct Along<'a, T> {

@@ -3,6 +3,7 @@
 
 use lodestride_buffer::{DType, ReadGuard, WriteGuard};
 use lodestride_shape::Order;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::gather::{Indices, Plan, dim, pick};
 use crate::operand::Operand;
@@ -67,8 +68,8 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// Copies the rows.
-    pub(crate) fn take(&self, x: &ReadGuard<'_>, out: &mut WriteGuard<'_>) {
+    /// Copies the rows; false where a position of a single element is out of range, others must have been checked.
+    pub(crate) fn take(&self, x: &ReadGuard<'_>, out: &mut WriteGuard<'_>) -> bool {
         let bytes = self.positions * self.row * self.dtype.size();
         let parts = threads::parts(2 * bytes, true);
         let share = self.positions.div_ceil(parts);
@@ -76,11 +77,14 @@ impl<'a> Rows<'a> {
             with_unit!(self.dtype, U => {
                 let data = x.slice::<U>();
                 let out = &mut out.slice_mut::<U>()[self.out..][..self.positions];
+                let wrong = AtomicBool::new(false);
                 threads::for_each_part(out.chunks_mut(share).enumerate(), |(part, out)| {
-                    self.elements(data, part * share, out);
+                    if !self.elements(data, part * share, out) {
+                        wrong.store(true, Ordering::Relaxed);
+                    }
                 });
+                return !wrong.into_inner();
             });
-            return;
         }
         let data = x.bytes();
         let row = self.row * self.dtype.size();
@@ -92,6 +96,7 @@ impl<'a> Rows<'a> {
         threads::for_each_part(out.chunks_mut(share * row).enumerate(), |(part, out)| {
             self.rows(data, part * share, out, past_caches);
         });
+        true
     }
 
     /// Calls `job(number, first element of the slice before, indices)` for stretches of the positions from `first` on.
@@ -113,11 +118,14 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Single elements.
-    fn elements<U: Copy>(&self, x: &[U], first: usize, out: &mut [U]) {
+    /// Single elements; false where a position is out of range.
+    fn elements<U: Copy>(&self, x: &[U], first: usize, out: &mut [U]) -> bool {
+        let mut are_inside = true;
         self.each_tile(first, out.len(), |number, start, tile| {
-            pick(x, start, self.step, tile, &mut out[number..]);
+            let of = (start, self.step, self.indices.size);
+            are_inside &= pick(x, of, tile, &mut out[number..]);
         });
+        are_inside
     }
 
     /// Rows of several elements, as bytes.

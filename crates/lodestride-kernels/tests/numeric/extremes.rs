@@ -169,6 +169,20 @@ fn integers_and_flags_in_long_runs_and_columns_match_plain_loops() {
                         let case =
                             format!("{op:?} {dtype} {arrangement:?} {rows} {kind} over {axes:?}");
                         report.compare(&case, &out, &wanted, 0.0);
+                        if let (&[axis], ReduceOp::Max | ReduceOp::Min) = (axes, op) {
+                            let arg = if op == ReduceOp::Max {
+                                ArgOp::ArgMax
+                            } else {
+                                ArgOp::ArgMin
+                            };
+                            let places = zeros(&shape, DType::I64);
+                            index_reduce(arg, x.operand(), Some(axis), places.operand()).unwrap();
+                            let (_, groups) = crate::reduce::groups(&x, axes);
+                            let first =
+                                |group: &Vec<f64>| first_best(group, op == ReduceOp::Max) as f64;
+                            let wanted: Vec<f64> = groups.iter().map(first).collect();
+                            report.compare(&format!("place {case}"), &places, &wanted, 0.0);
+                        }
                     }
                 }
             }

@@ -3,7 +3,7 @@
 use lodestride_buffer::{DType, Scalar};
 use lodestride_kernels::gather_along::{put_along, take_along, taken_shape};
 use lodestride_kernels::{
-    KernelError, compress, concat, count_nonzero, nonzero, scatter_add, scatter_set, take,
+    KernelError, compress, concat, count_nonzero, nonzero, scatter_add, scatter_set, take, take_new,
 };
 
 use lodestride_shape::Shape;
@@ -275,6 +275,32 @@ fn bad_indices_are_named_and_nothing_is_written() {
     assert!(take(x.operand(), 0, floats_as_indices.operand(), out.operand()).is_err());
     assert!(take(x.operand(), 2, floats_as_indices.operand(), out.operand()).is_err());
     assert_eq!(floats(&out), [7.0; 4]);
+}
+
+#[test]
+fn single_elements_are_checked_while_they_are_taken_too() {
+    let x = Array::new(&[2, 5], Arrangement::C, DType::I32, counted);
+    for (bad, place) in [(5.0, 0), (-6.0, 299), (1e9, 150), (-1e9, 256)] {
+        let value = |i: usize| {
+            Scalar::Float(if i == place {
+                bad
+            } else {
+                (i % 10) as f64 - 5.0
+            })
+        };
+        let indices = Array::new(&[300], Arrangement::C, DType::I64, value);
+        let out = zeros(&[2, 300], DType::I32);
+        let error = take_new(x.operand(), 1, indices.operand(), out.operand()).unwrap_err();
+        let found = matches!(error, KernelError::IndexOutOfRange { position, size: 5, .. } if position == place);
+        assert!(found, "{error:?}");
+        let good = Array::new(&[300], Arrangement::Strided, DType::I64, |i| {
+            Scalar::Int(i as i64 % 10 - 5)
+        });
+        let wanted = zeros(&[2, 300], DType::I32);
+        take(x.operand(), 1, good.operand(), wanted.operand()).unwrap();
+        take_new(x.operand(), 1, good.operand(), out.operand()).unwrap();
+        assert_eq!(floats(&out), floats(&wanted));
+    }
 }
 
 #[test]

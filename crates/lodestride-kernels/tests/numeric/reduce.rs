@@ -83,7 +83,7 @@ fn reference(op: ReduceOp, values: &[f64]) -> f64 {
 }
 
 /// The elements that are reduced together, for every output in C order, and the shape of the output.
-fn groups(x: &Array, axes: &[usize]) -> (Vec<usize>, Vec<Vec<f64>>) {
+pub(crate) fn groups(x: &Array, axes: &[usize]) -> (Vec<usize>, Vec<Vec<f64>>) {
     let shape = x.layout.shape().to_vec();
     let kept: Vec<usize> = (0..shape.len()).filter(|a| !axes.contains(a)).collect();
     let out_shape: Vec<usize> = kept.iter().map(|&a| shape[a]).collect();

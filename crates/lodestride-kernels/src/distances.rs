@@ -373,7 +373,7 @@ mod tests {
     #[test]
     fn squares_may_leave_the_range() {
         let kind = RowDistance::Norm2;
-        for far in [1e-200, 1e200, 5e-324, 1.7e308] {
+        for far in [1e-200f64, 1e200, 5e-324, 1.7e308] {
             let (found, _) = both(
                 kind,
                 [1, 2, 2],

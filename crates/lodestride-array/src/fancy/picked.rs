@@ -2,7 +2,7 @@
 //! become one joint position. Nothing is written here.
 
 use lodestride_buffer::{Argument, DType, Scalar, scope_out, with_dtype};
-use lodestride_kernels as kernels;
+use lodestride_kernels::{self as kernels, Input};
 use lodestride_shape::{Order, Shape};
 use smallvec::SmallVec;
 
@@ -164,7 +164,7 @@ impl Picked {
     /// What a list picks.
     #[track_caller]
     pub(crate) fn of(op: &'static str, array: &NdArray, indices: &[FancyIndex]) -> Result<Self> {
-        let (entries, positions) = split_with(op, indices, Positions::beside)?;
+        let (entries, positions) = split_with(op, indices, true)?;
         Self::with(op, array, &entries, positions)
     }
 
@@ -235,8 +235,10 @@ impl Picked {
         array.expect_readable(op, Argument::X)?;
         let plan = Plan::new(array.layout(), entries).in_op(op, array)?;
         let shape = plan.indexed();
-        let joint = scope_out(|| NdArray::full_of(DType::I64, shape.clone(), plan.base() as i64));
-        let joint = joint.renamed(op)?;
+        let fresh = || NdArray::recycled_ordered(op, DType::I64, shape.clone(), Order::C);
+        let joint = scope_out(fresh).located()?;
+        let base = Input::Scalar(Scalar::from(plan.base() as i64));
+        kernels::copy(base, joint.operand()).or_fail(op)?;
         for (positions, axis) in positions.iter_mut().zip(plan.picked()) {
             let numbers = positions.checked(op, array, axis.axis)?;
             let layout = numbers.layout().broadcast_to(shape).or_fail(op)?;
@@ -312,18 +314,14 @@ pub(crate) fn sums(lists: impl Iterator<Item = Vec<i64>>) -> Vec<i64> {
 /// The entries of a list as the plan takes them, and the positions of its index arrays.
 #[track_caller]
 pub(crate) fn split(op: &'static str, indices: &[FancyIndex]) -> Result<Split> {
-    split_with(op, indices, Positions::of_array)
+    split_with(op, indices, false)
 }
 
 type Split = (SmallVec<[PlanEntry; 8]>, Vec<Positions>);
 
-/// [`split`], the elements of integer arrays by a function.
+/// [`split`]; integer arrays may be left beside their positions.
 #[track_caller]
-fn split_with(
-    op: &'static str,
-    indices: &[FancyIndex],
-    numbers: impl Fn(&'static str, &NdArray) -> Result<Positions>,
-) -> Result<Split> {
+fn split_with(op: &'static str, indices: &[FancyIndex], beside: bool) -> Result<Split> {
     let (mut entries, mut positions) = (SmallVec::new(), Vec::new());
     for index in indices {
         let found = match &index.entry {
@@ -347,7 +345,8 @@ fn split_with(
                 }
                 Positions::of_flags(array.shape(), flags)
             }
-            Entry::Array(array) => vec![numbers(op, array)?],
+            Entry::Array(array) if beside => vec![Positions::beside(op, array)?],
+            Entry::Array(array) => vec![Positions::of_array(op, array)?],
         };
         entries.extend((found.iter()).map(|found| PlanEntry::Positions(found.shape.clone())));
         positions.extend(found);

@@ -6,7 +6,8 @@ use smallvec::SmallVec;
 
 use crate::door;
 use crate::error::KernelError;
-use crate::gather::{TILE, dim, pick, with_indices, wrap};
+use crate::gather::dim;
+use crate::gather_indices::{TILE, pick, with_indices, wrap};
 use crate::operand::Operand;
 use crate::row_copy::with_unit;
 use crate::strided::{Dim, Dims, Source, count, offset_at};

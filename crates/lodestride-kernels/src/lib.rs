@@ -16,6 +16,7 @@ mod elementwise;
 mod error;
 mod flat;
 mod frame;
+mod gather_indices;
 mod gemm_choice;
 #[cfg(target_arch = "x86_64")]
 mod gemm_narrow;

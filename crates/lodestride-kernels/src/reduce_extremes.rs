@@ -57,69 +57,92 @@ pub(crate) fn run(
 }
 
 fn of<T: Ring + Numeric>(x: &[T], is_smallest: bool, plan: &Plan, sink: &mut Sink<'_>) -> bool {
-    let inner = plan.inner;
-    let lines = count(&plan.outer_x);
-    let bytes = lines * inner.size * plan.depth() * size_of::<T>();
-    let is_worth_threads = threads::are_worth(bytes, false);
+    let elements = count(&plan.outer_x) * plan.inner.size * plan.depth();
+    let work = Work {
+        x,
+        is_smallest,
+        plan,
+        is_worth_threads: threads::are_worth(elements * size_of::<T>(), false),
+    };
     match *plan.reduced.as_slice() {
-        [Dim { size, stride: 1 }] if size >= LONG => {
-            let line = |index: usize| {
-                let (outer, at) = (index / inner.size, (index % inner.size) as isize);
-                let start = plan.x_start + offset_at(&plan.outer_x, outer) + at * inner.x;
-                &x[start as usize..][..size]
-            };
-            let out = |index: usize| {
-                let (outer, at) = (index / inner.size, (index % inner.size) as isize);
-                plan.out_start + offset_at(&plan.outer_out, outer) + at * inner.out
-            };
-            let lines = lines * inner.size;
-            if !is_worth_threads {
-                for index in 0..lines {
-                    sink(out(index), value(extreme(line(index), is_smallest)));
-                }
-                return true;
-            }
-            let parts = size.div_ceil(PART);
-            let found = spread::map(lines * parts, |unit| {
-                let rest = &line(unit / parts)[unit % parts * PART..];
-                extreme(&rest[..rest.len().min(PART)], is_smallest)
-            });
-            for (index, parts) in found.chunks(parts).enumerate() {
-                sink(out(index), value(extreme(parts, is_smallest)));
-            }
-        }
-        [rows] if inner.x == 1 && inner.size >= LONG && rows.size > 0 => {
-            let width = if is_worth_threads {
-                let share = inner.size.div_ceil(threads::threads());
-                share.next_multiple_of(LONG).min(COLUMNS)
-            } else {
-                COLUMNS
-            };
-            let pieces = inner.size.div_ceil(width);
-            let piece = |unit: usize| {
-                let first = unit % pieces * width;
-                let start = plan.x_start + offset_at(&plan.outer_x, unit / pieces) + first as isize;
-                columns(x, start, width.min(inner.size - first), rows, is_smallest)
-            };
-            let hand_out = |unit: usize, found: &[T], sink: &mut Sink<'_>| {
-                let first = (unit % pieces * width) as isize;
-                let out = plan.out_start + offset_at(&plan.outer_out, unit / pieces);
-                for (column, &extreme) in (first..).zip(found) {
-                    sink(out + column * inner.out, value(extreme));
-                }
-            };
-            if is_worth_threads {
-                let found = spread::map(lines * pieces, piece);
-                for (unit, found) in found.iter().enumerate() {
-                    hand_out(unit, found, sink);
-                }
-            } else {
-                (0..lines * pieces).for_each(|unit| hand_out(unit, &piece(unit), sink));
-            }
+        [Dim { size, stride: 1 }] if size >= LONG => work.runs(size, sink),
+        [rows] if plan.inner.x == 1 && plan.inner.size >= LONG && rows.size > 0 => {
+            work.columns(rows, sink);
         }
         _ => return false,
     }
     true
+}
+
+struct Work<'a, T> {
+    x: &'a [T],
+    is_smallest: bool,
+    plan: &'a Plan,
+    is_worth_threads: bool,
+}
+
+impl<T: Ring + Numeric> Work<'_, T> {
+    /// An output for each run.
+    fn runs(&self, size: usize, sink: &mut Sink<'_>) {
+        let (plan, inner) = (self.plan, self.plan.inner);
+        let place = |index: usize| (index / inner.size, (index % inner.size) as isize);
+        let run = |index: usize| {
+            let (outer, at) = place(index);
+            let start = plan.x_start + offset_at(&plan.outer_x, outer) + at * inner.x;
+            &self.x[start as usize..][..size]
+        };
+        let out = |index: usize| {
+            let (outer, at) = place(index);
+            plan.out_start + offset_at(&plan.outer_out, outer) + at * inner.out
+        };
+        let runs = count(&plan.outer_x) * inner.size;
+        if !self.is_worth_threads {
+            for index in 0..runs {
+                sink(out(index), value(extreme(run(index), self.is_smallest)));
+            }
+            return;
+        }
+        let parts = size.div_ceil(PART);
+        let found = spread::map(runs * parts, |unit| {
+            let rest = &run(unit / parts)[unit % parts * PART..];
+            extreme(&rest[..rest.len().min(PART)], self.is_smallest)
+        });
+        for (index, parts) in found.chunks(parts).enumerate() {
+            sink(out(index), value(extreme(parts, self.is_smallest)));
+        }
+    }
+
+    /// An output for each of the columns that lie side by side.
+    fn columns(&self, rows: Dim, sink: &mut Sink<'_>) {
+        let (plan, inner) = (self.plan, self.plan.inner);
+        let width = if self.is_worth_threads {
+            let share = inner.size.div_ceil(threads::threads());
+            share.next_multiple_of(LONG).min(COLUMNS)
+        } else {
+            COLUMNS
+        };
+        let pieces = inner.size.div_ceil(width);
+        let piece = |unit: usize| {
+            let first = unit % pieces * width;
+            let start = plan.x_start + offset_at(&plan.outer_x, unit / pieces) + first as isize;
+            let width = width.min(inner.size - first);
+            columns(self.x, start, width, rows, self.is_smallest)
+        };
+        let mut hand_out = |unit: usize, found: &[T]| {
+            let first = (unit % pieces * width) as isize;
+            let out = plan.out_start + offset_at(&plan.outer_out, unit / pieces);
+            for (column, &extreme) in (first..).zip(found) {
+                sink(out + column * inner.out, value(extreme));
+            }
+        };
+        let units = count(&plan.outer_x) * pieces;
+        if self.is_worth_threads {
+            let found = spread::map(units, piece);
+            (found.iter().enumerate()).for_each(|(unit, found)| hand_out(unit, found));
+        } else {
+            (0..units).for_each(|unit| hand_out(unit, &piece(unit)));
+        }
+    }
 }
 
 /// An element as what the outputs are made of.

@@ -410,17 +410,16 @@ pub(crate) mod binary {
         classes!(SameBinary, make, BinaryKernel);
     }
 
-    /// [`heavy`], of operations that vectors do for integers by floats; of up to 32 bits wider ones would not divide faster.
+    /// [`heavy`], of operations that vectors do for integers by floats; of 64 bits, some of which floats do not hold, by blocks.
     pub(crate) mod division {
         use super::*;
 
         fn make<O: SameBinary<T>, T: Element>(out: DType, level: Level) -> BinaryKernel {
             let mut kernel = heavy::make::<O, T>(out, level);
-            match const { (T::DTYPE.is_float(), size_of::<T>()) } {
-                (true, _) => {}
-                // Some are beyond what floats hold.
-                (false, 8) => kernel.zip = level.kernel::<ZipBlocks<O, T>>(),
-                (false, _) => kernel.zip = level.narrow_kernel::<Zip<O, T>>(),
+            if const { !T::DTYPE.is_float() && size_of::<T>() <= 4 } {
+                kernel.zip = level.narrow_kernel::<Zip<O, T>>();
+            } else if const { !T::DTYPE.is_float() } {
+                kernel.zip = level.kernel::<ZipBlocks<O, T>>();
             }
             kernel
         }
@@ -481,9 +480,7 @@ macro_rules! cast_any {
     ($($T:ty),*) => { $( impl CastAny for $T {} )* };
 }
 
-cast_any!(
-    Bool, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64
-);
+cast_any! { Bool, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64 }
 
 fn to_kernel<S: CastAny>(to: DType, level: Level) -> RawKernel {
     macro_rules! columns {

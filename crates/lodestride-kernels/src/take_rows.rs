@@ -5,7 +5,8 @@ use lodestride_buffer::{DType, ReadGuard, WriteGuard};
 use lodestride_shape::Order;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::gather::{Indices, Plan, dim, pick};
+use crate::gather::{Plan, dim};
+use crate::gather_indices::{Indices, pick};
 use crate::operand::Operand;
 use crate::row_copy::{Pair, with_unit};
 use crate::stream;

@@ -11,8 +11,8 @@ use std::thread;
 use lodestride_array::{DType, NdArray, Notation, PrintOptions};
 use support::report;
 
-/// The tests of this file change what the process prints with: one at a time, and each leaves it as it was.
-fn alone() -> (MutexGuard<'static, ()>, impl Drop) {
+/// The tests of this file change what the process prints with: one at a time, and each leaves it as it was before the next begins.
+fn alone() -> (impl Drop, MutexGuard<'static, ()>) {
     static LOCK: Mutex<()> = Mutex::new(());
     struct Restore;
     impl Drop for Restore {
@@ -21,7 +21,8 @@ fn alone() -> (MutexGuard<'static, ()>, impl Drop) {
         }
     }
     let lock = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
-    (lock, Restore)
+    // Dropped in this order.
+    (Restore, lock)
 }
 
 fn long() -> NdArray {

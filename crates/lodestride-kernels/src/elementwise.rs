@@ -57,8 +57,20 @@ fn unary_to<'a>(op: UnaryOp, x: &Input<'a>, out: &mut Output<'a>) -> Result<()> 
     unary_by(name, kernel, compute, x, out)
 }
 
+/// [`unary_by`] out of line: small calls of other operations pay nothing for it.
+#[inline(never)]
+fn by_power<'a>(
+    name: &'static str,
+    kernel: &UnaryKernel,
+    compute: DType,
+    x: &Input<'a>,
+    out: &mut Output<'a>,
+) -> Result<()> {
+    unary_by(name, kernel, compute, x, out)
+}
+
 /// Loops on one operand, converted to the dtype they compute in.
-#[inline]
+#[inline(always)]
 fn unary_by<'a>(
     name: &'static str,
     kernel: &UnaryKernel,
@@ -146,10 +158,11 @@ fn binary_of_any<'a>(
     else {
         return Err(KernelError::UnsupportedDType { op: name, dtype });
     };
-    if let Input::Scalar(y) = *y
+    if op == BinaryOp::Pow
+        && let Input::Scalar(y) = *y
         && let Some(kernel) = known_power(op, y, compute, level)
     {
-        return unary_by(name, &kernel, compute, x, out);
+        return by_power(name, &kernel, compute, x, out);
     }
     if beside_number(name, kernel, compute, [x, y], out)? {
         return Ok(());

@@ -135,7 +135,8 @@ fn index_reduce_to(
         out_dtype: out.dtype(),
         reduced: collapse(reduced),
     };
-    if let [Dim { size, stride: 1 }] = *search.reduced.as_slice()
+    if x.dtype().is_integer()
+        && let [Dim { size, stride: 1 }] = *search.reduced.as_slice()
         && let Some(places) =
             first_places(op, (&guard, x.dtype()), (search.start, &search.kept), size)
     {

@@ -310,7 +310,9 @@ impl Job<'_, '_> {
                 return;
             }
         }
-        if let Origin::Memory(guard, dtype) = self.input {
+        if let Origin::Memory(guard, dtype) = self.input
+            && dtype.is_integer()
+        {
             let (output, out_dtype) = (&mut *self.output, self.out_dtype);
             let mut sink = |offset, value| match value {
                 Found::Signed(value) => store(output, out_dtype, offset, 1, &[value]),

@@ -140,7 +140,7 @@ mod tests {
         let before = figures(50.0, 2_000_000);
         assert!(complaints(figures(58.0, 2_050_000), before).is_empty());
         assert_eq!(complaints(figures(50.0, 2_200_000), before).len(), 1);
-        assert_eq!(complaints(figures(160.0, 6_100_000), before).len(), 3);
+        assert_eq!(complaints(figures(160.0, 6_600_000), before).len(), 3);
     }
 
     #[test]

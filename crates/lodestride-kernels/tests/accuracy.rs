@@ -17,6 +17,7 @@ use lodestride_kernels::{BinaryOp, Isa, Operand, UnaryOp, binary, unary};
 use lodestride_shape::{Layout, Order};
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const BITS: usize = 192;
 /// For sums next to 1 of numbers down to 1e-300.
@@ -545,8 +546,15 @@ fn columns() -> Vec<Isa> {
     Isa::available().collect()
 }
 
+/// Held by the tests that choose an instruction set, or compare results of one and the same.
+fn settled() -> MutexGuard<'static, ()> {
+    static CHOICE: Mutex<()> = Mutex::new(());
+    CHOICE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[test]
 fn errors_stay_within_the_published_bounds() {
+    let _held = settled();
     let mut constants = Consts::new().unwrap();
     let isas = columns();
     let start = Isa::detect();
@@ -734,6 +742,7 @@ fn powers_have_the_special_cases_of_c() {
 
 #[test]
 fn a_result_does_not_depend_on_its_neighbours() {
+    let _held = settled();
     // Blocks of plain pairs, blocks with one that the fast form cannot do, and the part of a block that is left.
     let odd = [0.0, -20.0, f64::NAN, 1e-40, -f64::INFINITY, -100.0, 7e5];
     let numbers = |step: usize, shift: f64| -> Vec<f64> {

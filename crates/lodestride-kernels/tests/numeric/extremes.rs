@@ -152,7 +152,7 @@ fn integers_and_flags_in_long_runs_and_columns_match_plain_loops() {
             for (rows, kind) in [(300, 0), (300, 1), (1, 2), (70, 2)] {
                 // Whole columns of ones, of zeros, and of both; numbers of both signs.
                 let value = |i: usize| match (dtype, kind) {
-                    (DType::Bool, 2) => f64::from(u8::from(i % 91 != 0)),
+                    (DType::Bool, 2) => f64::from(u8::from(!i.is_multiple_of(91))),
                     (_, 0) => 1.0,
                     (_, 1) => 0.0,
                     _ => (noise(i) * 120.0).round(),

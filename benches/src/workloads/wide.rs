@@ -109,15 +109,16 @@ pub(crate) fn run(suite: &mut Suite) -> Result<(), Failure> {
 }
 
 fn of_type(suite: &mut Suite, dtype: DType, cases: &[Case]) -> Result<(), Failure> {
-    let named = |(name, ..): &Case| suite.wants(&format!("wd.{name}"), SIZE, dtype.name());
-    if !cases.iter().any(|case| named(case).is_some()) {
+    let named = |case: &Case| {
+        let key = suite.wants(&format!("wd.{}", case.0), SIZE, dtype.name())?;
+        Some((key, *case))
+    };
+    let wanted: Vec<_> = cases.iter().filter_map(named).collect();
+    if wanted.is_empty() {
         return Ok(());
     }
     let operands = Operands::new(dtype)?;
-    for &(name, tolerance, operation) in cases {
-        let Some(key) = suite.wants(&format!("wd.{name}"), SIZE, dtype.name()) else {
-            continue;
-        };
+    for (key, (_, tolerance, operation)) in wanted {
         let mut contest = Contest::new(key, tolerance);
         contest.ours(|| operation(&operands), of_ours)?;
         suite.run(contest)?;

@@ -8,16 +8,9 @@ use lodestride_array::{Condition, DType, NdArray, Padding, Pooling, Rng, Windows
 use support::counted;
 use support::tables::{arranged, in_every_layout, lin};
 
-const INTEGERS: [DType; 8] = [
-    DType::I8,
-    DType::U8,
-    DType::I16,
-    DType::U16,
-    DType::I32,
-    DType::U32,
-    DType::I64,
-    DType::U64,
-];
+fn integers() -> impl Iterator<Item = DType> {
+    DType::ALL.into_iter().filter(|dtype| dtype.is_integer())
+}
 
 /// The elements in C order.
 fn numbers_of(array: &NdArray) -> Vec<f64> {
@@ -26,8 +19,8 @@ fn numbers_of(array: &NdArray) -> Vec<f64> {
 
 #[test]
 fn integers_are_looked_up_in_tables_as_among_sorted_ones() {
-    for own in INTEGERS {
-        for other in INTEGERS {
+    for own in integers() {
+        for other in integers() {
             let a = counted(&[40]).sub(if own.is_signed() { 9 } else { 0 });
             let a = a.unwrap().cast(own).unwrap();
             let values = NdArray::from([3i64, 5, 5, 17, 30]).cast(other).unwrap();

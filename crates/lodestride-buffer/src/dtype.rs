@@ -54,6 +54,30 @@ macro_rules! with_dtype {
     };
 }
 
+/// [`with_dtype!`](crate::with_dtype) for integers, with another expression for every other dtype.
+///
+/// ```
+/// use lodestride_buffer::{with_integer, DType};
+/// let bits = |dtype| with_integer!(dtype, T => T::BITS, else 0);
+/// assert_eq!([DType::I16, DType::F64, DType::Bool].map(bits), [16, 0, 0]);
+/// ```
+#[macro_export]
+macro_rules! with_integer {
+    ($dtype:expr, $T:ident => $body:expr, else $other:expr) => {
+        $crate::with_integer!(@match $dtype, $T => $body, else $other,
+            U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64)
+    };
+    (@match $dtype:expr, $T:ident => $body:expr, else $other:expr, $($variant:ident $type:ty),*) => {
+        match $dtype {
+            $($crate::DType::$variant => {
+                type $T = $type;
+                $body
+            })*
+            _ => $other,
+        }
+    };
+}
+
 /// The match behind [`with_dtype!`](crate::with_dtype).
 #[doc(hidden)]
 #[macro_export]

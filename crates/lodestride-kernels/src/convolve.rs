@@ -29,14 +29,7 @@ const OP: &str = "convolve";
 
 fn convolve_as<C: Magnitude>(x: Operand<'_>, y: Operand<'_>, out: Operand<'_>) -> Result<()> {
     for (operand, argument) in [(x, Argument::X), (y, Argument::Y)] {
-        if operand.dtype() != C::DTYPE {
-            return Err(KernelError::DTypeMismatch {
-                op: OP,
-                argument,
-                found: operand.dtype(),
-                expected: C::DTYPE,
-            });
-        }
+        door::check_dtype(OP, argument, operand, C::DTYPE)?;
         let len = operand.elements() as f64;
         door::check_argument(OP, "number of elements", len, len > 0.0)?;
     }

@@ -56,14 +56,7 @@ fn distances_as<C: ComputeFloat + Magnitude>(
     out: Operand<'_>,
 ) -> Result<()> {
     for (operand, argument) in [(x, Argument::X), (y, Argument::Y)] {
-        if operand.dtype() != C::DTYPE {
-            return Err(KernelError::DTypeMismatch {
-                op: OP,
-                argument,
-                found: operand.dtype(),
-                expected: C::DTYPE,
-            });
-        }
+        door::check_dtype(OP, argument, operand, C::DTYPE)?;
     }
     let [rows, columns] = [x, y].map(|side| side.shape().first().copied().unwrap_or(1));
     let width = x.shape().last().copied().unwrap_or(1);

@@ -176,6 +176,24 @@ pub(crate) fn check_output(
     out.check_writable(op)
 }
 
+/// Refuses an operand of another dtype.
+pub(crate) fn check_dtype(
+    op: &'static str,
+    argument: Argument,
+    operand: Operand<'_>,
+    expected: DType,
+) -> Result<(), KernelError> {
+    if operand.dtype() == expected {
+        return Ok(());
+    }
+    Err(KernelError::DTypeMismatch {
+        op,
+        argument,
+        found: operand.dtype(),
+        expected,
+    })
+}
+
 /// Refuses a dtype that is not an integer's.
 pub(crate) fn check_integer(op: &'static str, x: Operand<'_>) -> Result<(), KernelError> {
     if x.dtype().is_integer() {

@@ -7,7 +7,7 @@ use crate::driver;
 use crate::error::{KernelError, Result};
 use crate::isa::Level;
 use crate::known::Loops;
-use crate::known_power::known_power;
+use crate::known_power::by_known_power;
 use crate::op::{self, BinaryOp, UnaryOp};
 use crate::operand::{Input, Operand, Output};
 use crate::plan::{Action, Load, Plan, Source, Step};
@@ -57,21 +57,9 @@ fn unary_to<'a>(op: UnaryOp, x: &Input<'a>, out: &mut Output<'a>) -> Result<()> 
     unary_by(name, kernel, compute, x, out)
 }
 
-/// [`unary_by`] out of line: small calls of other operations pay nothing for it.
-#[inline(never)]
-fn by_power<'a>(
-    name: &'static str,
-    kernel: &UnaryKernel,
-    compute: DType,
-    x: &Input<'a>,
-    out: &mut Output<'a>,
-) -> Result<()> {
-    unary_by(name, kernel, compute, x, out)
-}
-
 /// Loops on one operand, converted to the dtype they compute in.
 #[inline(always)]
-fn unary_by<'a>(
+pub(crate) fn unary_by<'a>(
     name: &'static str,
     kernel: &UnaryKernel,
     compute: DType,
@@ -160,9 +148,9 @@ fn binary_of_any<'a>(
     };
     if op == BinaryOp::Pow
         && let Input::Scalar(y) = *y
-        && let Some(kernel) = known_power(op, y, compute, level)
+        && by_known_power(y, compute, x, out)?
     {
-        return by_power(name, &kernel, compute, x, out);
+        return Ok(());
     }
     if beside_number(name, kernel, compute, [x, y], out)? {
         return Ok(());

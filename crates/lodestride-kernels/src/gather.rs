@@ -135,22 +135,21 @@ fn take_to(
         indices,
         (axis, x.layout().shape()[axis]),
         |indices| {
-            let some = !out.layout().is_empty();
-            if some
-                && is_new
-                && plan.after.is_empty()
-                && let Some(rows) = Rows::new(&plan, x, indices, out)
-                && rows.take(&x_guard, &mut out_guard)
-            {
-                return Ok(());
+            if out.layout().is_empty() {
+                return indices.check(OP);
             }
-            indices.check(OP)?;
-            if !some {
-                return Ok(());
+            let rows = Rows::new(&plan, x, indices, out);
+            let is_checked_later = is_new && plan.after.is_empty() && rows.is_some();
+            if !is_checked_later {
+                indices.check(OP)?;
             }
-            if let Some(rows) = Rows::new(&plan, x, indices, out) {
-                rows.take(&x_guard, &mut out_guard);
-                return Ok(());
+            if let Some(rows) = rows {
+                let are_inside = rows.take(&x_guard, &mut out_guard);
+                return if are_inside {
+                    Ok(())
+                } else {
+                    indices.check(OP)
+                };
             }
             with_unit!(x.dtype(), U => {
                 let (data, out) = (x_guard.slice::<U>(), out_guard.slice_mut::<U>());

@@ -30,18 +30,10 @@ pub fn take_along(
     out: Operand<'_>,
 ) -> Result<(), KernelError> {
     const OP: &str = "take_along_axis";
-    door::check_axis(OP, axis, x.layout().rank())?;
-    door::check_integer(OP, indices)?;
-    check_rank(OP, x, indices)?;
-    let failed = KernelError::shape(OP);
-    let size = x.shape()[axis];
-    let wanted = taken_shape(x.shape(), axis, indices.shape()).map_err(&failed)?;
+    let wanted = checked_shape(OP, x, axis, indices)?;
     door::check_output(OP, out, &wanted)?;
-    let at = indices.layout().broadcast_to(&wanted).map_err(&failed)?;
     let converted = door::converted(OP, x, out.dtype())?;
     let x = door::stand_in(converted.as_ref(), x)?;
-    let whole = x.layout().broadcast_to(&along(&wanted, axis, size));
-    let whole = whole.map_err(&failed)?;
     let copies = [
         door::private_copy(OP, Argument::X, x, &[out])?,
         door::private_copy(OP, Argument::Y, indices, &[out])?,
@@ -49,16 +41,9 @@ pub fn take_along(
     let x_guard = door::read(OP, Argument::X, x, copies[0].as_ref())?;
     let index_guard = door::read(OP, Argument::Y, indices, copies[1].as_ref())?;
     let mut out_guard = door::write(OP, Argument::Z, out)?;
-    // Each index is checked once, where it is: the place in an error is its place among the indices.
-    with_indices(&index_guard, indices, (axis, size), |indices| {
-        indices.check(OP)
-    })?;
-    if !out.layout().is_empty() {
-        let source = Source::new(&index_guard, indices.dtype());
-        let lines = Along::new((&whole, axis), (&at, &source), out.layout(), out.dtype());
+    with_lines(OP, (x, axis), (indices, &index_guard), out, |lines| {
         lines.take(&x_guard, &mut out_guard);
-    }
-    Ok(())
+    })
 }
 
 /// Writes single elements along `axis`, `out[.., indices[.., i, ..], ..] = values[.., i, ..]`: where [`take_along`] would read
@@ -75,17 +60,9 @@ pub fn put_along(
     values: Operand<'_>,
 ) -> Result<(), KernelError> {
     const OP: &str = "put_along_axis";
-    door::check_axis(OP, axis, out.layout().rank())?;
-    door::check_integer(OP, indices)?;
-    check_rank(OP, out, indices)?;
+    let wanted = checked_shape(OP, out, axis, indices)?;
     out.check_writable(OP)?;
-    let failed = KernelError::shape(OP);
-    let size = out.shape()[axis];
-    let wanted = taken_shape(out.shape(), axis, indices.shape()).map_err(&failed)?;
     values.check_shape(OP, Argument::Y, &wanted)?;
-    let at = indices.layout().broadcast_to(&wanted).map_err(&failed)?;
-    let whole = out.layout().broadcast_to(&along(&wanted, axis, size));
-    let whole = whole.map_err(&failed)?;
     let converted = door::converted(OP, values, out.dtype())?;
     let values = door::stand_in(converted.as_ref(), values)?;
     let copies = [
@@ -95,23 +72,48 @@ pub fn put_along(
     let value_guard = door::read(OP, Argument::Y, values, copies[0].as_ref())?;
     let index_guard = door::read(OP, Argument::X, indices, copies[1].as_ref())?;
     let mut out_guard = door::write(OP, Argument::Z, out)?;
-    with_indices(&index_guard, indices, (axis, size), |indices| {
-        indices.check(OP)
-    })?;
-    if !values.layout().is_empty() {
-        let source = Source::new(&index_guard, indices.dtype());
-        let lines = Along::new((&whole, axis), (&at, &source), values.layout(), out.dtype());
+    with_lines(OP, (out, axis), (indices, &index_guard), values, |lines| {
         lines.put(&value_guard, &mut out_guard);
-    }
-    Ok(())
+    })
 }
 
-/// Refuses indices of another rank.
-fn check_rank(op: &'static str, x: Operand<'_>, indices: Operand<'_>) -> Result<(), KernelError> {
-    if indices.layout().rank() == x.layout().rank() {
-        return Ok(());
+/// The shape of the taken elements, where axis and indices suit the whole array.
+fn checked_shape(
+    op: &'static str,
+    whole: Operand<'_>,
+    axis: usize,
+    indices: Operand<'_>,
+) -> Result<Shape, KernelError> {
+    door::check_axis(op, axis, whole.layout().rank())?;
+    door::check_integer(op, indices)?;
+    if indices.layout().rank() != whole.layout().rank() {
+        indices.check_shape(op, Argument::Y, whole.shape())?;
     }
-    indices.check_shape(op, Argument::Y, x.shape())
+    taken_shape(whole.shape(), axis, indices.shape()).map_err(KernelError::shape(op))
+}
+
+/// The lines of the taken elements, if there are any, once all indices have been found in range.
+fn with_lines(
+    op: &'static str,
+    (whole, axis): (Operand<'_>, usize),
+    (indices, guard): (Operand<'_>, &ReadGuard<'_>),
+    taken: Operand<'_>,
+    job: impl FnOnce(&Along<'_>),
+) -> Result<(), KernelError> {
+    let (failed, size) = (KernelError::shape(op), whole.shape()[axis]);
+    // Each index is checked once, where it is: the place in an error is its place among the indices.
+    with_indices(guard, indices, (axis, size), |indices| indices.check(op))?;
+    let at = indices
+        .layout()
+        .broadcast_to(taken.shape())
+        .map_err(&failed)?;
+    let stretched = along(taken.shape(), axis, size);
+    let whole = whole.layout().broadcast_to(&stretched).map_err(&failed)?;
+    if !taken.layout().is_empty() {
+        let source = Source::new(guard, indices.dtype());
+        job(&Along::new((&whole, axis), (&at, &source), taken));
+    }
+    Ok(())
 }
 
 /// The shape of what [`take_along`] gives, for shapes of equal rank.
@@ -164,12 +166,11 @@ impl<'a> Along<'a> {
     fn new(
         (whole, axis): (&Layout, usize),
         (at, indices): (&Layout, &'a Source<'a, i64>),
-        taken: &Layout,
-        dtype: DType,
+        taken: Operand<'_>,
     ) -> Self {
         let mut still: SmallVec<[isize; 6]> = SmallVec::from_slice(whole.strides());
         let step = std::mem::take(&mut still[axis]);
-        let steps = [&still[..], at.strides(), taken.strides()];
+        let steps = [&still[..], at.strides(), taken.layout().strides()];
         let shape = at.shape();
         let mut outer =
             steps.map(|steps| shape.iter().zip(steps).map(|(&n, &s)| dim(n, s)).collect());
@@ -177,7 +178,7 @@ impl<'a> Along<'a> {
         let line = outer
             .each_mut()
             .map(|dims: &mut Dims| dims.pop().unwrap_or(dim(1, 0)));
-        let start = [whole.offset(), at.offset(), taken.offset()];
+        let start = [whole.offset(), at.offset(), taken.layout().offset()];
         Self {
             indices,
             size: whole.shape()[axis],
@@ -185,8 +186,8 @@ impl<'a> Along<'a> {
             start: start.map(|offset| offset as isize),
             outer,
             line,
-            is_packed: taken.is_contiguous(Order::C),
-            dtype,
+            is_packed: taken.layout().is_contiguous(Order::C),
+            dtype: taken.dtype(),
         }
     }
 

@@ -59,11 +59,11 @@ impl Indices<'_> {
         for first in (0..self.count).step_by(TILE) {
             let raw = self.tile(first, &mut tile[..TILE.min(self.count - first)]);
             let size = self.size as i64;
-            if !Level::current().run(Beyond { raw, size }) {
+            let range = -size..size;
+            if !any_outside(raw, &range) {
                 continue;
             }
-            let wrong = |index: i64| index < -size || index >= size;
-            let bad = raw.iter().position(|&index| wrong(index));
+            let bad = raw.iter().position(|index| !range.contains(index));
             if let Some(at) = bad {
                 return Err(KernelError::IndexOutOfRange {
                     op,
@@ -174,19 +174,24 @@ impl Task for Wrap<'_> {
     }
 }
 
-/// Whether an index is out of range: one answer for a whole tile, the place is looked for only if there is one.
-struct Beyond<'a> {
-    raw: &'a [i64],
-    size: i64,
+/// Whether a number is out of range: one answer for all, which vectors give; the place is looked for only if there is one.
+pub(crate) fn any_outside(numbers: &[i64], range: &Range<i64>) -> bool {
+    Level::current().run(AnyOutside { numbers, range })
 }
 
-impl Task for Beyond<'_> {
+struct AnyOutside<'a> {
+    numbers: &'a [i64],
+    range: &'a Range<i64>,
+}
+
+impl Task for AnyOutside<'_> {
     type Output = bool;
 
     #[inline(always)]
     fn run<A: Arch>(self) -> bool {
-        let wrong = |index: i64| (index < -self.size) | (index >= self.size);
-        (self.raw.iter()).fold(false, |any, &index| any | wrong(index))
+        let Range { start, end } = *self.range;
+        let wrong = |number: i64| (number < start) | (number >= end);
+        (self.numbers.iter()).fold(false, |any, &number| any | wrong(number))
     }
 }
 

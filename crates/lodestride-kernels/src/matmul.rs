@@ -3,7 +3,7 @@
 //! Here are the checks, the batch and the choice of kernel: `gemm_small` for small products, integers and vectors, `blas`
 //! for the rest. Threads share out either the batch or one product, never both.
 
-use lodestride_buffer::{Argument, DType};
+use lodestride_buffer::{Argument, DType, with_integer};
 use lodestride_shape::{Shape, ShapeError, ShapeOperation};
 
 use crate::blas::BlasFloat;
@@ -81,16 +81,6 @@ fn matmul_to(
     product_of_any(a, b, output, alpha, beta)
 }
 
-/// A product of integers of one of these dtypes, else of `u64`.
-macro_rules! integers {
-    ($dtype:ident, $call:ident, ($a:ident, $b:ident, $out:ident), [$($D:ident $t:ty),*]) => {
-        match $dtype {
-            $( DType::$D => $call.integers::<$t>(($a.slice(), $b.slice(), $out.slice_mut())), )*
-            _ => $call.integers::<u64>(($a.slice(), $b.slice(), $out.slice_mut())),
-        }
-    };
-}
-
 fn product_of_any(
     a: Operand<'_>,
     b: Operand<'_>,
@@ -123,9 +113,11 @@ fn product_of_any(
             let slices = (a_guard.slice(), b_guard.slice(), out_guard.slice_mut());
             call.floats::<f64>(slices, Blend { alpha, beta });
         }
-        dtype => integers!(dtype, call, (a_guard, b_guard, out_guard), [
-            I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32
-        ]),
+        dtype => with_integer!(
+            dtype,
+            T => call.integers::<T>((a_guard.slice(), b_guard.slice(), out_guard.slice_mut())),
+            else ()
+        ),
     }
     Ok(())
 }

@@ -226,8 +226,8 @@ impl ProgramBuilder {
         compute: DType,
     ) -> Option<UnaryKernel> {
         match self.instructions[y.0] {
-            Instruction::Constant(y_value) if self.dtype(y) == dtype => {
-                known_power(op, y_value, compute, Level::current())
+            Instruction::Constant(y_value) if op == BinaryOp::Pow && self.dtype(y) == dtype => {
+                known_power(y_value, compute, Level::current())
             }
             _ => None,
         }

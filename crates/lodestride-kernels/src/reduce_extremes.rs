@@ -1,7 +1,7 @@
 //! The largest and smallest of integers that lie in long runs or side by side: compared as they are, in as many lanes as a
 //! vector has of them, where other reductions convert to 64 bits first.
 
-use lodestride_buffer::{DType, ReadGuard};
+use lodestride_buffer::{DType, ReadGuard, with_integer};
 
 use crate::index_reduce::ArgOp;
 use crate::isa::{Arch, Level, Task};
@@ -17,7 +17,7 @@ use crate::threads;
 const LONG: usize = 64;
 /// Columns whose extremes are kept in the nearest cache.
 const COLUMNS: usize = 4096;
-/// Elements of a part of a long run, and of rows that make a thread's share of columns worth it.
+/// Elements of the part of a long run that a thread takes at a time.
 const PART: usize = 1 << 16;
 
 /// Takes an output offset and the value there.
@@ -43,17 +43,7 @@ pub(crate) fn run(
         ReduceOp::Min => true,
         _ => return false,
     };
-    match dtype {
-        DType::I8 => of::<i8>(guard.slice(), is_smallest, plan, sink),
-        DType::I16 => of::<i16>(guard.slice(), is_smallest, plan, sink),
-        DType::I32 => of::<i32>(guard.slice(), is_smallest, plan, sink),
-        DType::I64 => of::<i64>(guard.slice(), is_smallest, plan, sink),
-        DType::U8 => of::<u8>(guard.slice(), is_smallest, plan, sink),
-        DType::U16 => of::<u16>(guard.slice(), is_smallest, plan, sink),
-        DType::U32 => of::<u32>(guard.slice(), is_smallest, plan, sink),
-        DType::U64 => of::<u64>(guard.slice(), is_smallest, plan, sink),
-        _ => false,
-    }
+    with_integer!(dtype, T => of::<T>(guard.slice(), is_smallest, plan, sink), else false)
 }
 
 fn of<T: Ring + Numeric>(x: &[T], is_smallest: bool, plan: &Plan, sink: &mut Sink<'_>) -> bool {
@@ -186,16 +176,14 @@ pub(crate) fn first_places(
         ArgOp::ArgMin => true,
         _ => return None,
     };
-    macro_rules! of {
-        ($($D:ident $T:ty),*) => {
-            match dtype {
-                $( DType::$D => places::<$T>(guard.slice(), is_smallest, (start, kept), size), )*
-                _ => return None,
-            }
-        };
+    if size < LONG {
+        return None;
     }
-    (size >= LONG)
-        .then(|| Some(of!(I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64)))?
+    with_integer!(
+        dtype,
+        T => Some(places::<T>(guard.slice(), is_smallest, (start, kept), size)),
+        else None
+    )
 }
 
 fn places<T: Ring>(

@@ -7,7 +7,7 @@ use lodestride_buffer::{Argument, DType};
 use lodestride_shape::Shape;
 
 use crate::door;
-use crate::error::{KernelError, Result};
+use crate::error::Result;
 use crate::operand::Operand;
 use crate::row_copy::with_unit;
 use crate::sort_float::sort_floats;
@@ -84,7 +84,7 @@ const TOGETHER: usize = 4096;
 pub fn sort(x: Operand<'_>, axis: usize, sorting: Sorting, out: Operand<'_>) -> Result<()> {
     const OP: &str = "sort";
     check(OP, x, axis, out, x.shape())?;
-    check_dtype(OP, Argument::Z, out, x.dtype())?;
+    door::check_dtype(OP, Argument::Z, out, x.dtype())?;
     if x.layout().is_empty() {
         return Ok(());
     }
@@ -226,10 +226,10 @@ pub fn argsort(
 ) -> Result<()> {
     const OP: &str = "argsort";
     check(OP, x, axis, indices, x.shape())?;
-    check_dtype(OP, Argument::Z, indices, DType::I64)?;
+    door::check_dtype(OP, Argument::Z, indices, DType::I64)?;
     if let Some(values) = values {
         door::check_output(OP, values, x.shape())?;
-        check_dtype(OP, Argument::Y, values, x.dtype())?;
+        door::check_dtype(OP, Argument::Y, values, x.dtype())?;
     }
     if x.layout().is_empty() {
         return Ok(());
@@ -255,7 +255,7 @@ pub fn argsort(
 pub fn partition(x: Operand<'_>, axis: usize, kth: &[usize], out: Operand<'_>) -> Result<()> {
     const OP: &str = "partition";
     check(OP, x, axis, out, x.shape())?;
-    check_dtype(OP, Argument::Z, out, x.dtype())?;
+    door::check_dtype(OP, Argument::Z, out, x.dtype())?;
     let len = x.shape()[axis];
     let kth = places(OP, kth, len)?;
     if x.layout().is_empty() {
@@ -309,7 +309,7 @@ pub fn argpartition(
 ) -> Result<()> {
     const OP: &str = "argpartition";
     check(OP, x, axis, indices, x.shape())?;
-    check_dtype(OP, Argument::Z, indices, DType::I64)?;
+    door::check_dtype(OP, Argument::Z, indices, DType::I64)?;
     let len = x.shape()[axis];
     let kth = places(OP, kth, len)?;
     if x.layout().is_empty() {
@@ -348,7 +348,7 @@ pub fn argpartition(
 pub fn run_starts(x: Operand<'_>, starts: Operand<'_>) -> Result<()> {
     const OP: &str = "unique";
     check(OP, x, 0, starts, x.shape())?;
-    check_dtype(OP, Argument::Z, starts, DType::Bool)?;
+    door::check_dtype(OP, Argument::Z, starts, DType::Bool)?;
     let coding = Coding::new(x.dtype(), false);
     let is_apart = !x.buffer().same_block(starts.buffer());
     with_unit!(x.dtype(), K => {
@@ -374,21 +374,4 @@ pub(crate) fn check(
 ) -> Result<()> {
     door::check_axis(op, axis, x.layout().rank())?;
     door::check_output(op, out, shape)
-}
-
-pub(crate) fn check_dtype(
-    op: &'static str,
-    argument: Argument,
-    operand: Operand<'_>,
-    expected: DType,
-) -> Result<()> {
-    if operand.dtype() == expected {
-        return Ok(());
-    }
-    Err(KernelError::DTypeMismatch {
-        op,
-        argument,
-        found: operand.dtype(),
-        expected,
-    })
 }

@@ -5,6 +5,7 @@ use lodestride_shape::Order;
 
 use crate::door;
 use crate::error::{KernelError, Result};
+use crate::gather_indices::any_outside;
 use crate::isa::{Arch, Level, Task};
 use crate::operand::Operand;
 use crate::sort_key::Coding;
@@ -76,9 +77,9 @@ pub fn bincount(x: Operand<'_>, len: usize, weights: Option<Operand<'_>>) -> Res
     }
     let mut made = None;
     let mut work = |values: &[i64]| {
-        let is_outside = |&value: &i64| value as u64 >= len as u64;
-        if Level::current().run_narrow(AnyOutside { values, len })
-            && let Some(&value) = values.iter().find(|value| is_outside(value))
+        let range = 0..len as i64;
+        if any_outside(values, &range)
+            && let Some(&value) = values.iter().find(|value| !range.contains(value))
         {
             door::check_range(OP, "value", value as f64, (0.0, len as f64 - 1.0))?;
         }
@@ -92,23 +93,6 @@ pub fn bincount(x: Operand<'_>, len: usize, weights: Option<Operand<'_>>) -> Res
         work(flat(OP, x, DType::I64)?.open(OP)?.slice())?;
     }
     Ok(made.unwrap_or(Tally::Counts(Vec::new())))
-}
-
-/// Whether some integer is negative or not below a length.
-struct AnyOutside<'a> {
-    values: &'a [i64],
-    len: usize,
-}
-
-impl Task for AnyOutside<'_> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<A: Arch>(self) -> bool {
-        let last = self.len as i64 - 1;
-        let values = self.values.iter();
-        values.fold(false, |any, &value| any | (value < 0) | (value > last))
-    }
 }
 
 /// The elements in C order.

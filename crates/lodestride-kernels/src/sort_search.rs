@@ -45,14 +45,7 @@ pub fn searchsorted(
         });
     }
     door::check_output(OP, out, values.shape())?;
-    if out.dtype() != DType::I64 {
-        return Err(KernelError::DTypeMismatch {
-            op: OP,
-            argument: Argument::Z,
-            found: out.dtype(),
-            expected: DType::I64,
-        });
-    }
+    door::check_dtype(OP, Argument::Z, out, DType::I64)?;
     if values.layout().is_empty() {
         return Ok(());
     }

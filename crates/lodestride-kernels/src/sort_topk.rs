@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::isa::{Arch, Level, Task};
 use crate::operand::Operand;
 use crate::row_copy::with_unit;
-use crate::sort::{Sorting, check, check_dtype};
+use crate::sort::{Sorting, check};
 use crate::sort_key::{Coding, Key};
 use crate::sort_lines::{Lines, Scratch, TOUCHES, read_lines};
 use crate::sort_order::order;
@@ -37,9 +37,9 @@ pub fn topk(
     let mut shape = x.shape().clone();
     shape[axis] = k;
     check(OP, x, axis, indices, &shape)?;
-    check_dtype(OP, Argument::Z, indices, DType::I64)?;
+    door::check_dtype(OP, Argument::Z, indices, DType::I64)?;
     door::check_output(OP, values, &shape)?;
-    check_dtype(OP, Argument::Y, values, x.dtype())?;
+    door::check_dtype(OP, Argument::Y, values, x.dtype())?;
     if values.layout().is_empty() {
         return Ok(());
     }

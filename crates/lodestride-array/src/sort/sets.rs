@@ -1,6 +1,6 @@
 //! Arrays as sets of values: membership, what two have in common, what only one has.
 
-use lodestride_buffer::{Argument, Bool, DType, scope_out};
+use lodestride_buffer::{Argument, Bool, DType, Scalar, scope_out, with_integer};
 use lodestride_kernels::sort_search::Side;
 use lodestride_shape::Order;
 
@@ -167,8 +167,9 @@ impl Table {
     /// A table of `values` to look up the elements of `own` in; `None` where one of them is not of integers, or sorting is
     /// quicker.
     fn of(values: &NdArray, own: &NdArray) -> Option<Self> {
-        let is_exact = |array: &NdArray| array.dtype().is_integer() && array.dtype() != DType::Bool;
-        if !is_exact(values) || !is_exact(own) || !values.dtype().promote(own.dtype()).is_integer()
+        let dtypes = [values.dtype(), own.dtype()];
+        if !dtypes.iter().all(|dtype| dtype.is_integer())
+            || !dtypes[0].promote(dtypes[1]).is_integer()
         {
             return None;
         }
@@ -196,18 +197,10 @@ impl Table {
     fn look_up(&self, own: &NdArray) -> Result<NdArray> {
         let (lowest, flags) = (self.lowest, &self.flags[..]);
         let last = flags.len() - 1;
-        macro_rules! mapped {
-            ($($Variant:ident $T:ty),*) => {
-                match own.dtype() {
-                    // What wraps round is beyond every range that fits in a table.
-                    $(DType::$Variant => own.map(move |number: $T| {
-                        let place = (number as i64).wrapping_sub(lowest) as u64;
-                        flags[(place as usize).min(last)]
-                    }),)*
-                    _ => NdArray::zeros_of(DType::Bool, own.shape().clone()),
-                }
-            };
-        }
-        mapped!(U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64)
+        // What wraps round is beyond every range that fits in a table.
+        with_integer!(own.dtype(), T => own.map(move |number: T| {
+            let place = Scalar::from(number).as_i64().wrapping_sub(lowest) as u64;
+            flags[(place as usize).min(last)]
+        }), else NdArray::zeros_of(DType::Bool, own.shape().clone()))
     }
 }

@@ -7,6 +7,8 @@ use lodestride_buffer::{Argument, DType};
 use lodestride_shape::Shape;
 
 use crate::door;
+#[expect(unused_imports, reason = "named in the documentation")]
+use crate::error::KernelError;
 use crate::error::Result;
 use crate::operand::Operand;
 use crate::row_copy::with_unit;

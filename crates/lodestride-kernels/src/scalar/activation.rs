@@ -114,7 +114,8 @@ fn swish_near<R: Real, A: Arch>(x: R) -> R {
     let (product, lost) = two_product::<R, A>(x, high);
     let top = (product, x.fused::<A>(low, lost));
     let (large, small) = divide_pairs::<R, A>(top, bottom);
-    large + small
+    // The sums lose the sign of zero.
+    (large + small).signed_as(x)
 }
 
 /// `x` times the hyperbolic tangent of `log(1 + e)`, which is `e (e + 2)` over 2 more than that.
@@ -133,7 +134,7 @@ fn mish_near<R: Real, A: Arch>(x: R) -> R {
     let (product, small) = two_product::<R, A>(power, x);
     let top = (product, x.fused::<A>(rest, small));
     let (large, small) = divide_pairs::<R, A>(top, (bottom, lost + rest));
-    large + small
+    (large + small).signed_as(x)
 }
 
 #[inline(always)]

@@ -200,7 +200,8 @@ pub(crate) fn gelu<R: Real, A: Arch>(x: R) -> R {
     let share = half * near_zero::<R, A>(x * root);
     let near = x.fused::<A>(share, half * x);
     // Around zero the other polynomial is nearer; it also keeps NaN.
-    if size >= half { far } else { near }
+    // The sums lose the sign of zero.
+    (if size >= half { far } else { near }).signed_as(x)
 }
 
 macro_rules! erf {

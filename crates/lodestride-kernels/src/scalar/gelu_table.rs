@@ -51,12 +51,13 @@ impl LookUp<f64> for Gelu {
         let positive = x.larger(splat(0.0));
         let result = positive.sub(tail);
         let lost = positive.sub(result).sub(tail);
-        let far = result.add(lost.sub(rest)).signed_as(x);
+        let far = result.add(lost.sub(rest));
         // Around zero another polynomial is nearer.
         let scaled = x.mul(splat(std::f64::consts::FRAC_1_SQRT_2));
         let curve = polynomial(scaled.mul(scaled), f64::NEAR_ZERO);
         let share = curve.mul_add(scaled, scaled).mul(half);
         let near = x.mul_add(share, half.mul(x));
-        (x.if_within(half, near, far), x.are_within(splat(FAR)))
+        let result = x.if_within(half, near, far).signed_as(x);
+        (result, x.are_within(splat(FAR)))
     }
 }

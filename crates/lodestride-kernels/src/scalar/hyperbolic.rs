@@ -126,7 +126,8 @@ fn tanh_f32<A: Arch>(x: f32) -> f32 {
     let size = x.abs();
     let double = bounded(size + size, (0.0, 2.0 * f32::FLAT));
     let far = 1.0 - 2.0 / (exp_near::<f32, A>(double) + 1.0);
-    if size < 0.9 { near } else { far.copysign(x) }
+    // The polynomial loses the sign of zero.
+    (if size < 0.9 { near } else { far }).copysign(x)
 }
 
 #[inline(always)]

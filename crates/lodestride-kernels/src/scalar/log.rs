@@ -166,7 +166,8 @@ pub(crate) fn log1p_pair<R: Real, A: Arch>((high, low): (R, R), doublings: R) ->
 
 #[inline(always)]
 fn log1p_near<R: Real, A: Arch>(x: R) -> R {
-    log1p_pair::<R, A>((x, R::ZERO), R::ZERO)
+    // The sums lose the sign of zero.
+    log1p_pair::<R, A>((x, R::ZERO), R::ZERO).signed_as(x)
 }
 
 #[inline(always)]

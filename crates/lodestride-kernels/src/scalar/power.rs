@@ -61,10 +61,10 @@ impl PowerTable for f32 {
 #[inline(always)]
 fn rsqrt<R: Real, A: Arch>(x: R) -> R {
     // Denormal numbers, and those whose rounding errors are, times an even power of two, whose root is the constant that
-    // halves a mantissa, less one.
+    // halves a mantissa, less one. The others are made smaller, since the root of the largest squared is infinite.
     let tiny = x < R::MIN_NORMAL * R::LIFT.0;
-    let plain = if tiny { x * R::LIFT.0 } else { x };
-    let scale = if tiny { R::HALVES - R::ONE } else { R::ONE };
+    let plain = x * if tiny { R::LIFT.0 } else { R::of(0.25) };
+    let scale = if tiny { R::HALVES - R::ONE } else { R::of(0.5) };
     // The root and what its rounding lost, then one over the two.
     let root = plain.root();
     let inverse = R::ONE / root;
@@ -91,8 +91,16 @@ fn cbrt_plain<R: Real, A: Arch>(x: R) -> R {
     let square = y * y;
     let root = x * square;
     let (power, lost) = two_product::<R, A>(root, root);
-    let rest = rest_of_product::<R, A>(power, root, x) - lost * root;
-    (rest * square).fused::<A>(R::of(1.0 / 3.0), root)
+    // A product that is rounded may be infinite where x is not.
+    let large = !A::FMA && x > R::ONE;
+    let half = if large { R::of(0.5) } else { R::ONE };
+    let rest = rest_of_product::<R, A>(power * half, root, x * half) - lost * half * root;
+    let third = if large {
+        R::of(2.0 / 3.0)
+    } else {
+        R::of(1.0 / 3.0)
+    };
+    (rest * square).fused::<A>(third, root)
 }
 
 #[inline(always)]

@@ -8,6 +8,7 @@ use crate::op::{Argument, OpRef};
 use crate::ty::Type;
 use crate::variable::{Kind, Variable};
 use smallvec::SmallVec;
+use std::collections::HashMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -63,6 +64,7 @@ pub(crate) enum Source {
     Node(NodeId, u32),
 }
 
+#[derive(Clone)]
 pub(crate) struct ValueData {
     pub(crate) ty: Type,
     pub(crate) source: Source,
@@ -72,6 +74,7 @@ pub(crate) struct ValueData {
     pub(crate) shape_root: Option<ValueId>,
 }
 
+#[derive(Clone)]
 pub(crate) struct NodeData {
     pub(crate) op: OpRef,
     pub(crate) inputs: Values,
@@ -144,7 +147,7 @@ impl FunctionGraph {
         let mut graph = Self::default();
         let mut known: ShortMap<u64, ValueId> = ShortMap::default();
         for input in inputs {
-            let value = graph.leaf(input);
+            let value = graph.leaf(input, input.ty());
             graph.inputs.push(value);
             known.insert(input.id(), value);
         }
@@ -170,7 +173,7 @@ impl FunctionGraph {
             let Some(apply) = variable.owner() else {
                 let value = match &variable.0.identity.kind {
                     Kind::Constant(data) => self.constant(data.clone(), variable.name()),
-                    Kind::Plain | Kind::Shared(_) => self.leaf(&variable),
+                    Kind::Plain | Kind::Shared(_) => self.leaf(&variable, variable.ty()),
                 };
                 known.insert(variable.id(), value);
                 continue;
@@ -220,16 +223,41 @@ impl FunctionGraph {
         id
     }
 
-    /// The value of an input or shared variable.
-    pub(crate) fn leaf(&mut self, variable: &Variable) -> ValueId {
+    /// The same graph with other types of its leaves. Types of results are as before: a pass of the rewriter works them out anew.
+    pub(crate) fn with_leaf_types(&self, types: &HashMap<u64, &Type>) -> Self {
+        let mut values = self.values.clone();
+        for value in &mut values {
+            if let Source::Leaf(variable) = &value.source
+                && let Some(ty) = types.get(&variable.id())
+            {
+                value.ty = (*ty).clone();
+            }
+        }
+        Self {
+            values,
+            nodes: self.nodes.clone(),
+            inputs: self.inputs.clone(),
+            outputs: self.outputs.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// The value here of a leaf or constant of another graph.
+    pub(crate) fn copy_leaf(&mut self, from: &Self, value: ValueId) -> ValueId {
+        let data = &from.values[value.index()];
+        match &data.source {
+            Source::Constant(constant, name) => self.constant(constant.clone(), name.clone()),
+            Source::Leaf(variable) => self.leaf(variable, &data.ty),
+            Source::Node(..) => unreachable!("producers come before their users in the order"),
+        }
+    }
+
+    /// The value of an input or shared variable of this type.
+    fn leaf(&mut self, variable: &Variable, ty: &Type) -> ValueId {
         if let Some(found) = self.leaves.get(&variable.id()) {
             return *found;
         }
-        let id = self.push_value(
-            variable.ty().clone(),
-            Source::Leaf(variable.clone()),
-            variable.name(),
-        );
+        let id = self.push_value(ty.clone(), Source::Leaf(variable.clone()), variable.name());
         self.leaves.insert(variable.id(), id);
         id
     }

@@ -5,12 +5,13 @@ mod call;
 mod compile;
 mod plan;
 mod plan_cache;
+mod program;
 
 pub use compile::{Builder, Unused, compile};
 
 use crate::error::{GraphError, GraphErrorKind, Names, Result, Span};
-use crate::fgraph::{FunctionGraph, NodeId, ValueId};
-use crate::op::{OpRef, Slot};
+use crate::fgraph::FunctionGraph;
+use crate::op::OpRef;
 use crate::rewrite::Applied;
 use crate::shared::SharedCell;
 use crate::ty::Type;
@@ -18,15 +19,17 @@ use crate::value::Value;
 use arena::Arenas;
 use call::Fed;
 use plan_cache::PlanCache;
+use program::Forms;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// A value the function reads from outside: fed by the caller or held by a shared variable.
 pub(crate) struct Leaf {
+    /// The variable's.
+    pub(crate) id: u64,
     pub(crate) name: Arc<str>,
     pub(crate) ty: Type,
-    pub(crate) value: ValueId,
     pub(crate) cell: Option<Arc<SharedCell>>,
 }
 
@@ -55,17 +58,11 @@ pub(crate) struct Update {
 /// ```
 pub struct Function {
     name: Option<Arc<str>>,
-    graph: FunctionGraph,
     written: FunctionGraph,
-    order: Vec<NodeId>,
-    /// Per node: whether its numbers are wanted, not only its shape.
-    computed: Vec<bool>,
-    /// Per value: whether its shape depends on numbers.
-    late: Vec<bool>,
+    forms: Forms,
     /// The fed inputs first, then the shared variables read.
     leaves: Vec<Leaf>,
     fed: usize,
-    constants: Vec<(ValueId, Slot)>,
     /// How many of the graph's outputs are the caller's; the rest are the new values of `updates`.
     returned: usize,
     updates: Vec<Update>,
@@ -83,7 +80,7 @@ impl Function {
 
     /// The graph that runs: optimised and fused.
     pub fn graph(&self) -> &FunctionGraph {
-        &self.graph
+        &self.forms.general.graph
     }
 
     /// The graph as it was written, merged but not optimised.
@@ -103,14 +100,7 @@ impl Function {
 
     /// The ops that touch array elements, in order of execution; views and shape queries are free and not listed.
     pub fn kernels(&self) -> Vec<&OpRef> {
-        let runs = |node: &&NodeId| {
-            self.computed[node.index()] && plan::touches_elements(self.graph.op(**node))
-        };
-        self.order
-            .iter()
-            .filter(runs)
-            .map(|node| self.graph.op(*node))
-            .collect()
+        self.forms.general.kernels()
     }
 
     /// The bytes the largest call so far needed for intermediate results.

@@ -1,7 +1,7 @@
 //! One call: check the values, find the plan, run the steps, hand out the results.
 
 use crate::error::{GraphError, GraphErrorKind, Result, Span};
-use crate::fgraph::{NodeId, ValueId};
+use crate::fgraph::{FunctionGraph, NodeId, ValueId};
 use crate::function::plan::{Home, Place, Plan, Step};
 use crate::function::{Function, Leaf};
 use crate::op::{Facts, OpRef, Planned, Slot};
@@ -124,7 +124,7 @@ impl Function {
         (self.output_memory(&plan, &mut outputs)).map_err(fail)?;
         let mut frame = Frame {
             leaves: &fed.leaves,
-            constants: &self.constants,
+            constants: &plan.program.constants,
             outputs: &mut outputs,
             made: Vec::with_capacity(plan.made),
         };
@@ -149,7 +149,16 @@ impl Function {
         };
         self.check_symbols(given)
             .map_err(|kind| GraphError::with_spans(kind, None, Vec::new()))?;
-        let plan = Arc::new(self.plan(given, hash)?);
+        let program = self.forms.of(&self.written, &self.leaves, given);
+        let general = &self.forms.general;
+        let plan = match Plan::new(Arc::clone(&program), given, hash) {
+            // In the user's words.
+            Err(_) if !Arc::ptr_eq(&program, general) => {
+                Plan::new(Arc::clone(general), given, hash)
+            }
+            plan => plan,
+        };
+        let plan = Arc::new(plan?);
         self.plans.insert(Arc::clone(&plan));
         Ok(plan)
     }
@@ -179,7 +188,7 @@ impl Function {
     /// Made in the given place.
     #[track_caller]
     fn output_memory(&self, plan: &Plan, memory: &mut Outputs) -> Result<(), GraphErrorKind> {
-        for (position, output) in self.graph.outputs().iter().enumerate() {
+        for (position, output) in plan.program.graph.outputs().iter().enumerate() {
             let Some(facts) = &plan.values[output.index()].facts else {
                 memory.push(None);
                 continue;
@@ -208,24 +217,13 @@ impl Function {
             let node = step.node();
             let start = hook.is_some().then(Instant::now);
             let done = self.step(step, plan, frame, &slots);
-            done.map_err(|kind| self.at_node(kind, node))?;
+            done.map_err(|kind| at_node(&plan.program.graph, kind, node))?;
             if let (Some(hook), Some(start)) = (&mut hook, start) {
-                hook(self.graph.op(node), start.elapsed());
+                hook(plan.program.graph.op(node), start.elapsed());
             }
         }
         self.complete(plan, frame)
             .map_err(|kind| GraphError::with_spans(kind, None, Vec::new()))
-    }
-
-    fn at_node(&self, kind: GraphErrorKind, node: NodeId) -> GraphError {
-        let names = self
-            .graph
-            .node_inputs(node)
-            .iter()
-            .map(|v| self.graph.label(*v))
-            .collect();
-        let spans = self.graph.spans(node).to_vec();
-        GraphError::with_spans(kind, Some(self.graph.op(node)), spans).with_names(names)
     }
 
     fn step(
@@ -239,7 +237,7 @@ impl Function {
         if let Step::Late(_) = step {
             return self.late(node, plan, frame);
         }
-        let results = self.graph.node_outputs(node);
+        let results = plan.program.graph.node_outputs(node);
         for result in results {
             let planning = &plan.values[result.index()];
             let Some(facts) = &planning.facts else {
@@ -269,13 +267,13 @@ impl Function {
 
     /// Runs an op on memory that is in the frame, that of its results too.
     fn perform(&self, node: NodeId, plan: &Plan, frame: &Frame<'_>) -> Result<(), GraphErrorKind> {
-        let op = self.graph.op(node);
+        let op = plan.program.graph.op(node);
         let mut made: SmallVec<[&Slot; 2]> = SmallVec::new();
-        for result in self.graph.node_outputs(node) {
+        for result in plan.program.graph.node_outputs(node) {
             made.push(frame.get(plan.home(*result))?);
         }
         let mut inputs: SmallVec<[&Slot; 4]> = SmallVec::new();
-        for (position, input) in self.graph.node_inputs(node).iter().enumerate() {
+        for (position, input) in plan.program.graph.node_inputs(node).iter().enumerate() {
             match frame.find(plan.home(*input)) {
                 Some(slot) => inputs.push(slot),
                 // An input that is only wanted for its shape has no numbers; the op does not look.
@@ -288,8 +286,8 @@ impl Function {
 
     /// A node whose shapes depend on numbers: planned, allocated (on the heap) and run at once.
     fn late(&self, node: NodeId, plan: &Plan, frame: &mut Frame<'_>) -> Result<(), GraphErrorKind> {
-        let op = self.graph.op(node);
-        let inputs = self.graph.node_inputs(node);
+        let op = plan.program.graph.op(node);
+        let inputs = plan.program.graph.node_inputs(node);
         let mut facts = Vec::with_capacity(inputs.len());
         for input in inputs {
             facts.push(match &plan.values[input.index()].facts {
@@ -300,12 +298,12 @@ impl Function {
         if op.is_dynamic() {
             return self.dynamic(node, plan, frame);
         }
-        let results = self.graph.node_outputs(node);
+        let results = plan.program.graph.node_outputs(node);
         let (mut fresh, mut integers) = (false, None);
         let planned = op.plan(&facts)?;
         check_results(results.len(), planned.len())?;
         for (result, planned) in results.iter().zip(planned) {
-            let dtype = self.graph.ty(*result).dtype();
+            let dtype = plan.program.graph.ty(*result).dtype();
             let slot = match planned {
                 Planned::Fresh { shape, lod } => {
                     fresh = true;
@@ -349,20 +347,20 @@ impl Function {
         frame: &mut Frame<'_>,
     ) -> Result<(), GraphErrorKind> {
         let made = {
-            let inputs = self.graph.node_inputs(node).iter();
+            let inputs = plan.program.graph.node_inputs(node).iter();
             let slots = inputs
                 .map(|v| frame.get(plan.home(*v)))
                 .collect::<Result<SmallVec<[&Slot; 4]>, _>>()?;
-            scope_out(|| self.graph.op(node).compute(&slots))?
+            scope_out(|| plan.program.graph.op(node).compute(&slots))?
         };
-        check_results(self.graph.node_outputs(node).len(), made.len())?;
+        check_results(plan.program.graph.node_outputs(node).len(), made.len())?;
         frame.made.extend(made);
         Ok(())
     }
 
     /// Results that were not computed where they are wanted: copies of inputs, views, constants, late values.
     fn complete(&self, plan: &Plan, frame: &mut Frame<'_>) -> Result<(), GraphErrorKind> {
-        for (position, value) in self.graph.outputs().iter().enumerate() {
+        for (position, value) in plan.program.graph.outputs().iter().enumerate() {
             let home = plan.home(*value);
             if home == Home::Output(position) {
                 continue;
@@ -412,6 +410,14 @@ impl Function {
         }
         Ok(values)
     }
+}
+
+/// An error of a node, with the names of its operands and the user's lines.
+fn at_node(graph: &FunctionGraph, kind: GraphErrorKind, node: NodeId) -> GraphError {
+    let names = graph.node_inputs(node).iter();
+    let names = names.map(|v| graph.label(*v)).collect();
+    let spans = graph.spans(node).to_vec();
+    GraphError::with_spans(kind, Some(graph.op(node)), spans).with_names(names)
 }
 
 /// An op tells of as many results as it has.

@@ -2,14 +2,13 @@
 
 use crate::apply::Apply;
 use crate::error::{GraphError, GraphErrorKind, Names, Result, Span};
-use crate::fgraph::{FunctionGraph, Source, ValueId};
+use crate::fgraph::{FunctionGraph, Source};
 use crate::function::arena::Arenas;
 use crate::function::plan_cache::PlanCache;
+use crate::function::program::{Forms, Program};
 use crate::function::{Function, Leaf, Update};
-use crate::op::Slot;
 use crate::rewrite::{self, Mode};
 use crate::shared::{Shared, SharedCell};
-use crate::value::Value;
 use crate::variable::{Kind, Variable};
 use std::collections::{HashMap, HashSet};
 use std::panic::Location;
@@ -230,25 +229,16 @@ impl Builder {
         log: Vec<rewrite::Applied>,
         start: Instant,
     ) -> Result<Function> {
-        let order = graph.toposort()?;
-        let late = super::plan::late_values(&graph, &order);
-        let computed = super::plan::computed_nodes(&graph, &order, &late);
-        let mut leaves: Vec<Leaf> = self
-            .inputs
-            .iter()
-            .zip(graph.inputs())
-            .map(|(v, id)| leaf(v, *id))
-            .collect();
+        let mut leaves: Vec<Leaf> = self.inputs.iter().map(leaf).collect();
         let fed = leaves.len();
-        let mut constants = Vec::new();
-        for (index, value) in graph.values.iter().enumerate() {
-            let id = ValueId(index as u32);
-            match &value.source {
-                Source::Leaf(v) if v.is_shared() => leaves.push(leaf(v, id)),
-                Source::Constant(data, _) => constants.push((id, constant_slot(data.value()))),
-                Source::Leaf(_) | Source::Node(..) => {}
+        for value in &graph.values {
+            if let Source::Leaf(v) = &value.source
+                && v.is_shared()
+            {
+                leaves.push(leaf(v));
             }
         }
+        let forms = Forms::new(Program::new(graph, &leaves)?, self.mode);
         let update = |(shared, _): &(Shared, Variable)| {
             let cell = cell_of(shared)?;
             Some(Update {
@@ -260,25 +250,17 @@ impl Builder {
         Ok(Function {
             name: self.name,
             written,
-            order,
-            computed,
-            late,
+            forms,
             leaves,
             fed,
-            constants,
             returned: self.outputs.len(),
             updates: self.updates.iter().filter_map(update).collect(),
             plans: PlanCache::default(),
             arenas: Arenas::default(),
             log,
             compile_time: start.elapsed(),
-            graph,
         })
     }
-}
-
-fn constant_slot(value: Value) -> Slot {
-    value.into_slot()
 }
 
 fn cell_of(variable: &Variable) -> Option<Arc<SharedCell>> {
@@ -288,11 +270,11 @@ fn cell_of(variable: &Variable) -> Option<Arc<SharedCell>> {
     }
 }
 
-fn leaf(variable: &Variable, value: ValueId) -> Leaf {
+fn leaf(variable: &Variable) -> Leaf {
     Leaf {
+        id: variable.id(),
         name: variable.label(),
         ty: variable.ty().clone(),
-        value,
         cell: cell_of(variable),
     }
 }

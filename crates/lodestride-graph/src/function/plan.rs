@@ -2,7 +2,7 @@
 
 use crate::error::{GraphError, GraphErrorKind, Result};
 use crate::fgraph::{FunctionGraph, NodeId, ValueId};
-use crate::function::Function;
+use crate::function::program::Program;
 use crate::op::{Facts, OpRef, Overwrite, Planned, Slot};
 use crate::ops::{
     BroadcastLike, BroadcastTo, ConcatPart, Diagonal, DropLod, ElementCount, Elemwise, ExpandDims,
@@ -12,6 +12,7 @@ use lodestride_array::{DType, Layout, Order, Shape};
 use lodestride_lod::Lod;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Where a value is during a call.
 #[derive(Clone, Debug)]
@@ -78,6 +79,7 @@ impl Step {
 
 /// The plan of one signature.
 pub(crate) struct Plan {
+    pub(crate) program: Arc<Program>,
     pub(crate) values: Vec<Planning>,
     homes: Vec<Home>,
     /// How many values the steps make beside the outputs.
@@ -171,22 +173,22 @@ pub(crate) fn computed_nodes(graph: &FunctionGraph, order: &[NodeId], late: &[bo
     computed
 }
 
-struct Planner<'f> {
-    function: &'f Function,
+struct Planner<'p> {
+    program: &'p Program,
     values: Vec<Planning>,
     steps: Vec<Step>,
 }
 
-impl Function {
-    /// The plan for a call with these leaves.
-    pub(crate) fn plan(&self, leaves: &[Slot], hash: u64) -> Result<Plan> {
+impl Plan {
+    /// The plan for a call of a program with these leaves.
+    pub(crate) fn new(program: Arc<Program>, leaves: &[Slot], hash: u64) -> Result<Self> {
         let nothing = Planning {
             place: Place::Nowhere,
             facts: None,
         };
         let mut planner = Planner {
-            function: self,
-            values: vec![nothing; self.graph.values.len()],
+            program: &program,
+            values: vec![nothing; program.graph.values.len()],
             steps: Vec::new(),
         };
         let given = |slot: &Slot| {
@@ -200,13 +202,15 @@ impl Function {
                 facts: Some(facts),
             }
         };
-        for (leaf, slot) in self.leaves.iter().zip(leaves) {
-            planner.values[leaf.value.index()] = given(slot);
+        for (leaf, slot) in program.leaves.iter().zip(leaves) {
+            if let Some(value) = leaf {
+                planner.values[value.index()] = given(slot);
+            }
         }
-        for (value, slot) in &self.constants {
+        for (value, slot) in &program.constants {
             planner.values[value.index()] = given(slot);
         }
-        for node in &self.order {
+        for node in &program.order {
             planner.node(*node)?;
         }
         let slots = planner.assign();
@@ -218,19 +222,22 @@ impl Function {
         });
         let elementwise = |step: &Step| match step {
             Step::Perform(node) => {
-                let op = self.graph.op(*node);
+                let op = program.graph.op(*node);
                 op.is::<Fused>() || op.is::<Elemwise>() || op.is::<FusedReduce>()
             }
             Step::View(_) => true,
             Step::Integers(..) | Step::Late(_) => false,
         };
         let (homes, made) = planner.homes();
+        let direct = slots.is_empty() && planner.steps.iter().all(elementwise);
+        let (values, steps) = (planner.values, planner.steps);
         Ok(Plan {
+            program,
             homes,
             made,
-            direct: slots.is_empty() && planner.steps.iter().all(elementwise),
-            values: planner.values,
-            steps: planner.steps,
+            direct,
+            values,
+            steps,
             slots,
             bytes,
             key: key.collect(),
@@ -247,10 +254,10 @@ fn arena_bytes(bytes: usize) -> usize {
 impl Planner<'_> {
     /// Shapes of a node's outputs, and the step that computes them if they are wanted.
     fn node(&mut self, node: NodeId) -> Result<()> {
-        let graph = &self.function.graph;
-        let computed = self.function.computed[node.index()];
+        let graph = &self.program.graph;
+        let computed = self.program.computed[node.index()];
         let outputs = graph.node_outputs(node);
-        if outputs.iter().any(|v| self.function.late[v.index()]) {
+        if outputs.iter().any(|v| self.program.late[v.index()]) {
             if computed {
                 for output in outputs {
                     self.values[output.index()].place = Place::Late;
@@ -309,15 +316,17 @@ impl Planner<'_> {
     /// Where a call finds each value, and how many are made beside the outputs.
     fn homes(&self) -> (Vec<Home>, usize) {
         let mut homes = vec![Home::Nowhere; self.values.len()];
-        for (number, leaf) in self.function.leaves.iter().enumerate() {
-            homes[leaf.value.index()] = Home::Leaf(number);
+        for (number, leaf) in self.program.leaves.iter().enumerate() {
+            if let Some(value) = leaf {
+                homes[value.index()] = Home::Leaf(number);
+            }
         }
-        for (number, (value, _)) in self.function.constants.iter().enumerate() {
+        for (number, (value, _)) in self.program.constants.iter().enumerate() {
             homes[value.index()] = Home::Constant(number);
         }
         let mut made = 0;
         for step in &self.steps {
-            for output in self.function.graph.node_outputs(step.node()) {
+            for output in self.program.graph.node_outputs(step.node()) {
                 homes[output.index()] = match self.values[output.index()].place {
                     Place::Output(position) => Home::Output(position),
                     _ => {
@@ -332,7 +341,7 @@ impl Planner<'_> {
 
     /// For each value that owns memory, the last step that looks at it.
     fn last_uses(&self) -> Vec<usize> {
-        let graph = &self.function.graph;
+        let graph = &self.program.graph;
         let mut last = vec![0; self.values.len()];
         for (at, step) in self.steps.iter().enumerate() {
             let node = step.node();
@@ -352,7 +361,7 @@ impl Planner<'_> {
 
     /// Puts results into output memory where they are outputs, and the rest into as few slots as lifetimes allow.
     fn assign(&mut self) -> Vec<usize> {
-        let graph = &self.function.graph;
+        let graph = &self.program.graph;
         let last = self.last_uses();
         for (position, output) in graph.outputs().iter().enumerate() {
             if matches!(self.values[output.index()].place, Place::Slot(usize::MAX)) {
@@ -400,7 +409,7 @@ impl Planner<'_> {
         at: usize,
         last: &[usize],
     ) -> Option<usize> {
-        let graph = &self.function.graph;
+        let graph = &self.program.graph;
         let inputs = graph.node_inputs(node);
         let allowed = |position: usize| match graph.op(node).may_overwrite() {
             Overwrite::Never => false,

@@ -187,7 +187,7 @@ fn pass(
     };
     let mut map: Vec<Option<ValueId>> = vec![None; old.values.len()];
     for input in &old.inputs {
-        let copied = rewriter.copy_leaf(old, *input);
+        let copied = rewriter.graph.copy_leaf(old, *input);
         map[input.index()] = Some(copied);
         rewriter.graph.inputs.push(copied);
     }
@@ -197,7 +197,7 @@ fn pass(
         for input in &node.inputs {
             let value = match map[input.index()] {
                 Some(value) => value,
-                None => rewriter.copy_leaf(old, *input),
+                None => rewriter.graph.copy_leaf(old, *input),
             };
             map[input.index()] = Some(value);
             inputs.push(value);
@@ -214,7 +214,7 @@ fn pass(
     for output in &old.outputs {
         let value = match map[output.index()] {
             Some(value) => value,
-            None => rewriter.copy_leaf(old, *output),
+            None => rewriter.graph.copy_leaf(old, *output),
         };
         outputs.push(value);
     }
@@ -223,14 +223,6 @@ fn pass(
 }
 
 impl Rewriter<'_> {
-    fn copy_leaf(&mut self, old: &FunctionGraph, value: ValueId) -> ValueId {
-        match &old.values[value.index()].source {
-            Source::Constant(data, name) => self.graph.constant(data.clone(), name.clone()),
-            Source::Leaf(variable) => self.graph.leaf(variable),
-            Source::Node(..) => unreachable!("producers come first in a topological order"),
-        }
-    }
-
     fn keep_name(&mut self, old: &FunctionGraph, from: ValueId, to: ValueId) {
         if let Some(name) = &old.values[from.index()].name
             && self.graph.owner(to).is_some()

@@ -27,7 +27,7 @@ pub(super) fn fuse(graph: &FunctionGraph, reductions: bool) -> Result<FunctionGr
         map: vec![None; graph.values.len()],
     };
     for input in graph.inputs() {
-        let copied = builder.leaf(*input);
+        let copied = builder.value(*input);
         builder.new.inputs.push(copied);
     }
     let mut members: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
@@ -157,21 +157,13 @@ struct Fusing<'g> {
 }
 
 impl Fusing<'_> {
-    fn leaf(&mut self, value: ValueId) -> ValueId {
+    fn value(&mut self, value: ValueId) -> ValueId {
         if let Some(known) = self.map[value.index()] {
             return known;
         }
-        let copied = match &self.old.values[value.index()].source {
-            Source::Constant(data, name) => self.new.constant(data.clone(), name.clone()),
-            Source::Leaf(variable) => self.new.leaf(variable),
-            Source::Node(..) => unreachable!("a region's inputs come before it in the order"),
-        };
+        let copied = self.new.copy_leaf(self.old, value);
         self.map[value.index()] = Some(copied);
         copied
-    }
-
-    fn value(&mut self, value: ValueId) -> ValueId {
-        self.leaf(value)
     }
 
     fn copy(&mut self, node: NodeId) -> Result<()> {

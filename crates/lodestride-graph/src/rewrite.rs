@@ -8,6 +8,7 @@ mod engine;
 mod fuse;
 mod lower;
 mod reductions;
+mod regions;
 mod shapes;
 mod stabilise;
 
@@ -30,7 +31,18 @@ pub struct Mode {
     soundness: Soundness,
     optimise: bool,
     fuse: bool,
-    fuse_reductions: bool,
+    reductions: Reductions,
+}
+
+/// Which reductions take in the region that computes what they reduce.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reductions {
+    /// None.
+    Apart,
+    /// Those along the innermost axis, whose lines come as they lie in memory.
+    Innermost,
+    /// All.
+    Fused,
 }
 
 impl Default for Mode {
@@ -40,7 +52,7 @@ impl Default for Mode {
             soundness: Soundness::Reassociating,
             optimise: true,
             fuse: true,
-            fuse_reductions: false,
+            reductions: Reductions::Apart,
         }
     }
 }
@@ -60,7 +72,7 @@ impl Mode {
             soundness: Soundness::Exact,
             optimise: false,
             fuse: false,
-            fuse_reductions: false,
+            reductions: Reductions::Apart,
         }
     }
 
@@ -73,11 +85,20 @@ impl Mode {
 
     /// With reductions as a part of the kernel that computes what they reduce, so that it never reaches memory.
     ///
-    /// This pays for values larger than the caches; for small ones setting up the joint kernel costs more than it saves. The
-    /// order of additions may change, so it has no effect on [`strict`](Mode::strict).
+    /// Along the innermost axis, calls with values larger than the caches do so in any mode but [`strict`](Mode::strict); for small
+    /// values, and across, setting up the joint kernel costs more than it saves. The order of additions may change, so it has no
+    /// effect on strict functions.
     #[must_use]
     pub fn with_fused_reductions(mut self) -> Self {
-        self.fuse_reductions = true;
+        self.reductions = Reductions::Fused;
+        self
+    }
+
+    /// The mode for calls with values larger than the caches.
+    pub(crate) fn for_large(mut self) -> Self {
+        if self.reductions == Reductions::Apart && self.allows(Soundness::Reassociating) {
+            self.reductions = Reductions::Innermost;
+        }
         self
     }
 
@@ -140,8 +161,9 @@ pub(crate) fn optimise(graph: &FunctionGraph, mode: Mode) -> Result<(FunctionGra
     let graph = engine::settle(graph, &OPTIMISING, mode, &mut log)?;
     let graph = engine::settle(&graph, &LOWERING, mode, &mut log)?;
     let graph = if mode.fuses() {
-        let reductions = mode.fuse_reductions && mode.allows(Soundness::Reassociating);
-        fuse::fuse(&graph, reductions)?
+        let reassociates = mode.allows(Soundness::Reassociating);
+        let reductions = Some(mode.reductions).filter(|_| reassociates);
+        fuse::fuse(&graph, reductions.unwrap_or(Reductions::Apart))?
     } else {
         graph
     };

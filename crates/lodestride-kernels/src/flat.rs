@@ -1,5 +1,5 @@
-//! The fast path of programs: every operand dense in memory, of the program's dtypes, in one order, and no output's memory
-//! among the inputs. No nest and nothing to resolve; what it does not fit goes to `driver.rs`.
+//! The fast path of programs: every operand dense in memory, of the program's dtypes, in one order, and inputs in an output's
+//! memory only where they are its very elements. No nest and nothing to resolve; what it does not fit goes to `driver.rs`.
 #![expect(
     unsafe_code,
     reason = "dense operands are handed to frames as raw pointers"
@@ -26,7 +26,8 @@ pub(crate) enum Bound<'a> {
     Word(&'a u64, usize),
 }
 
-/// Whether operands lie densely in memory in the order of the first output, and apart from all outputs.
+/// Whether operands lie densely in memory in the order of the first output, outputs apart from each other and inputs from outputs
+/// or in the same place.
 pub(crate) fn fits(loads: &[Bound<'_>], outputs: &[Operand<'_>]) -> bool {
     let Some(first) = outputs.first() else {
         return false;
@@ -43,13 +44,81 @@ pub(crate) fn fits(loads: &[Bound<'_>], outputs: &[Operand<'_>]) -> bool {
     };
     let apart = |(number, output): (usize, &Operand<'_>)| {
         let apart = |other: &Operand<'_>| !other.buffer().same_block(output.buffer());
-        arrays().all(apart) && outputs[..number].iter().all(apart)
+        let here = |input: &Operand<'_>| apart(input) || is_same_place(input, output);
+        arrays().all(here) && outputs[..number].iter().all(apart)
     };
     let alike = |operand: &Operand<'_>| operand.shape() == first.shape();
     outputs[1..].iter().all(alike)
         && arrays().all(alike)
         && (dense(Order::C) || dense(Order::F))
         && outputs.iter().enumerate().all(apart)
+}
+
+/// Whether two dense operands are the same elements.
+fn is_same_place(input: &Operand<'_>, output: &Operand<'_>) -> bool {
+    input.buffer().same_block(output.buffer())
+        && input.dtype() == output.dtype()
+        && input.layout() == output.layout()
+}
+
+/// Operands opened for a run.
+struct Opened<'a> {
+    /// Outputs, then loads.
+    lanes: Lanes,
+    _writers: SmallVec<[WriteGuard<'a>; 2]>,
+    _readers: SmallVec<[ReadGuard<'a>; 4]>,
+}
+
+impl<'a> Opened<'a> {
+    fn new(op: &'static str, loads: &[Bound<'a>], outputs: &[Operand<'a>]) -> Result<Self> {
+        let mut lanes = Lanes::new();
+        let mut writers: SmallVec<[WriteGuard<'a>; 2]> = SmallVec::new();
+        let mut readers: SmallVec<[ReadGuard<'a>; 4]> = SmallVec::new();
+        for (number, output) in outputs.iter().enumerate() {
+            let mut guard = output.write(op, Argument::Output(number))?;
+            lanes.push(lane(output, guard.as_mut_ptr()));
+            writers.push(guard);
+        }
+        let mut input = 0;
+        for load in loads {
+            let next = match load {
+                Bound::Array(operand) => {
+                    let place = outputs
+                        .iter()
+                        .position(|output| is_same_place(operand, output));
+                    let argument = Argument::Input(input);
+                    input += 1;
+                    if let Some(output) = place {
+                        // Opened already. Results wait in a tile until the last step has read what they replace.
+                        let here = lanes[output];
+                        lanes[output].access = Access::Tiled;
+                        Lane {
+                            access: Access::Direct,
+                            ..here
+                        }
+                    } else {
+                        let guard = operand.read(op, argument)?;
+                        let start = guard.as_ptr().cast_mut();
+                        readers.push(guard);
+                        lane(operand, start)
+                    }
+                }
+                Bound::Word(word, size) => Lane {
+                    at: std::ptr::from_ref(*word).cast_mut().cast(),
+                    stride: 0,
+                    size: *size,
+                    access: Access::Scalar,
+                    gaps: false,
+                },
+            };
+            lanes.push(next);
+        }
+        Ok(Opened {
+            lanes,
+            _writers: writers,
+            _readers: readers,
+        })
+    }
 }
 
 /// Runs code on operands that [`fits`] has accepted. `width` is the widest element of any step, `heavy` says that
@@ -64,33 +133,11 @@ pub(crate) fn run(
     loads: &[Bound<'_>],
     outputs: &[Operand<'_>],
 ) -> Result<()> {
-    let mut lanes = Lanes::new();
-    let mut writers: SmallVec<[WriteGuard<'_>; 2]> = SmallVec::new();
-    let mut readers: SmallVec<[ReadGuard<'_>; 4]> = SmallVec::new();
-    for (number, output) in outputs.iter().enumerate() {
-        let mut guard = output.write(op, Argument::Output(number))?;
-        lanes.push(lane(output, guard.as_mut_ptr()));
-        writers.push(guard);
-    }
-    let mut input = 0;
-    for load in loads {
-        lanes.push(match load {
-            Bound::Array(operand) => {
-                let guard = operand.read(op, Argument::Input(input))?;
-                input += 1;
-                let start = guard.as_ptr().cast_mut();
-                readers.push(guard);
-                lane(operand, start)
-            }
-            Bound::Word(word, size) => Lane {
-                at: std::ptr::from_ref(*word).cast_mut().cast(),
-                stride: 0,
-                size: *size,
-                access: Access::Scalar,
-                gaps: false,
-            },
-        });
-    }
+    let Opened {
+        mut lanes,
+        _writers,
+        _readers,
+    } = Opened::new(op, loads, outputs)?;
     let n = outputs.first().map_or(0, Operand::elements);
     let sizes = lanes.iter().map(|l| l.size * l.stride.unsigned_abs());
     let bytes = n * sizes.sum::<usize>();
@@ -112,7 +159,7 @@ pub(crate) fn run(
     let setup = Setup::new(code, outputs.len(), &lanes, (width, heavy), streamed);
     if parts == 1 {
         // SAFETY: the operands are dense, opened, of the code's dtypes and have `n` elements; outputs are apart from
-        // everything else.
+        // everything else, but for inputs that are their very elements, and those outputs are tiled.
         unsafe { Frame::new(&setup, lanes, n).run(n) };
         return Ok(());
     }

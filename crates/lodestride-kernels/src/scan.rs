@@ -10,8 +10,9 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use lodestride_buffer::{Argument, DType, WriteGuard};
-use lodestride_shape::Layout;
+use lodestride_shape::{Layout, Order};
 
+use crate::dense::SMALL;
 use crate::door;
 use crate::error::KernelError;
 use crate::isa::{Arch, Level, Task, task_baseline};
@@ -91,6 +92,14 @@ pub fn scan(op: ScanOp, x: Operand<'_>, axis: usize, out: Operand<'_>) -> Result
     if x.layout().is_empty() {
         return Ok(());
     }
+    let turned = if is_crossed(x, axis, out) {
+        // What is wrong with the input is said of this operation, not of the copy.
+        drop(door::read(op.name(), Argument::X, x, None)?);
+        Some(door::compact(op.name(), x, x.dtype())?)
+    } else {
+        None
+    };
+    let x = door::stand_in(turned.as_ref(), x)?;
     let copy = door::private_copy(op.name(), Argument::X, x, &[out])?;
     let guard = door::read(op.name(), Argument::X, x, copy.as_ref())?;
     let mut output = door::write(op.name(), Argument::Z, out)?;
@@ -111,6 +120,23 @@ pub fn scan(op: ScanOp, x: Operand<'_>, axis: usize, out: Operand<'_>) -> Result
         ComputeKind::U64 => lines.run::<u64>(op, &Source::new(&guard, x.dtype()), &mut output),
     }
     Ok(())
+}
+
+/// Whether lines lie along the output but across the input, so that every element of a row of them goes to another page: then
+/// the input is turned first, by what turns matrices fast.
+fn is_crossed(x: Operand<'_>, axis: usize, out: Operand<'_>) -> bool {
+    let strides = x.layout().strides();
+    let (rank, step) = (strides.len(), strides[axis].unsigned_abs());
+    let nearer = |other: usize| {
+        let stride = strides[other].unsigned_abs();
+        other != axis && x.shape()[other] >= SIDE && 0 < stride && stride < step
+    };
+    let size = x.dtype().size();
+    axis + 1 == rank
+        && out.layout().is_contiguous(Order::C)
+        && step * size >= LINE
+        && x.elements() * size > SMALL
+        && (0..rank).any(nearer)
 }
 
 /// Elements of a line, or columns of neighbouring lines, worked on at a time when they must be copied: whole blocks.

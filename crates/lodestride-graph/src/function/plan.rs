@@ -77,6 +77,20 @@ impl Step {
     }
 }
 
+impl Step {
+    /// Whether a step needs no memory but its result's.
+    fn is_elementwise(&self, graph: &FunctionGraph) -> bool {
+        match self {
+            Self::Perform(node) => {
+                let op = graph.op(*node);
+                op.is::<Fused>() || op.is::<Elemwise>() || op.is::<FusedReduce>()
+            }
+            Self::View(_) => true,
+            Self::Integers(..) | Self::Late(_) => false,
+        }
+    }
+}
+
 /// The plan of one signature.
 pub(crate) struct Plan {
     pub(crate) program: Arc<Program>,
@@ -220,16 +234,12 @@ impl Plan {
             layout: s.data.layout().clone(),
             lod: s.lod.clone(),
         });
-        let elementwise = |step: &Step| match step {
-            Step::Perform(node) => {
-                let op = program.graph.op(*node);
-                op.is::<Fused>() || op.is::<Elemwise>() || op.is::<FusedReduce>()
-            }
-            Step::View(_) => true,
-            Step::Integers(..) | Step::Late(_) => false,
-        };
         let (homes, made) = planner.homes();
-        let direct = slots.is_empty() && planner.steps.iter().all(elementwise);
+        let direct = slots.is_empty()
+            && planner
+                .steps
+                .iter()
+                .all(|step| step.is_elementwise(&program.graph));
         let (values, steps) = (planner.values, planner.steps);
         Ok(Plan {
             program,

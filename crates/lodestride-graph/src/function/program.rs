@@ -9,7 +9,6 @@ use crate::fgraph::{FunctionGraph, NodeId, Source, ValueId};
 use crate::function::Leaf;
 use crate::function::plan::{computed_nodes, late_values, touches_elements};
 use crate::op::{OpRef, Slot};
-use crate::ops::{BroadcastLike, SumTo};
 use crate::rewrite::{self, Mode};
 use crate::ty::{Dim, Type};
 use std::collections::HashMap;
@@ -68,19 +67,13 @@ impl Program {
         let kernels = self.order.iter().filter(runs);
         kernels.map(|node| self.graph.op(*node)).collect()
     }
-
-    /// Whether some step depends on which lengths are equal.
-    fn asks_for_lengths(&self) -> bool {
-        let asks = |node: &NodeId| {
-            let op = self.graph.op(*node);
-            op.is::<SumTo>() || op.is::<BroadcastLike>()
-        };
-        self.order.iter().any(asks)
-    }
 }
 
 /// Patterns of lengths that a function is compiled for; calls of others run the general form.
 const MAX_FORMS: usize = 8;
+
+/// Bytes from which a value leaves the second cache level, so that it pays not to write it.
+const LARGE: usize = 8 << 20;
 
 /// The program of a function, and its forms for patterns of lengths.
 pub(crate) struct Forms {
@@ -92,6 +85,8 @@ pub(crate) struct Forms {
 struct Form {
     /// The types of the leaves, lengths named.
     pattern: Vec<Type>,
+    /// Whether it is for values larger than the caches.
+    large: bool,
     program: Arc<Program>,
 }
 
@@ -111,22 +106,31 @@ impl Forms {
         leaves: &[Leaf],
         given: &[Slot],
     ) -> Arc<Program> {
-        if !self.mode.optimises() || !self.general.asks_for_lengths() {
+        // One kernel is as good as it gets.
+        if !self.mode.optimises() || self.general.kernels().len() < 2 {
             return Arc::clone(&self.general);
         }
         let pattern = pattern(leaves, given);
+        let large = given.iter().any(|slot| bytes(slot) >= LARGE);
+        if !large && pattern.iter().eq(leaves.iter().map(|leaf| &leaf.ty)) {
+            return Arc::clone(&self.general);
+        }
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(form) = known.iter().find(|form| form.pattern == pattern) {
+        if let Some(form) = known
+            .iter()
+            .find(|form| form.large == large && form.pattern == pattern)
+        {
             return Arc::clone(&form.program);
         }
         if known.len() == MAX_FORMS {
             return Arc::clone(&self.general);
         }
         // Where the lengths do not fit, the general form says so in the user's words.
-        let program = (self.specialise(written, leaves, &pattern))
+        let program = (self.specialise(written, leaves, (&pattern, large)))
             .unwrap_or_else(|_| Arc::clone(&self.general));
         known.push(Form {
             pattern,
+            large,
             program: Arc::clone(&program),
         });
         program
@@ -136,12 +140,21 @@ impl Forms {
         &self,
         written: &FunctionGraph,
         leaves: &[Leaf],
-        pattern: &[Type],
+        (pattern, large): (&[Type], bool),
     ) -> Result<Arc<Program>> {
+        let mode = if large {
+            self.mode.for_large()
+        } else {
+            self.mode
+        };
         let types = leaves.iter().map(|leaf| leaf.id).zip(pattern).collect();
-        let (graph, _) = rewrite::optimise(&written.with_leaf_types(&types), self.mode)?;
+        let (graph, _) = rewrite::optimise(&written.with_leaf_types(&types), mode)?;
         Program::new(graph, leaves).map(Arc::new)
     }
+}
+
+fn bytes(slot: &Slot) -> usize {
+    slot.data.len() * slot.data.dtype().size()
 }
 
 /// The types of the leaves with a name for every length that their types leave open: the same name for the same length.

@@ -92,7 +92,7 @@ pub struct Cumulative {
 impl Op for Cumulative {
     fn name(&self) -> Cow<'static, str> {
         let direction = if self.reverse { ", reverse" } else { "" };
-        format!("cum{}{{{}{direction}}}", self.op.name(), self.axis).into()
+        format!("{}{{{}{direction}}}", self.op.name(), self.axis).into()
     }
 
     fn infer(&self, inputs: &[Argument<'_>]) -> Result<Vec<Type>, GraphErrorKind> {

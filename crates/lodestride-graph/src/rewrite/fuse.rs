@@ -1,144 +1,49 @@
 //! Fusion: regions of elementwise ops become one register program each.
 //!
-//! A node joins the region of its users when all of them are in one region: such a region can be computed at one place in
-//! the order, so there is never a cycle through it. Values of a region that are wanted outside as graph outputs become
-//! further outputs of the program. A region of which nothing but a reduction of its result is wanted takes the reduction
-//! in: its values never reach memory.
+//! Values of a region that are wanted outside become further outputs of the program. A region of which nothing but a reduction of
+//! its result is wanted takes the reduction in: its values never reach memory.
 
 use crate::constant::ConstantData;
 use crate::error::Result;
-use crate::fgraph::{Client, FunctionGraph, NodeId, Source, Spans, ValueId, Values, merge_spans};
+use crate::fgraph::{FunctionGraph, NodeId, Source, Spans, ValueId, Values, merge_spans};
 use crate::ops::{Elemwise, Fused, FusedReduce, FusedStep, Reduce};
-use crate::ty::Dim;
+use crate::rewrite::Reductions;
+use crate::rewrite::regions::Regions;
 use lodestride_array::{DType, Scalar};
 use smallvec::SmallVec;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-/// More instructions than this in one program spill its tiles out of the first cache level.
-const MAX_STEPS: usize = 48;
-
-/// The same graph with its elementwise regions fused; with `reductions` also with the reductions of what they compute.
-pub(super) fn fuse(graph: &FunctionGraph, reductions: bool) -> Result<FunctionGraph> {
+/// The same graph with its elementwise regions fused, and with them these reductions of what they compute.
+pub(super) fn fuse(graph: &FunctionGraph, reductions: Reductions) -> Result<FunctionGraph> {
     let order = graph.toposort()?;
-    let regions = find_regions(graph, &order);
     let mut builder = Fusing {
         old: graph,
         new: FunctionGraph::default(),
         map: vec![None; graph.values.len()],
+        regions: Regions::find(graph, &order),
+        reduced: HashMap::new(),
+        done: vec![false; graph.nodes.len()],
     };
     for input in graph.inputs() {
         let copied = builder.value(*input);
         builder.new.inputs.push(copied);
     }
-    let mut members: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
     for node in &order {
-        if let Some(root) = regions[node.index()] {
-            members.entry(root).or_default().push(*node);
-        }
+        builder.take_region(*node, reductions);
     }
-    let reduced: HashSet<NodeId> = members
-        .iter()
-        .filter(|(root, nodes)| reductions && feeds_reduction(graph, **root, nodes))
-        .map(|(root, _)| *root)
-        .collect();
+    // A region is computed where its last node stands, or where a value of it is first wanted.
     for node in &order {
-        match regions[node.index()] {
-            // A region is computed where its last node stands, by then all its inputs are there; or where its only user
-            // stands, if that is a reduction.
-            Some(root) if root == *node && !reduced.contains(node) => {
-                builder.region(&members[node])?;
+        match builder.regions.home(*node) {
+            None => builder.emit(*node)?,
+            Some(region) if builder.regions.members(region).last() == Some(node) => {
+                builder.emit(region)?;
             }
             Some(_) => {}
-            None => match operand_of(graph, *node).filter(|root| reduced.contains(root)) {
-                Some(root) => builder.reduction(&members[&root], *node)?,
-                None => builder.copy(*node)?,
-            },
         }
     }
     let outputs: Vec<ValueId> = graph.outputs().iter().map(|v| builder.value(*v)).collect();
     builder.new.set_outputs(&outputs);
     Ok(builder.new)
-}
-
-/// For every elementwise node the last node of its region.
-fn find_regions(graph: &FunctionGraph, order: &[NodeId]) -> Vec<Option<NodeId>> {
-    let mut regions: Vec<Option<NodeId>> = vec![None; graph.nodes.len()];
-    let mut sizes: HashMap<NodeId, usize> = HashMap::new();
-    let live = graph.live_nodes();
-    for node in order.iter().rev() {
-        if !graph.op(*node).is::<Elemwise>() {
-            continue;
-        }
-        let output = graph.node_outputs(*node)[0];
-        let joined = common_region(graph, output, &regions, &live).filter(|root| {
-            fits(graph, *node, *root) && sizes.get(root).is_none_or(|n| *n < MAX_STEPS)
-        });
-        let root = joined.unwrap_or(*node);
-        *sizes.entry(root).or_default() += 1;
-        regions[node.index()] = Some(root);
-    }
-    regions
-}
-
-/// The region that holds every user of a value, if there is exactly one.
-fn common_region(
-    graph: &FunctionGraph,
-    value: ValueId,
-    regions: &[Option<NodeId>],
-    live: &[bool],
-) -> Option<NodeId> {
-    let mut common = None;
-    for client in graph.clients(value) {
-        if let Client::Node(user, _) = client
-            && live[user.index()]
-        {
-            let region = regions[user.index()]?;
-            if *common.get_or_insert(region) != region {
-                return None;
-            }
-        }
-    }
-    common
-}
-
-/// Whether a node may be computed with the shape of a region's result.
-fn fits(graph: &FunctionGraph, node: NodeId, root: NodeId) -> bool {
-    let (value, result) = (graph.node_outputs(node)[0], graph.node_outputs(root)[0]);
-    let (ty, target) = (graph.ty(value), graph.ty(result));
-    if ty.rank() != target.rank() || ty.is_lod() != target.is_lod() {
-        return false;
-    }
-    let is_output = graph
-        .clients(value)
-        .iter()
-        .any(|c| matches!(c, Client::Output(_)));
-    let rows = usize::from(ty.is_lod());
-    let pairs = ty.dims().iter().zip(target.dims()).skip(rows);
-    if is_output {
-        return graph.same_shape(value, result);
-    }
-    // Known to be stretched later: computing it once before the stretch is cheaper.
-    pairs
-        .into_iter()
-        .all(|(a, b)| *a != Dim::Known(1) || *b == Dim::Known(1))
-}
-
-/// Whether all that is wanted of a region, by its last node, is a reduction of its result.
-fn feeds_reduction(graph: &FunctionGraph, root: NodeId, nodes: &[NodeId]) -> bool {
-    let clients = |node: NodeId| graph.clients(graph.node_outputs(node)[0]);
-    let inside = |client: &Client| matches!(client, Client::Node(user, _) if nodes.contains(user));
-    let reduced = match clients(root) {
-        [Client::Node(user, _)] => graph.op(*user).is::<Reduce>(),
-        _ => false,
-    };
-    let hidden = |node: &NodeId| *node == root || clients(*node).iter().all(inside);
-    reduced && nodes.iter().all(hidden)
-}
-
-/// The node that makes the first input of a node.
-fn operand_of(graph: &FunctionGraph, node: NodeId) -> Option<NodeId> {
-    let (owner, _) = graph.owner(*graph.node_inputs(node).first()?)?;
-    Some(owner)
 }
 
 /// An elementwise region as one op.
@@ -154,9 +59,93 @@ struct Fusing<'g> {
     old: &'g FunctionGraph,
     new: FunctionGraph,
     map: Vec<Option<ValueId>>,
+    regions: Regions,
+    /// Reductions that take the region in that they reduce.
+    reduced: HashMap<NodeId, NodeId>,
+    /// Per region and per node of none, whether it is there.
+    done: Vec<bool>,
 }
 
 impl Fusing<'_> {
+    /// Lets a reduction take in the region that computes what it reduces, if nobody else wants anything of it.
+    fn take_region(&mut self, reduction: NodeId, which: Reductions) {
+        let Some(reduce) = self.old.op(reduction).downcast_ref::<Reduce>() else {
+            return;
+        };
+        let operand = self.old.node_inputs(reduction)[0];
+        let innermost = reduce
+            .axes
+            .iter()
+            .any(|axis| axis + 1 == self.old.ty(operand).rank());
+        if which == Reductions::Apart || which == Reductions::Innermost && !innermost {
+            return;
+        }
+        let maker = self
+            .old
+            .owner(operand)
+            .and_then(|(maker, _)| self.regions.home(maker));
+        let alone = |region: &NodeId| {
+            self.stored(*region)[..] == [operand] && self.old.clients(operand).len() == 1
+        };
+        if let Some(region) = maker.filter(alone) {
+            self.reduced.insert(reduction, region);
+            self.done[region.index()] = true;
+        }
+    }
+
+    /// The values of a region that are wanted outside.
+    fn stored(&self, region: NodeId) -> Values {
+        let mut stored = Values::new();
+        for node in self.regions.members(region) {
+            if self.regions.home(*node) == Some(region) && self.regions.is_stored(self.old, *node) {
+                stored.push(self.old.node_outputs(*node)[0]);
+            }
+        }
+        stored
+    }
+
+    /// Makes a region, or a node of none, after what it needs.
+    fn emit(&mut self, unit: NodeId) -> Result<()> {
+        let mut pending = vec![unit];
+        while let Some(&unit) = pending.last() {
+            if self.done[unit.index()] {
+                pending.pop();
+                continue;
+            }
+            let before = pending.len();
+            let region =
+                (self.reduced.get(&unit).copied()).or(self.regions.home(unit).map(|_| unit));
+            for input in self.needs(unit, region) {
+                if let Some((maker, _)) = self.old.owner(input) {
+                    let maker = self.regions.home(maker).unwrap_or(maker);
+                    if !self.done[maker.index()] {
+                        pending.push(maker);
+                    }
+                }
+            }
+            if pending.len() > before {
+                continue;
+            }
+            pending.pop();
+            self.done[unit.index()] = true;
+            match region {
+                Some(region) if region == unit => self.region(region)?,
+                Some(region) => self.reduction(region, unit)?,
+                None => self.copy(unit)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What a region or node takes from outside.
+    fn needs(&self, node: NodeId, region: Option<NodeId>) -> Values {
+        let alone = [node];
+        let members = region.map_or(&alone[..], |region| self.regions.members(region));
+        let inside = |v: &ValueId| (self.old.owner(*v)).is_some_and(|(n, _)| members.contains(&n));
+        let inputs = members.iter().flat_map(|node| self.old.node_inputs(*node));
+        inputs.filter(|v| !inside(v)).copied().collect()
+    }
+
     fn value(&mut self, value: ValueId) -> ValueId {
         if let Some(known) = self.map[value.index()] {
             return known;
@@ -191,9 +180,10 @@ impl Fusing<'_> {
     }
 
     /// Replaces a region by a program, if it has more than one op and a kernel for each.
-    fn region(&mut self, nodes: &[NodeId]) -> Result<()> {
+    fn region(&mut self, region: NodeId) -> Result<()> {
+        let nodes = self.regions.members(region).to_vec();
         let joined = if nodes.len() > 1 {
-            self.fused(nodes)
+            self.fused(region)
         } else {
             None
         };
@@ -210,17 +200,17 @@ impl Fusing<'_> {
     }
 
     /// Replaces a region and the reduction of its only result by one op.
-    fn reduction(&mut self, nodes: &[NodeId], node: NodeId) -> Result<()> {
+    fn reduction(&mut self, region: NodeId, node: NodeId) -> Result<()> {
         let old = self.old;
         let reduce = old.op(node).downcast_ref::<Reduce>().cloned();
         let mut joined = None;
-        if let (Some(mut region), Some(reduce)) = (self.fused(nodes), reduce) {
-            merge_spans(&mut region.spans, &old.nodes[node.index()].spans);
-            let op = FusedReduce::new(region.op, reduce);
-            joined = op.map(|op| (op, region.inputs, region.spans));
+        if let (Some(mut made), Some(reduce)) = (self.fused(region), reduce) {
+            merge_spans(&mut made.spans, &old.nodes[node.index()].spans);
+            let op = FusedReduce::new(made.op, reduce);
+            joined = op.map(|op| (op, made.inputs, made.spans));
         }
         let Some((op, inputs, spans)) = joined else {
-            self.region(nodes)?;
+            self.region(region)?;
             return self.copy(node);
         };
         let result = old.node_outputs(node)[0];
@@ -232,12 +222,13 @@ impl Fusing<'_> {
     }
 
     /// A region as one op; `None` when a kernel for one of its ops is missing.
-    fn fused(&mut self, nodes: &[NodeId]) -> Option<Region> {
+    fn fused(&mut self, region: NodeId) -> Option<Region> {
+        let nodes = self.regions.members(region).to_vec();
         let mut steps = Vec::new();
         let mut inputs = Values::new();
         let mut at: HashMap<ValueId, usize> = HashMap::new();
         let mut spans = Spans::new();
-        for node in nodes {
+        for node in &nodes {
             let data = &self.old.nodes[node.index()];
             let op = *data.op.downcast_ref::<Elemwise>()?;
             let mut operands = SmallVec::new();
@@ -257,15 +248,7 @@ impl Fusing<'_> {
             at.insert(data.outputs[0], steps.len() - 1);
             merge_spans(&mut spans, &data.spans);
         }
-        let inside =
-            |client: &Client| matches!(client, Client::Node(user, _) if nodes.contains(user));
-        let mut results = Values::new();
-        for node in nodes {
-            let value = self.old.node_outputs(*node)[0];
-            if !self.old.clients(value).iter().all(inside) {
-                results.push(value);
-            }
-        }
+        let results = self.stored(region);
         let outputs: SmallVec<[usize; 2]> = results.iter().map(|v| at[v]).collect();
         let op = Fused::new(steps, outputs).filter(|_| !inputs.is_empty())?;
         Some(Region {

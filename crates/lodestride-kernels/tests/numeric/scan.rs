@@ -157,11 +157,24 @@ fn extremes_keep_the_first_of_equal_values_and_every_nan_to_the_bit() {
 #[test]
 fn many_lines_of_every_length_match_a_plain_loop() {
     let mut report = Report::default();
-    for (lines, len) in [(1, 7), (9, 1), (17, 33), (8, 600), (9, 513), (20, 64)] {
+    let dtypes = [DType::F32, DType::F64, DType::I64, DType::U8];
+    // The last is large enough to be turned where it lies across.
+    for (lines, len) in [
+        (1, 7),
+        (9, 1),
+        (17, 33),
+        (8, 600),
+        (9, 513),
+        (20, 64),
+        (40, 900),
+    ] {
         let shape = [lines, len];
-        for dtype in [DType::F32, DType::F64, DType::I64, DType::U8] {
+        let ways = dtypes
+            .iter()
+            .flat_map(|dtype| Arrangement::ALL.map(|way| (*dtype, way)));
+        for (dtype, arrangement) in ways {
             // Whole numbers: exact in any order.
-            let x = Array::new(&shape, Arrangement::C, dtype, |i| {
+            let x = Array::new(&shape, arrangement, dtype, |i| {
                 Scalar::Int((i * 7 % 5) as i64)
             });
             let values = floats(&x);
@@ -177,7 +190,7 @@ fn many_lines_of_every_length_match_a_plain_loop() {
                     let out = zeros(&shape, op.result_dtype(dtype));
                     scan(op, x.operand(), axis, out.operand()).unwrap();
                     report.compare(
-                        &format!("{op} {dtype} {shape:?} {axis}"),
+                        &format!("{op} {dtype} {arrangement:?} {shape:?} {axis}"),
                         &out,
                         &wanted,
                         0.0,

@@ -1,0 +1,325 @@
+//! Which elementwise nodes are computed together: the regions that `fuse` makes programs of.
+//!
+//! A region is computed at one place, so what is contracted must stay without cycles: nothing between two nodes of a region may
+//! lie outside it. Nodes come in from the end of the order. One whose users are in several regions joins them, if none of these
+//! waits for another; a cheap one that cannot be computed together with all its users is computed again in each, which costs less
+//! than a way through memory.
+
+use crate::fgraph::{Client, FunctionGraph, NodeId, ValueId};
+use crate::ops::Elemwise;
+use crate::ty::Dim;
+use lodestride_array::kernels::{BinaryOp, UnaryOp};
+use smallvec::SmallVec;
+use std::collections::HashSet;
+
+/// More instructions than this in one program spill its tiles out of the first cache level.
+const MAX_STEPS: usize = 48;
+/// Nodes looked at, per node of the graph, to see whether a region waits for another.
+const LOOKS: usize = 8;
+
+/// A few regions, each by the number of a node that has its shape.
+type Places = SmallVec<[NodeId; 2]>;
+
+/// The regions of a graph.
+pub(super) struct Regions {
+    /// Per elementwise node: the region that computes it for whoever is in none.
+    home: Vec<Option<NodeId>>,
+    /// Per node, the regions that compute it.
+    held: Vec<Places>,
+    /// Per region, its nodes in order.
+    members: Vec<Vec<NodeId>>,
+    live: Vec<bool>,
+}
+
+struct Finder<'g> {
+    graph: &'g FunctionGraph,
+    live: Vec<bool>,
+    /// Per node, its place in the order.
+    at: Vec<usize>,
+    home: Vec<Option<NodeId>>,
+    members: Vec<Vec<NodeId>>,
+    /// Per node, the regions that compute it; known when those of its users are.
+    held: Vec<Places>,
+    looks: usize,
+}
+
+impl Regions {
+    pub(super) fn find(graph: &FunctionGraph, order: &[NodeId]) -> Self {
+        let mut at = vec![0; graph.nodes.len()];
+        for (place, node) in order.iter().enumerate() {
+            at[node.index()] = place;
+        }
+        let mut finder = Finder {
+            graph,
+            live: graph.live_nodes(),
+            at,
+            home: vec![None; graph.nodes.len()],
+            members: vec![Vec::new(); graph.nodes.len()],
+            held: vec![Places::new(); graph.nodes.len()],
+            looks: LOOKS * order.len(),
+        };
+        for node in order.iter().rev() {
+            if graph.op(*node).is::<Elemwise>() {
+                finder.place(*node);
+            }
+        }
+        finder.repeat_cheap(order);
+        for members in &mut finder.members {
+            members.sort_by_key(|node| finder.at[node.index()]);
+        }
+        Self {
+            home: finder.home,
+            held: finder.held,
+            members: finder.members,
+            live: finder.live,
+        }
+    }
+
+    /// The region that computes a node for whoever is in none.
+    pub(super) fn home(&self, node: NodeId) -> Option<NodeId> {
+        self.home[node.index()]
+    }
+
+    /// The nodes of a region, in order.
+    pub(super) fn members(&self, region: NodeId) -> &[NodeId] {
+        &self.members[region.index()]
+    }
+
+    /// Whether somebody takes a node's value from memory.
+    pub(super) fn is_stored(&self, graph: &FunctionGraph, node: NodeId) -> bool {
+        let held = &self.held[node.index()];
+        let clients = graph.clients(graph.node_outputs(node)[0]);
+        clients.iter().any(|client| match client {
+            Client::Output(_) => true,
+            Client::Node(user, _) => {
+                let places = &self.held[user.index()];
+                self.live[user.index()]
+                    && (self.home[user.index()].is_none()
+                        || !places.iter().all(|p| held.contains(p)))
+            }
+        })
+    }
+}
+
+impl Finder<'_> {
+    /// Finds the region of a node whose users have theirs.
+    fn place(&mut self, node: NodeId) {
+        let mut regions: SmallVec<[NodeId; 4]> = SmallVec::new();
+        for user in self.users(node) {
+            if let Some(region) = self.home[user.index()]
+                && !regions.contains(&region)
+                && self.fits(node, region)
+            {
+                regions.push(region);
+            }
+        }
+        let mut joined: Option<NodeId> = None;
+        for region in regions {
+            joined = match joined {
+                None => self.may_join(node, region).then_some(region),
+                Some(other) if self.may_unite(other, region) => Some(self.unite(other, region)),
+                Some(other) => Some(other),
+            };
+        }
+        // Uniting may have opened a way around.
+        let joined = joined.filter(|region| self.may_join(node, *region));
+        let region = joined.unwrap_or(node);
+        self.home[node.index()] = Some(region);
+        self.members[region.index()].push(node);
+    }
+
+    fn users(&self, node: NodeId) -> SmallVec<[NodeId; 4]> {
+        let outputs = self.graph.node_outputs(node).iter();
+        let clients = outputs.flat_map(|value| self.graph.clients(*value));
+        let users = clients.filter_map(|client| match client {
+            Client::Node(user, _) if self.live[user.index()] => Some(*user),
+            Client::Node(..) | Client::Output(_) => None,
+        });
+        users.collect()
+    }
+
+    /// Whether somebody outside a region wants a node's value.
+    fn is_wanted_outside(&self, node: NodeId, region: NodeId) -> bool {
+        let clients = self.graph.clients(self.graph.node_outputs(node)[0]);
+        clients.iter().any(|client| match client {
+            Client::Node(user, _) => {
+                self.live[user.index()] && self.home[user.index()] != Some(region)
+            }
+            Client::Output(_) => true,
+        })
+    }
+
+    fn may_join(&mut self, node: NodeId, region: NodeId) -> bool {
+        if self.members[region.index()].len() >= MAX_STEPS {
+            return false;
+        }
+        if !self.is_wanted_outside(node, region) {
+            return true;
+        }
+        let value = |node: NodeId| self.graph.node_outputs(node)[0];
+        if !self.graph.same_shape(value(node), value(region)) {
+            return false;
+        }
+        let others: Vec<NodeId> = (self.users(node).into_iter())
+            .filter(|user| self.home[user.index()] != Some(region))
+            .collect();
+        !self.leads_to(others, region)
+    }
+
+    fn may_unite(&mut self, a: NodeId, b: NodeId) -> bool {
+        let size = self.members[a.index()].len() + self.members[b.index()].len();
+        let value = |node: NodeId| self.graph.node_outputs(node)[0];
+        if size >= MAX_STEPS || !self.graph.same_shape(value(a), value(b)) {
+            return false;
+        }
+        // What leaves both must not come back to either.
+        let mut leaving = Vec::new();
+        for region in [a, b] {
+            for member in self.members[region.index()].clone() {
+                let outside = |user: &NodeId| {
+                    let home = self.home[user.index()];
+                    home != Some(a) && home != Some(b)
+                };
+                leaving.extend(self.users(member).into_iter().filter(outside));
+            }
+        }
+        !self.leads_to(leaving.clone(), a) && !self.leads_to(leaving, b)
+    }
+
+    /// One region of two; the later of their last nodes is the last of both.
+    fn unite(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        let (from, to) = if self.at[a.index()] < self.at[b.index()] {
+            (a, b)
+        } else {
+            (b, a)
+        };
+        let moved = std::mem::take(&mut self.members[from.index()]);
+        for node in &moved {
+            self.home[node.index()] = Some(to);
+        }
+        self.members[to.index()].extend(moved);
+        to
+    }
+
+    /// Whether a region waits for one of these nodes; also if finding out takes too long.
+    fn leads_to(&mut self, mut pending: Vec<NodeId>, region: NodeId) -> bool {
+        let mut seen: HashSet<NodeId> = HashSet::new();
+        while let Some(node) = pending.pop() {
+            let home = self.home[node.index()];
+            if home == Some(region) || self.looks == 0 {
+                return true;
+            }
+            // A region is left where any of its values is used.
+            if !seen.insert(home.unwrap_or(node)) {
+                continue;
+            }
+            match home {
+                Some(home) => {
+                    for member in &self.members[home.index()] {
+                        pending.extend(self.users(*member));
+                    }
+                    self.looks = self.looks.saturating_sub(self.members[home.index()].len());
+                }
+                None => {
+                    pending.extend(self.users(node));
+                    self.looks -= 1;
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether a node may be computed with the shape of a region's result.
+    fn fits(&self, node: NodeId, region: NodeId) -> bool {
+        let value = |node: NodeId| self.graph.node_outputs(node)[0];
+        let (ty, target) = (self.graph.ty(value(node)), self.graph.ty(value(region)));
+        if ty.rank() != target.rank() || ty.is_lod() != target.is_lod() {
+            return false;
+        }
+        let rows = usize::from(ty.is_lod());
+        let mut pairs = ty.dims().iter().zip(target.dims()).skip(rows);
+        // Known to be stretched later: computing it once before the stretch is cheaper.
+        pairs.all(|(a, b)| *a != Dim::Known(1) || *b == Dim::Known(1))
+    }
+
+    /// Computes cheap nodes again in the regions of their users, where that saves their value from memory.
+    fn repeat_cheap(&mut self, order: &[NodeId]) {
+        for node in order.iter().rev() {
+            let Some(home) = self.home[node.index()] else {
+                continue;
+            };
+            self.held[node.index()].push(home);
+            let Some(places) = self.repeats(*node, home) else {
+                continue;
+            };
+            for region in places.iter().filter(|region| **region != home) {
+                self.members[region.index()].push(*node);
+            }
+            if !places.contains(&home) {
+                self.members[home.index()].retain(|member| member != node);
+            }
+            self.held[node.index()] = places;
+        }
+    }
+
+    /// The regions in which a node is to be computed, if that is to be more than one or another than its own.
+    fn repeats(&self, node: NodeId, home: NodeId) -> Option<Places> {
+        let value = self.graph.node_outputs(node)[0];
+        let cheap = is_cheap(*self.graph.op(node).downcast_ref::<Elemwise>()?);
+        let mut places = Places::new();
+        for client in self.graph.clients(value) {
+            match client {
+                Client::Output(_) => return None,
+                Client::Node(user, _) if self.live[user.index()] => {
+                    self.home[user.index()]?;
+                    for place in &self.held[user.index()] {
+                        if !places.contains(place) {
+                            places.push(*place);
+                        }
+                    }
+                }
+                Client::Node(..) => {}
+            }
+        }
+        let others = places.iter().filter(|place| **place != home);
+        let takes = |place: &NodeId| {
+            let last = self.graph.node_outputs(*place)[0];
+            self.members[place.index()].len() < MAX_STEPS && self.graph.same_shape(value, last)
+        };
+        if !cheap || others.clone().count() == 0 || !others.clone().all(takes) {
+            return None;
+        }
+        let inputs = self.graph.node_inputs(node);
+        // Operands from its own region would have to be written instead of it.
+        let from_home = |v: &ValueId| {
+            (self.graph.owner(*v)).is_some_and(|(maker, _)| self.home[maker.index()] == Some(home))
+        };
+        let whole = inputs.iter().filter(|v| self.graph.same_shape(**v, value));
+        let whole = whole.count();
+        // Its operands read, its value written and read everywhere else; or its operands read everywhere.
+        let saves = whole * places.len() <= whole + 1 + others.count();
+        (saves && !inputs.iter().any(from_home)).then_some(places)
+    }
+}
+
+/// Whether an op takes no longer than its operands take from memory.
+fn is_cheap(op: Elemwise) -> bool {
+    match op {
+        Elemwise::Cast(_) | Elemwise::Select => true,
+        Elemwise::Unary(op) => matches!(
+            op,
+            UnaryOp::Neg
+                | UnaryOp::Abs
+                | UnaryOp::Square
+                | UnaryOp::Sign
+                | UnaryOp::OneMinus
+                | UnaryOp::Relu
+        ),
+        Elemwise::Binary(op) => {
+            matches!(
+                op,
+                BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Max | BinaryOp::Min
+            ) || op.is_comparison()
+        }
+    }
+}

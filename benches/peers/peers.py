@@ -26,7 +26,7 @@ os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-THREADS:])
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64, "u8": np.uint8, "bool": np.bool_}
+TYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64, "u8": np.uint8, "bool": np.bool_}
 
 
 def uniform(shape, stream, low, high, dtype):
@@ -116,7 +116,7 @@ class NumPy:
     def wide(self, a, b, row, line, at):
         """What src/workloads/wide.rs measures."""
         flat, first, small, beside = at.ravel(), at[0], a[:128, :128].copy(), b[:128, :128].copy()
-        tile, tiles, step = small[:32, :32].copy(), beside[:32, :32].copy(), a[:, ::2]
+        tile, tiles, step, doubles = small[:32, :32].copy(), beside[:32, :32].copy(), a[:, ::2], a.astype(np.float64)
         return {
             "takealong": lambda: np.take_along_axis(a, at, 1), "take.ax1": lambda: a.take(first, 1), "take.line": lambda: line.take(flat),
             "diff.ax0": lambda: np.diff(a, axis=0), "diff.ax1": lambda: np.diff(a, axis=1),
@@ -135,6 +135,9 @@ class NumPy:
             "min.all": lambda: a.min(), "sum.ax0": lambda: a.sum(0), "floordiv": lambda: a // 7, "mod": lambda: a % b,
             "shift": lambda: a << 1, "gemv": lambda: a @ row, "mm128": lambda: small @ beside,
             "any.ax0": lambda: a.any(0), "all.ax1": lambda: a.all(1), "count.ax0": lambda: a.sum(0),
+            "add": lambda: a + b, "add.number": lambda: a + 2.0, "neg": lambda: -a, "exp": lambda: np.exp(a),
+            "tof32": lambda: a.astype(np.float32), "fromf64": lambda: doubles.astype(a.dtype), "sum.ax1": lambda: a.sum(1),
+            "max.all": lambda: a.max(),
         }
 
     def unique(self, x): return lambda: np.unique(x)
@@ -294,7 +297,7 @@ class Torch(NumPy):
     def wide(self, a, b, row, line, at):
         t, F = self.t, self.F
         flat, first, small, beside = at.ravel(), at[0], a[:128, :128].clone(), b[:128, :128].clone()
-        tile, tiles, step = small[:32, :32].clone(), beside[:32, :32].clone(), a[:, ::2]
+        tile, tiles, step, doubles = small[:32, :32].clone(), beside[:32, :32].clone(), a[:, ::2], a.double()
         return {
             "takealong": lambda: a.gather(1, at), "take.ax1": lambda: a.index_select(1, first), "take.line": lambda: line.index_select(0, flat),
             "diff.ax0": lambda: t.diff(a, dim=0), "diff.ax1": lambda: t.diff(a, dim=1),
@@ -312,6 +315,8 @@ class Torch(NumPy):
             "min.all": lambda: a.min(), "sum.ax0": lambda: a.sum(0), "floordiv": lambda: a // 7, "mod": lambda: a % b,
             "shift": lambda: a << 1, "gemv": lambda: a @ row, "mm128": lambda: small @ beside,
             "any.ax0": lambda: a.any(0), "all.ax1": lambda: a.all(1), "count.ax0": lambda: a.sum(0),
+            "add": lambda: a + b, "add.number": lambda: a + 2.0, "neg": lambda: -a, "exp": lambda: a.exp(),
+            "tof32": lambda: a.float(), "fromf64": lambda: doubles.to(a.dtype), "sum.ax1": lambda: a.sum(1), "max.all": lambda: a.max(),
         }
 
     def topk(self, x): return lambda: self.t.topk(x, 100)[0]
@@ -578,7 +583,7 @@ def wide(p, name, dtype):
     kind = TYPES[dtype]
 
     def values(shape, stream):
-        if kind in (np.float32, np.float64): return p.arr(uniform(shape, stream, 0.5, 1.5, kind))
+        if kind in (np.float16, np.float32, np.float64): return p.arr(uniform(shape, stream, 0.5, 1.5, kind))
         bound = 2 if kind is np.bool_ else 100
         return p.arr((positions(math.prod(shape), stream, bound) + (bound == 100)).reshape(shape).astype(kind))
     at = p.arr(positions(1_000_000, 5, 1000).reshape(1000, 1000))

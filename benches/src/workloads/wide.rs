@@ -20,6 +20,8 @@ struct Operands {
     row: NdArray,
     line: NdArray,
     at: NdArray,
+    /// The first matrix in f64.
+    doubles: NdArray,
 }
 
 /// A name, how far answers may differ, and what is measured. Of positions and of parts in any order only the number is
@@ -83,6 +85,19 @@ const OF_INTEGERS: [Case; 14] = [
     }),
 ];
 
+/// Sums along rows only: of all elements they are beyond the largest half.
+const OF_HALVES: [Case; 9] = [
+    ("add", 1e-3, |o| o.a.add(&o.b)),
+    ("add.number", 1e-3, |o| o.a.add(2.0)),
+    ("neg", 0.0, |o| o.a.neg()),
+    ("exp", 2e-3, |o| o.a.exp()),
+    ("tof32", 0.0, |o| o.a.cast(DType::F32)),
+    ("fromf64", 0.0, |o| o.doubles.cast(o.a.dtype())),
+    ("sum.ax1", 2e-3, |o| o.a.sum(1)),
+    ("max.all", 0.0, |o| o.a.max(..)),
+    ("argmax.ax1", UNORDERED, |o| o.a.argmax(1)),
+];
+
 const OF_FLAGS: [Case; 3] = [
     ("any.ax0", 0.0, |o| o.a.any(0)),
     ("all.ax1", 0.0, |o| o.a.all(1)),
@@ -102,6 +117,7 @@ pub(crate) fn run(suite: &mut Suite) -> Result<(), Failure> {
     for dtype in [DType::F32, DType::F64] {
         of_type(suite, dtype, &OF_FLOATS)?;
     }
+    of_type(suite, DType::F16, &OF_HALVES)?;
     for dtype in [DType::I32, DType::I64, DType::U8] {
         of_type(suite, dtype, &OF_INTEGERS)?;
     }
@@ -131,7 +147,7 @@ impl Operands {
         let values = |shape: &[usize], stream: u64| -> Result<NdArray, Failure> {
             let count = shape.iter().product();
             let array = match dtype {
-                DType::F32 | DType::F64 => {
+                DType::F16 | DType::F32 | DType::F64 => {
                     NdArray::from_vec(uniform(count, stream, 0.5, 1.5), shape)?
                 }
                 DType::Bool => NdArray::from_vec(positions(count, stream, 2), shape)?,
@@ -139,8 +155,10 @@ impl Operands {
             };
             Ok(array.cast(dtype)?)
         };
+        let a = values(&[SIDE, SIDE], 1)?;
         Ok(Self {
-            a: values(&[SIDE, SIDE], 1)?,
+            doubles: a.cast(DType::F64)?,
+            a,
             b: values(&[SIDE, SIDE], 2)?,
             row: values(&[SIDE], 3)?,
             line: values(&[SIDE * SIDE], 4)?,

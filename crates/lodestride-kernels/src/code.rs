@@ -5,7 +5,8 @@
 
 use crate::isa::{Level, RawKernel};
 use crate::plan::{Action, Source, Step};
-use crate::table::{self, BinaryKernel};
+use crate::table::BinaryKernel;
+use crate::table_moves;
 use smallvec::SmallVec;
 
 /// The number of a pointer in a frame.
@@ -152,7 +153,7 @@ impl Resolver<'_> {
     /// The call that fills `dst` with a scalar.
     fn fill(&self, value: Value, dst: Slot) -> Call {
         Call {
-            kernel: table::fill_kernel(value.size, self.level),
+            kernel: table_moves::fill_kernel(value.size, self.level),
             dst,
             sources: [value.slot, 0, 0],
         }

@@ -136,9 +136,10 @@ pub(crate) fn dense_scalar(
 ) -> Result<bool> {
     let (out, door) = output.parts();
     let shared = x.buffer().same_block(out.buffer());
-    let form = match (left, shared) {
-        (true, false) => kernel.scalar_zip,
-        (true, true) => None,
+    let staged = shared && kernel.zip_scalar_in_place.is_none() && kernel.out == x.dtype();
+    let form = match (left, shared && !staged) {
+        (true, false) if !shared => kernel.scalar_zip,
+        (true, _) => None,
         (false, false) => kernel.zip_scalar,
         (false, true) => kernel.zip_scalar_in_place,
     };
@@ -164,6 +165,18 @@ pub(crate) fn dense_scalar(
     } else {
         ([a, number], [size, 0])
     };
+    if staged {
+        let work = Dense {
+            kernel: form,
+            dst,
+            sources,
+            size: kernel.out.size(),
+            sizes,
+        };
+        let parts = threads::parts(work.bytes(out.elements()), kernel.heavy);
+        in_parts(out.elements(), parts, |range| work.replace(range));
+        return Ok(true);
+    }
     dense(
         out.elements(),
         kernel.out.size(),
@@ -269,6 +282,28 @@ impl Dense {
         stream::fence();
     }
 
+    /// [`Dense::run`] of a kernel without an in-place form whose first source is the destination: its results wait in a stage
+    /// until a piece has been read.
+    fn replace(&self, range: Range<usize>) {
+        let mut stage = Stage([0; stream::HEAVY_PIECE]);
+        let stage = stage.0.as_mut_ptr();
+        let piece = stream::HEAVY_PIECE / self.size;
+        for start in range.clone().step_by(piece) {
+            let n = piece.min(range.end - start);
+            let [a, b] = self.at(start);
+            // SAFETY: as in `run`, but the destination is the stage, which has room for a piece and is seen by nobody else.
+            unsafe { (self.kernel)(n, stage, a, b, std::ptr::null()) };
+            let dst = self.dst.wrapping_add(start * self.size);
+            // SAFETY: the destination has these elements, and it is apart from the stage.
+            unsafe { std::ptr::copy_nonoverlapping(stage, dst, n * self.size) };
+        }
+    }
+
+    /// What `n` elements read and write.
+    fn bytes(&self, n: usize) -> usize {
+        n * (self.size + self.sizes[0] + self.sizes[1])
+    }
+
     /// Where element `index` of each source is.
     fn at(&self, index: usize) -> [*mut u8; 2] {
         [0, 1].map(|source| self.sources[source].wrapping_add(index * self.sizes[source]))
@@ -293,7 +328,7 @@ fn dense(
         size,
         sizes,
     };
-    let bytes = n * (size + sizes[0] + sizes[1]);
+    let bytes = work.bytes(n);
     if bytes <= SMALL {
         work.run(0..n);
         return;
@@ -313,16 +348,21 @@ fn divided(work: &Dense, n: usize, bytes: usize, heavy: bool) {
         work.run(0..n);
         return;
     }
-    // Whole cache lines of every dtype, so that no two threads write the same line.
-    let share = n.div_ceil(parts).next_multiple_of(64);
-    let ranges = (0..parts).map(|part| (part * share).min(n)..((part + 1) * share).min(n));
-    threads::for_each_part(ranges, |range| {
+    in_parts(n, parts, |range| {
         if streamed {
             work.stream(range, heavy);
         } else {
             work.run(range);
         }
     });
+}
+
+/// Some job on `parts` ranges of `n` elements.
+fn in_parts(n: usize, parts: usize, job: impl Fn(Range<usize>) + Sync) {
+    // Whole cache lines of every dtype, so that no two threads write the same line.
+    let share = n.div_ceil(parts).next_multiple_of(64);
+    let ranges = (0..parts).map(|part| (part * share).min(n)..((part + 1) * share).min(n));
+    threads::for_each_part(ranges, job);
 }
 
 /// Where an opened operand's elements begin.

@@ -2,7 +2,8 @@
 //!
 //! Checks and dtype rules are here; how memory is walked is `driver.rs`' business.
 
-use crate::dense::{dense_binary, dense_scalar, dense_unary};
+use crate::beside_number::{beside_number, half_beside_number};
+use crate::dense::{dense_binary, dense_unary};
 use crate::driver;
 use crate::error::{KernelError, Result};
 use crate::isa::Level;
@@ -12,7 +13,8 @@ use crate::op::{self, BinaryOp, UnaryOp};
 use crate::operand::{Input, Operand, Output};
 use crate::plan::{Action, Load, Plan, Source, Step};
 use crate::small::{Term, small};
-use crate::table::{self, BinaryKernel, UnaryKernel};
+use crate::table::{BinaryKernel, UnaryKernel};
+use crate::table_moves;
 use crate::transfer::transfer;
 use lodestride_buffer::{Argument, Bool, DType, Element, Scalar, bf16, f16};
 use lodestride_shape::Shape;
@@ -54,6 +56,13 @@ fn unary_to<'a>(op: UnaryOp, x: &Input<'a>, out: &mut Output<'a>) -> Result<()> 
     else {
         return Err(KernelError::UnsupportedDType { op: name, dtype });
     };
+    if kernel.out != out.operand().dtype()
+        && let Some(wide) = op.compute_dtype(dtype).filter(|wide| *wide != compute)
+        && let Some(kernel) = &op::unary_kernel(op, wide, Level::current())
+    {
+        // The loops that halves have of their own round to halves: results of other dtypes are not rounded in between.
+        return unary_by(name, kernel, wide, x, out);
+    }
     unary_by(name, kernel, compute, x, out)
 }
 
@@ -118,15 +127,32 @@ fn binary_to<'a>(op: BinaryOp, x: &Input<'a>, y: &Input<'a>, out: &mut Output<'a
     // What most calls are: dense arrays of one dtype, the one that the operation computes in.
     if let (Input::Array(left), Input::Array(right)) = (x, y)
         && left.dtype() == right.dtype()
-        && let Some(Loops { compute, kernel }) =
-            op::binary_loops(op, left.dtype(), Level::current())
-        && *compute == left.dtype()
+        && let Some((compute, kernel)) = loops_of_arrays(op, left.dtype(), out, Level::current())
+        && compute == left.dtype()
         && out.operand().dtype() == kernel.out
         && dense_binary(op.name(), kernel, left, right, out)?
     {
         return Ok(());
     }
     binary_of_any(op, x, y, out)
+}
+
+/// In which dtype an operation on two arrays computes, and its loops: those that halves have of their own where the results
+/// are such halves; of other dtypes they are not rounded in between.
+#[inline]
+fn loops_of_arrays(
+    op: BinaryOp,
+    dtype: DType,
+    out: &Output<'_>,
+    level: Level,
+) -> Option<(DType, &'static BinaryKernel)> {
+    if out.operand().dtype() == dtype
+        && let Some(loops) = op::half_loops_of(op, dtype, level)
+    {
+        return Some((dtype, &loops.kernel.arrays));
+    }
+    let Loops { compute, kernel } = op::binary_loops(op, dtype, level)?;
+    Some((*compute, kernel))
 }
 
 #[inline(never)]
@@ -139,11 +165,11 @@ fn binary_of_any<'a>(
     let name = op.name();
     let dtype = promoted_dtype(op, x, y);
     let level = Level::current();
-    let Some(&Loops {
-        compute,
-        ref kernel,
-    }) = op::binary_loops(op, dtype, level)
-    else {
+    let loops = match (x, y) {
+        (Input::Array(_), Input::Array(_)) => loops_of_arrays(op, dtype, out, level),
+        _ => op::binary_loops(op, dtype, level).map(|loops| (loops.compute, &loops.kernel)),
+    };
+    let Some((compute, kernel)) = loops else {
         return Err(KernelError::UnsupportedDType { op: name, dtype });
     };
     if op == BinaryOp::Pow
@@ -152,7 +178,9 @@ fn binary_of_any<'a>(
     {
         return Ok(());
     }
-    if beside_number(name, kernel, compute, [x, y], out)? {
+    if beside_number(name, kernel, compute, [x, y], out)?
+        || half_beside_number(op, dtype, [x, y], out)?
+    {
         return Ok(());
     }
     let terms = [term(Argument::X, x, compute), term(Argument::Y, y, compute)];
@@ -179,31 +207,6 @@ fn binary_of_any<'a>(
     sketch.finish(result, out, kernel.heavy)
 }
 
-/// The fast path of a dense array beside a number. False where nothing was done.
-#[inline]
-fn beside_number(
-    op: &'static str,
-    kernel: &BinaryKernel,
-    compute: DType,
-    inputs: [&Input<'_>; 2],
-    out: &mut Output<'_>,
-) -> Result<bool> {
-    let fits = |x: &Operand<'_>| x.dtype() == compute;
-    if out.operand().dtype() != kernel.out {
-        return Ok(false);
-    }
-    let (array, scalar, left) = match inputs {
-        [Input::Array(x), Input::Scalar(y)] => (x, *y, false),
-        [Input::Scalar(x), Input::Array(y)] => (y, *x, true),
-        _ => return Ok(false),
-    };
-    if !fits(array) || !scalar_fits(scalar, compute) {
-        return Ok(false);
-    }
-    let word = scalar_word(scalar, compute);
-    dense_scalar(op, kernel, array, word, left, out)
-}
-
 /// A source of a small operation.
 fn term<'t, 'a>(argument: Argument, input: &'t Input<'a>, dtype: DType) -> Term<'t, 'a> {
     Term {
@@ -223,7 +226,7 @@ fn term<'t, 'a>(argument: Argument, input: &'t Input<'a>, dtype: DType) -> Term<
 pub fn select(condition: Input<'_>, a: Input<'_>, b: Input<'_>, out: Operand<'_>) -> Result<()> {
     let name = "select";
     let dtype = promote_inputs(&a, &b);
-    let kernel = table::select_kernel(dtype.size(), Level::current());
+    let kernel = table_moves::select_kernel(dtype.size(), Level::current());
     let terms = [
         term(Argument::X, &condition, DType::Bool),
         term(Argument::Y, &a, dtype),
@@ -289,7 +292,7 @@ pub fn copy<'a>(x: Input<'a>, out: Operand<'a>) -> Result<()> {
         let kernel = UnaryKernel {
             out: out.dtype(),
             heavy: false,
-            map: table::cast_kernel(x.dtype(), out.dtype(), level),
+            map: table_moves::cast_kernel(x.dtype(), out.dtype(), level),
             in_place: None,
         };
         if dense_unary(name, &kernel, x, &mut output)? {
@@ -300,7 +303,7 @@ pub fn copy<'a>(x: Input<'a>, out: Operand<'a>) -> Result<()> {
         Input::Array(x) => x.dtype(),
         Input::Scalar(_) => out.dtype(),
     };
-    let kernel = table::cast_kernel(own, out.dtype(), Level::current());
+    let kernel = table_moves::cast_kernel(own, out.dtype(), Level::current());
     if small(
         name,
         kernel,
@@ -445,7 +448,7 @@ impl<'a> Sketch<'a> {
             return source;
         }
         self.step(
-            Action::Cast(table::cast_kernel(from, to, Level::current()), source),
+            Action::Cast(table_moves::cast_kernel(from, to, Level::current()), source),
             to,
         )
     }

@@ -21,7 +21,7 @@ const TILE_BUDGET: usize = 24 << 10;
 const TILE_UNIT: usize = 64;
 
 /// The longest tile: beyond it the kernels' call costs nothing any more.
-const LONGEST_TILE: usize = 4096;
+pub(crate) const LONGEST_TILE: usize = 4096;
 
 /// How an operand is reached during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

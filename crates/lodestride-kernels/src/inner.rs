@@ -3,11 +3,13 @@
 //! In place is a loop of its own: one loop over pointers that may or may not be equal loses its vectors exactly when they
 //! are. Which loop runs is `table.rs`' business, for which instruction set `isa.rs`'.
 
+use crate::frame::LONGEST_TILE;
 use crate::isa::{Arch, Plain};
 use crate::scalar::cast::Cast;
 use crate::scalar::{BLOCK, Binary, Hard, Unary};
 use crate::stream::prefetch_after;
 use lodestride_buffer::Element;
+use std::marker::PhantomData;
 
 /// `dst[i] = O(x[i])`.
 #[inline(always)]
@@ -24,20 +26,42 @@ pub(crate) fn map_blocks<O: Unary<T>, T: Element, A: Arch>(dst: &mut [O::Out], x
     if const { in_groups::<O, T>() } {
         return map_groups::<O, T, A>(dst, x);
     }
+    for_blocks::<_, _, A>(dst, x, true, MapBlock(PhantomData::<O>));
+}
+
+/// What is done to the blocks of a slice. No closure: that would be compiled for the baseline, unless it is inlined.
+pub(crate) trait BlockJob<T, D> {
+    /// Must be `#[inline(always)]`.
+    fn run<A: Arch>(&self, dst: &mut [D; BLOCK], x: &[T; BLOCK]);
+}
+
+/// A job on two slices of one length, block by block; `ask` says to ask for the memory ahead.
+#[inline(always)]
+pub(crate) fn for_blocks<T: Element, D: Element, A: Arch>(
+    dst: &mut [D],
+    x: &[T],
+    ask: bool,
+    job: impl BlockJob<T, D>,
+) {
     let mut source = [T::default(); BLOCK];
-    let mut result = [O::Out::default(); BLOCK];
+    let mut result = [D::default(); BLOCK];
     for (dst, x) in dst.chunks_mut(BLOCK).zip(x.chunks(BLOCK)) {
-        prefetch_after(x);
-        prefetch_after(dst);
         let n = x.len();
-        let (d, s): (&mut [O::Out; BLOCK], &[T; BLOCK]) = match (dst.as_mut_array(), x.as_array()) {
-            (Some(dst), Some(x)) => (dst, x),
+        let (d, s): (&mut [D; BLOCK], &[T; BLOCK]) = match (dst.as_mut_array(), x.as_array()) {
+            (Some(dst), Some(x)) => {
+                // Of whole blocks, so many lines as the compiler knows.
+                if ask {
+                    prefetch_after(x);
+                    prefetch_after(dst);
+                }
+                (dst, x)
+            }
             _ => {
                 source[..n].copy_from_slice(x);
                 (&mut result, &source)
             }
         };
-        map_block::<O, T, A>(d, s);
+        job.run::<A>(d, s);
         if n < BLOCK {
             dst.copy_from_slice(&result[..n]);
         }
@@ -98,14 +122,18 @@ fn map_group<O: Unary<T>, T: Element, A: Arch>(dst: &mut [[O::Out; BLOCK]], x: &
 }
 
 /// One block of [`map_blocks`].
-#[inline(always)]
-fn map_block<O: Unary<T>, T: Element, A: Arch>(dst: &mut [O::Out; BLOCK], x: &[T; BLOCK]) {
-    let hard = match O::block::<A>(dst, x) {
-        Some(hard) => hard,
-        None => easy_block::<O, T, A>(dst, x),
-    };
-    if hard {
-        redo_block::<O, T, A>(dst, x);
+struct MapBlock<O>(PhantomData<O>);
+
+impl<O: Unary<T>, T: Element> BlockJob<T, O::Out> for MapBlock<O> {
+    #[inline(always)]
+    fn run<A: Arch>(&self, dst: &mut [O::Out; BLOCK], x: &[T; BLOCK]) {
+        let hard = match O::block::<A>(dst, x) {
+            Some(hard) => hard,
+            None => easy_block::<O, T, A>(dst, x),
+        };
+        if hard {
+            redo_block::<O, T, A>(dst, x);
+        }
     }
 }
 
@@ -170,13 +198,15 @@ pub(crate) fn zip_blocks<O: Binary<T>, T: Element, A: Arch>(dst: &mut [O::Out], 
         .zip(x.chunks(BLOCK))
         .zip(y.chunks(BLOCK))
     {
-        prefetch_after(x);
-        prefetch_after(y);
-        prefetch_after(dst);
         let n = x.len();
         let (d, s, t): (&mut [O::Out; BLOCK], &[T; BLOCK], &[T; BLOCK]) =
             match (dst.as_mut_array(), x.as_array(), y.as_array()) {
-                (Some(dst), Some(x), Some(y)) => (dst, x, y),
+                (Some(dst), Some(x), Some(y)) => {
+                    prefetch_after(x);
+                    prefetch_after(y);
+                    prefetch_after(dst);
+                    (dst, x, y)
+                }
                 _ => {
                     sources[0][..n].copy_from_slice(x);
                     sources[1][..n].copy_from_slice(y);
@@ -308,9 +338,22 @@ pub(crate) fn select<T: Bits>(dst: &mut [T], cond: &[u8], a: &[T], b: &[T]) {
 
 /// `dst[i] = x[i]` in another type.
 #[inline(always)]
-pub(crate) fn cast<S: Cast<D>, D: Element>(dst: &mut [D], x: &[S]) {
+pub(crate) fn cast<S: Cast<D>, D: Element, A: Arch>(dst: &mut [D], x: &[S]) {
+    if const { S::BLOCKS && A::TUNED } {
+        return for_blocks::<_, _, A>(dst, x, x.len() > LONGEST_TILE, CastBlock);
+    }
     for (d, &x) in dst.iter_mut().zip(x) {
         *d = x.cast();
+    }
+}
+
+/// One block of [`cast`].
+struct CastBlock;
+
+impl<S: Cast<D>, D: Element> BlockJob<S, D> for CastBlock {
+    #[inline(always)]
+    fn run<A: Arch>(&self, dst: &mut [D; BLOCK], x: &[S; BLOCK]) {
+        S::cast_block::<A>(dst, x);
     }
 }
 

@@ -10,6 +10,7 @@
 use crate::octave::{self, LookUp, LookUpPair};
 use crate::pick::Pick;
 use crate::scalar::BLOCK;
+use crate::vector::halves::Halves;
 #[cfg(target_arch = "x86_64")]
 use crate::vector::x86::Register;
 use crate::vector::{Array, Vector};
@@ -220,6 +221,16 @@ impl Level {
         }
     }
 
+    /// [`Level::kernel`] for kernels that only AVX-512 has.
+    #[inline]
+    pub(crate) fn widest_kernel<K: Kernel>(self) -> Option<RawKernel> {
+        match self.isa {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => Some(kernel_avx512::<K>),
+            _ => None,
+        }
+    }
+
     /// The function that runs an erased kernel on this instruction set.
     #[inline]
     pub(crate) fn kernel<K: Kernel>(self) -> RawKernel {
@@ -256,7 +267,7 @@ pub(crate) trait Arch: Copy + 'static {
     const TUNED: bool = true;
 
     /// The vectors of explicitly vectorised kernels.
-    type F32: Pick;
+    type F32: Pick + Halves;
     /// The same of f64.
     type F64: Vector<f64>;
 

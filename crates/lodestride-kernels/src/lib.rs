@@ -1,6 +1,7 @@
 //! Numeric kernels over guarded buffers and strided layouts.
 
 mod across;
+mod beside_number;
 mod blas;
 mod closure;
 mod code;
@@ -45,6 +46,7 @@ mod nest_form;
 mod numeric;
 mod octave;
 mod op;
+mod op_entry;
 mod operand;
 mod packed;
 mod pairs;
@@ -70,6 +72,7 @@ mod reduce_short;
 mod reduce_short_moments;
 mod reduce_squares;
 mod reduce_walk;
+mod reversed;
 mod row_copy;
 mod row_lines;
 mod row_normalise;
@@ -101,6 +104,8 @@ mod square;
 mod stream;
 mod strided;
 mod table;
+mod table_halves;
+mod table_moves;
 mod take_rows;
 mod threads;
 mod tile;

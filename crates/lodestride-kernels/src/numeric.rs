@@ -6,6 +6,7 @@
 use half::{bf16, f16};
 use lodestride_buffer::{Bool, DType, Element};
 
+use crate::inner;
 use crate::isa::{Arch, Level, Task, task_baseline};
 use crate::scalar::cast::Cast;
 use crate::scalar::exp::Exp;
@@ -22,6 +23,30 @@ pub(crate) trait Numeric: Element {
     fn from_f64(value: f64) -> Self;
     fn from_i64(value: i64) -> Self;
     fn from_u64(value: u64) -> Self;
+
+    /// `out[i] = run[i].to_f32()`, of runs of one length.
+    #[inline(always)]
+    fn run_to_f32<A: Arch>(run: &[Self], out: &mut [f32]) {
+        each(run, out, Self::to_f32);
+    }
+    /// `out[i] = Self::from_f32(run[i])`, of runs of one length.
+    #[inline(always)]
+    fn run_from_f32<A: Arch>(run: &[f32], out: &mut [Self]) {
+        each(run, out, Self::from_f32);
+    }
+    /// The same of f64.
+    #[inline(always)]
+    fn run_from_f64<A: Arch>(run: &[f64], out: &mut [Self]) {
+        each(run, out, Self::from_f64);
+    }
+}
+
+/// `out[i] = convert(run[i])`.
+#[inline(always)]
+fn each<S: Copy, D>(run: &[S], out: &mut [D], convert: impl Fn(S) -> D) {
+    for (to, &from) in out.iter_mut().zip(run) {
+        *to = convert(from);
+    }
 }
 
 macro_rules! numeric_primitive {
@@ -67,6 +92,12 @@ macro_rules! numeric_half {
             fn from_i64(value: i64) -> Self { (value as f64).cast() }
             #[inline(always)]
             fn from_u64(value: u64) -> Self { (value as f64).cast() }
+            #[inline(always)]
+            fn run_to_f32<A: Arch>(run: &[Self], out: &mut [f32]) { inner::cast::<_, _, A>(out, run) }
+            #[inline(always)]
+            fn run_from_f32<A: Arch>(run: &[f32], out: &mut [Self]) { inner::cast::<_, _, A>(out, run) }
+            #[inline(always)]
+            fn run_from_f64<A: Arch>(run: &[f64], out: &mut [Self]) { inner::cast::<_, _, A>(out, run) }
         }
     )*};
 }
@@ -124,6 +155,16 @@ pub(crate) trait Compute: Numeric {
     const HIGHEST: Self;
     fn load<T: Numeric>(value: T) -> Self;
     fn store<T: Numeric>(self) -> T;
+    /// `out[i] = Self::load(run[i])`, of runs of one length.
+    #[inline(always)]
+    fn load_all<T: Numeric, A: Arch>(run: &[T], out: &mut [Self]) {
+        each(run, out, Self::load);
+    }
+    /// `out[i] = run[i].store()`, of runs of one length.
+    #[inline(always)]
+    fn store_all<T: Numeric, A: Arch>(run: &[Self], out: &mut [T]) {
+        each(run, out, Self::store);
+    }
     fn add(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
     fn is_nan(self) -> bool;
@@ -149,7 +190,7 @@ pub(crate) trait Compute: Numeric {
 }
 
 macro_rules! compute_float {
-    ($($t:ty, $kind:ident, $load:ident, $store:ident);*) => {$(
+    ($($t:ty, $kind:ident, $load:ident, $store:ident, { $($runs:item)* });*) => {$(
         impl Compute for $t {
             const KIND: ComputeKind = ComputeKind::$kind;
             const VECTOR: bool = true;
@@ -161,6 +202,7 @@ macro_rules! compute_float {
             fn load<T: Numeric>(value: T) -> Self { value.$load() }
             #[inline(always)]
             fn store<T: Numeric>(self) -> T { T::$store(self) }
+            $($runs)*
             #[inline(always)]
             fn add(self, other: Self) -> Self { self + other }
             #[inline(always)]
@@ -170,7 +212,18 @@ macro_rules! compute_float {
         }
     )*};
 }
-compute_float!(f32, F32, to_f32, from_f32; f64, F64, to_f64, from_f64);
+compute_float!(
+    f32, F32, to_f32, from_f32, {
+        #[inline(always)]
+        fn load_all<T: Numeric, A: Arch>(run: &[T], out: &mut [f32]) { T::run_to_f32::<A>(run, out) }
+        #[inline(always)]
+        fn store_all<T: Numeric, A: Arch>(run: &[f32], out: &mut [T]) { T::run_from_f32::<A>(run, out) }
+    };
+    f64, F64, to_f64, from_f64, {
+        #[inline(always)]
+        fn store_all<T: Numeric, A: Arch>(run: &[f64], out: &mut [T]) { T::run_from_f64::<A>(run, out) }
+    }
+);
 
 macro_rules! compute_integer {
     ($($t:ty, $kind:ident, $load:ident, $store:ident);*) => {$(

@@ -8,6 +8,7 @@
 
 use crate::isa::{Arch, Level};
 use crate::known::{Known, Loops};
+use crate::op_entry::{half_entry, out_type, table_entry};
 use crate::rules::{Class, Returns};
 use crate::scalar::activation::{Activation, Rectify};
 use crate::scalar::arith::{Number, Quotient, Ring};
@@ -24,38 +25,10 @@ use crate::scalar::power::Power;
 use crate::scalar::rounding::Rounding;
 use crate::scalar::trig::Trig;
 use crate::scalar::{BLOCK, Binary, Hard, Unary};
-use crate::table::{self, BinaryKernel, UnaryKernel};
+use crate::table::{BinaryKernel, UnaryKernel};
+use crate::table_halves::HalfLoops;
 use lodestride_buffer::{Bool, DType};
 use std::fmt;
-
-/// The loops of an operation type, by its weight and class.
-macro_rules! table_entry {
-    ($arity:ident $weight:ident Any $O:ty, $d:expr, $l:expr) => {
-        table::$arity::$weight::any::<$O>($d, $l)
-    };
-    ($arity:ident $weight:ident Number $O:ty, $d:expr, $l:expr) => {
-        table::$arity::$weight::number::<$O>($d, $l)
-    };
-    ($arity:ident $weight:ident Float $O:ty, $d:expr, $l:expr) => {
-        table::$arity::$weight::float::<$O>($d, $l)
-    };
-    ($arity:ident $weight:ident Bits $O:ty, $d:expr, $l:expr) => {
-        table::$arity::$weight::bits::<$O>($d, $l)
-    };
-    ($arity:ident $weight:ident Integer $O:ty, $d:expr, $l:expr) => {
-        table::$arity::$weight::integer::<$O>($d, $l)
-    };
-}
-
-/// The element type an operation on `T` gives.
-macro_rules! out_type {
-    (Same $T:ty) => {
-        $T
-    };
-    (Truth $T:ty) => {
-        Bool
-    };
-}
 
 /// What both registries share: the enum, its list, names, documentation and dtype rules.
 macro_rules! op_enum {
@@ -93,8 +66,8 @@ macro_rules! op_enum {
                 match self { $( $Enum::$Op => (Class::$class, Returns::$returns), )* }
             }
 
-            /// The dtype operands of (promoted) dtype `input` are computed in: halves in f32, integers in f64 where the
-            /// operation is one of the reals. `None` where the operation is not defined for `input`.
+            /// The dtype operands of (promoted) dtype `input` are computed in: halves in f32 unless only their sign changes,
+            /// integers in f64 where the operation is one of the reals. `None` where the operation is not defined for `input`.
             pub fn compute_dtype(self, input: DType) -> Option<DType> {
                 self.rules().0.compute(input)
             }
@@ -194,10 +167,20 @@ macro_rules! unary_ops {
         pub(crate) fn unary_loops(op: UnaryOp, dtype: DType, level: Level) -> Option<&'static Loops<UnaryKernel>> {
             static KNOWN: Known<UnaryKernel, { UnaryOp::ALL.len() }> = Known::new();
             KNOWN.loops(op as usize, dtype, level, || {
+                if let Some(kernel) = half_unary(op, dtype, level) {
+                    return Some(Loops { compute: dtype, kernel });
+                }
                 let compute = op.compute_dtype(dtype)?;
                 let kernel = unary_kernel(op, compute, level)?;
                 Some(Loops { compute, kernel })
             })
+        }
+
+        /// The loops that halves have of their own.
+        fn half_unary(op: UnaryOp, dtype: DType, level: Level) -> Option<UnaryKernel> {
+            match op {
+                $( UnaryOp::$Op => half_entry!(unary $weight $class unary_op::$Op, dtype, level), )*
+            }
         }
     };
 }
@@ -268,14 +251,29 @@ macro_rules! binary_ops {
                 Some(Loops { compute, kernel })
             })
         }
+
+        /// The loops that halves have of their own, worked out once per process.
+        #[inline]
+        pub(crate) fn half_loops_of(op: BinaryOp, dtype: DType, level: Level) -> Option<&'static Loops<HalfLoops>> {
+            static KNOWN: Known<HalfLoops, { BinaryOp::ALL.len() }> = Known::new();
+            if !matches!(dtype, DType::F16 | DType::BF16) {
+                return None;
+            }
+            KNOWN.loops(op as usize, dtype, level, || {
+                let kernel = match op {
+                    $( BinaryOp::$Op => half_entry!(binary $weight $class binary_op::$Op, dtype, level), )*
+                }?;
+                Some(Loops { compute: dtype, kernel })
+            })
+        }
     };
 }
 
 unary_ops! {
     /// `-x`; unsigned integers wrap.
-    Neg "neg" signless Number -> Same = Number::neg;
+    Neg "neg" signless NumberSign -> Same = Number::neg;
     /// The distance from zero.
-    Abs "abs" light Any -> Same = Ring::abs;
+    Abs "abs" light AnySign -> Same = Ring::abs;
     /// -1, 0 or 1; NaN of NaN.
     Sign "sign" light Number -> Same = Number::sign;
     /// `x * x`.
@@ -455,37 +453,4 @@ binary_ops! {
     ShiftLeft "shift_left" light Integer -> Same = Shift::shift_left;
     /// The bits of `x` moved down `y` places, keeping the sign.
     ShiftRight "shift_right" light Integer -> Same = Shift::shift_right;
-}
-
-impl BinaryOp {
-    /// The operation with its operands exchanged: `op(x, y) == op.reversed()(y, x)`, where there is one.
-    pub const fn reversed(self) -> Option<BinaryOp> {
-        Some(match self {
-            BinaryOp::Sub => BinaryOp::RSub,
-            BinaryOp::RSub => BinaryOp::Sub,
-            BinaryOp::Div => BinaryOp::RDiv,
-            BinaryOp::RDiv => BinaryOp::Div,
-            BinaryOp::Lt => BinaryOp::Gt,
-            BinaryOp::Le => BinaryOp::Ge,
-            BinaryOp::Gt => BinaryOp::Lt,
-            BinaryOp::Ge => BinaryOp::Le,
-            BinaryOp::FloorDiv
-            | BinaryOp::Mod
-            | BinaryOp::FMod
-            | BinaryOp::Remainder
-            | BinaryOp::Pow
-            | BinaryOp::Atan2
-            | BinaryOp::ShiftLeft
-            | BinaryOp::ShiftRight => return None,
-            commutative => commutative,
-        })
-    }
-
-    /// Whether the result is a truth value of the operands' order or equality.
-    pub const fn is_comparison(self) -> bool {
-        matches!(
-            self,
-            BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge
-        )
-    }
 }

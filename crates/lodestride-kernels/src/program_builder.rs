@@ -10,7 +10,8 @@ use crate::op::{self, BinaryOp, UnaryOp};
 use crate::pairs::{self, Arithmetic};
 use crate::plan::{Action, Source, Step};
 use crate::program::Program;
-use crate::table::{self, UnaryKernel};
+use crate::table::UnaryKernel;
+use crate::table_moves;
 use lodestride_buffer::{DType, Scalar};
 use smallvec::SmallVec;
 
@@ -119,7 +120,7 @@ impl ProgramBuilder {
             return source;
         }
         self.step(
-            Action::Cast(table::cast_kernel(from, to, Level::current()), source),
+            Action::Cast(table_moves::cast_kernel(from, to, Level::current()), source),
             to,
         )
     }
@@ -236,7 +237,7 @@ impl ProgramBuilder {
     /// `a` where `condition` is true (not zero), else `b`; the two promoted to one dtype.
     pub fn select(&mut self, condition: Register, a: Register, b: Register) -> Register {
         let dtype = self.dtype(a).promote(self.dtype(b));
-        let kernel = table::select_kernel(dtype.size(), Level::current());
+        let kernel = table_moves::select_kernel(dtype.size(), Level::current());
         let truth = self.source(condition, DType::Bool);
         let (x, y) = (self.source(a, dtype), self.source(b, dtype));
         let value = self.step(Action::Ternary(kernel, truth, x, y), dtype);

@@ -420,17 +420,14 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
     /// Puts rows that begin at `offsets` in a tile, one after the other, and their new beginnings in `offsets`.
     fn load_rows(&self, piece: Piece, offsets: &mut [usize], tile: &mut [C]) {
         let (width, step) = (piece.width, self.plan.inner.x);
+        let tile = &mut tile[..offsets.len() * width];
         let together = offsets.windows(2).all(|pair| pair[0] + width == pair[1]);
         if together && step == 1 {
-            let first = offsets[0].cast_signed();
-            self.source
-                .load(first, 1, &mut tile[..offsets.len() * width]);
+            self.source.load(offsets[0].cast_signed(), 1, tile);
+        } else {
+            self.source.load_rows(offsets, step, tile);
         }
         for (row, offset) in offsets.iter_mut().enumerate() {
-            if !together || step != 1 {
-                let line = &mut tile[row * width..][..width];
-                self.source.load(offset.cast_signed(), step, line);
-            }
             *offset = row * width;
         }
     }

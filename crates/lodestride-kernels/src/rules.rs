@@ -9,6 +9,10 @@ pub(crate) enum Class {
     Any,
     /// All but `bool`.
     Number,
+    /// As `Any`, but halves stay what they are: nothing but their sign changes.
+    AnySign,
+    /// As `Number`, but halves stay what they are.
+    NumberSign,
     /// f32 and f64; integers and `bool` are computed in f64.
     Float,
     /// Integers and `bool`.
@@ -20,18 +24,19 @@ pub(crate) enum Class {
 impl Class {
     /// The dtype in which operands of `dtype` are computed; `None` where the class has no meaning for them.
     pub(crate) const fn compute(self, dtype: DType) -> Option<DType> {
-        let wide = match dtype {
-            DType::F16 | DType::BF16 => DType::F32,
-            other => other,
+        let wide = match (self, dtype) {
+            (Class::AnySign | Class::NumberSign, _) => dtype,
+            (_, DType::F16 | DType::BF16) => DType::F32,
+            (_, other) => other,
         };
         match (self, wide) {
-            (Class::Any, _)
+            (Class::Any | Class::AnySign, _)
             | (Class::Float, DType::F32 | DType::F64)
             | (Class::Bits, DType::Bool) => Some(wide),
             (Class::Float, _) => Some(DType::F64),
-            (Class::Number | Class::Integer, DType::Bool) => None,
+            (Class::Number | Class::NumberSign | Class::Integer, DType::Bool) => None,
             (Class::Bits | Class::Integer, _) if wide.is_float() => None,
-            (Class::Number | Class::Bits | Class::Integer, _) => Some(wide),
+            (Class::Number | Class::NumberSign | Class::Bits | Class::Integer, _) => Some(wide),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::error::{KernelError, Result};
 use crate::isa::{Level, RawKernel};
 use crate::operand::{Input, Operand, Output};
 use crate::plan::WIDEST;
-use crate::table;
+use crate::table_moves;
 use crate::tile::Scratch;
 use crate::walk::TILE;
 use lodestride_buffer::{Argument, DType, ReadGuard};
@@ -141,7 +141,7 @@ impl Bench {
 
     /// A number in every place of a tile.
     fn spread(&self, word: u64, term: &Term<'_, '_>, [tile, _]: [*mut u8; 2]) -> *mut u8 {
-        let fill = table::fill_kernel(term.dtype.size(), self.level);
+        let fill = table_moves::fill_kernel(term.dtype.size(), self.level);
         let number = std::ptr::from_ref(&word).cast();
         // SAFETY: the tile holds `n` elements of the widest dtype; the word holds one of this dtype's size.
         unsafe { fill(self.n, tile, number, std::ptr::null(), std::ptr::null()) };
@@ -199,7 +199,7 @@ impl Bench {
 
     /// `n` elements in another dtype.
     fn cast(&self, to: *mut u8, from: *const u8, source: DType, target: DType) {
-        let cast = table::cast_kernel(source, target, self.level);
+        let cast = table_moves::cast_kernel(source, target, self.level);
         // SAFETY: both are `n` elements of these dtypes, tiles or dense memory of an opened operand, and apart.
         unsafe { cast(self.n, to, from, std::ptr::null(), std::ptr::null()) };
     }

@@ -111,10 +111,24 @@ impl<'a, C: Compute> Source<'a, C> {
     }
 
     /// Copies the run that starts at `offset` and advances by `stride` into `out`.
+    #[inline(never)]
     pub(crate) fn load(&self, offset: isize, stride: isize, out: &mut [C]) {
         match self.origin {
-            Origin::Memory(guard, dtype) => load(guard, dtype, (offset, stride), out),
+            Origin::Memory(guard, dtype) => load(guard, dtype, (&[offset as usize], stride), out),
             Origin::Computed(values) => values.load(offset, stride, out),
+        }
+    }
+
+    /// Copies runs that start at `offsets` and advance by `stride`, one after the other, into `out`, which they fill.
+    #[inline(never)]
+    pub(crate) fn load_rows(&self, offsets: &[usize], stride: isize, out: &mut [C]) {
+        match self.origin {
+            Origin::Memory(guard, dtype) => load(guard, dtype, (offsets, stride), out),
+            Origin::Computed(values) => {
+                for (offset, row) in offsets.iter().zip(rows_of(out, offsets.len())) {
+                    values.load(offset.cast_signed(), stride, row);
+                }
+            }
         }
     }
 }
@@ -139,73 +153,131 @@ impl Elements for WriteGuard<'_> {
 /// Values converted through another compute type at a time.
 const VIA: usize = 128;
 
-/// Loads a run of any dtype: straight from dtypes that `C` is the exact type of, else through their exact type. So there
+/// Runs of one length: where they begin, and from each element to the next.
+type Run<'r> = (&'r [usize], isize);
+
+/// The `count` rows, of one length, that fill a slice.
+#[inline(always)]
+fn rows_of<C>(out: &mut [C], count: usize) -> impl Iterator<Item = &mut [C]> {
+    let width = out.len() / count.max(1);
+    out.chunks_exact_mut(width.max(1))
+}
+
+/// Loads runs of any dtype: straight from dtypes that `C` is the exact type of, else through their exact type. So there
 /// are loops for 13 pairs of dtype and compute type, not for 52.
-fn load<C: Compute>(guard: &impl Elements, dtype: DType, run: (isize, isize), out: &mut [C]) {
+#[inline(never)]
+fn load<C: Compute>(guard: &impl Elements, dtype: DType, runs: Run<'_>, out: &mut [C]) {
     match ComputeKind::exact(dtype) {
-        kind if kind == C::KIND => load_exact(guard, dtype, run, out),
-        ComputeKind::F32 => load_via::<C, f32>(guard, dtype, run, out),
-        ComputeKind::F64 => load_via::<C, f64>(guard, dtype, run, out),
-        ComputeKind::I64 => load_via::<C, i64>(guard, dtype, run, out),
-        ComputeKind::U64 => load_via::<C, u64>(guard, dtype, run, out),
+        kind if kind == C::KIND => load_exact(guard, dtype, runs, out),
+        ComputeKind::F32 => load_via::<C, f32>(guard, dtype, runs, out),
+        ComputeKind::F64 => load_via::<C, f64>(guard, dtype, runs, out),
+        ComputeKind::I64 => load_via::<C, i64>(guard, dtype, runs, out),
+        ComputeKind::U64 => load_via::<C, u64>(guard, dtype, runs, out),
     }
 }
 
 fn load_via<C: Compute, K: Compute>(
     guard: &impl Elements,
     dtype: DType,
-    (offset, stride): (isize, isize),
+    (offsets, stride): Run<'_>,
     out: &mut [C],
 ) {
     let mut tile = [K::ZERO; VIA];
-    for (index, out) in out.chunks_mut(VIA).enumerate() {
-        let tile = &mut tile[..out.len()];
-        let offset = offset + (index * VIA) as isize * stride;
-        load_exact(guard, dtype, (offset, stride), tile);
-        for (to, &from) in out.iter_mut().zip(tile.iter()) {
-            *to = C::load(from);
+    for (&offset, row) in offsets.iter().zip(rows_of(out, offsets.len())) {
+        for (index, out) in row.chunks_mut(VIA).enumerate() {
+            let tile = &mut tile[..out.len()];
+            let offset = advanced(offset, stride, index * VIA);
+            load_exact(guard, dtype, (&[offset], stride), tile);
+            for (to, &from) in out.iter_mut().zip(tile.iter()) {
+                *to = C::load(from);
+            }
         }
     }
 }
 
-fn load_exact<K: Compute>(
-    guard: &impl Elements,
-    dtype: DType,
-    (offset, stride): (isize, isize),
-    out: &mut [K],
-) {
+/// Where a run goes on after some elements.
+fn advanced(offset: usize, stride: isize, elements: usize) -> usize {
+    offset.wrapping_add_signed(elements.cast_signed() * stride)
+}
+
+fn load_exact<K: Compute>(guard: &impl Elements, dtype: DType, runs: Run<'_>, out: &mut [K]) {
     with_dtype!(dtype, T => {
         if const { ComputeKind::exact(T::DTYPE) as u8 == K::KIND as u8 } {
-            load_slice(guard.elements::<T>(), offset, stride, out);
+            load_slice(guard.elements::<T>(), runs, out);
         }
     });
 }
 
-/// One loop for guards of both kinds; a dense run is converted under the current instruction set.
+/// One loop for guards of both kinds; dense runs are converted under the current instruction set, and those of halves are
+/// made dense first.
 #[inline(never)]
-fn load_slice<T: Numeric, K: Compute>(data: &[T], offset: isize, stride: isize, out: &mut [K]) {
-    if stride == 1 && !out.is_empty() {
-        let run = &data[offset as usize..][..out.len()];
-        Level::current().run_narrow(Convert { run, out });
-    } else {
-        load_run(data, offset, stride, out, K::load::<T>);
+fn load_slice<T: Numeric, K: Compute>(data: &[T], (offsets, stride): Run<'_>, out: &mut [K]) {
+    if stride == 1 {
+        convert::<T>(Load { data, offsets, out });
+        return;
+    }
+    let mut tile = [T::default(); VIA];
+    for (&offset, row) in offsets.iter().zip(rows_of(out, offsets.len())) {
+        if const { !is_half(T::DTYPE) } {
+            load_run(data, offset.cast_signed(), stride, row, K::load::<T>);
+            continue;
+        }
+        for (index, out) in row.chunks_mut(VIA).enumerate() {
+            let run = &mut tile[..out.len()];
+            let offset = advanced(offset, stride, index * VIA);
+            load_run(data, offset.cast_signed(), stride, run, |element| element);
+            let (data, offsets) = (&*run, &[0][..]);
+            convert::<T>(Load { data, offsets, out });
+        }
     }
 }
 
-struct Convert<'a, T, K> {
-    run: &'a [T],
+/// Whether there are instructions that convert a dtype from and to f32, or steps that only vectors do fast.
+const fn is_half(dtype: DType) -> bool {
+    matches!(dtype, DType::F16 | DType::BF16)
+}
+
+/// Converts from or to elements of type `T`.
+fn convert<T: Element>(task: impl Task<Output = ()>) {
+    let level = Level::current();
+    if const { is_half(T::DTYPE) } {
+        level.run(task);
+    } else {
+        level.run_narrow(task);
+    }
+}
+
+/// Dense runs to compute values, one after the other.
+struct Load<'a, T, K> {
+    data: &'a [T],
+    offsets: &'a [usize],
     out: &'a mut [K],
 }
 
-impl<T: Numeric, K: Compute> Task for Convert<'_, T, K> {
+impl<T: Numeric, K: Compute> Task for Load<'_, T, K> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arch>(self) {
-        let Self { run, out } = self;
-        for (to, &from) in out.iter_mut().zip(run) {
-            *to = K::load(from);
+        let Self { data, offsets, out } = self;
+        for (&offset, out) in offsets.iter().zip(rows_of(out, offsets.len())) {
+            K::load_all::<T, A>(&data[offset..][..out.len()], out);
         }
+    }
+}
+
+/// Compute values to elements.
+struct Store<'a, T, K> {
+    run: &'a [K],
+    out: &'a mut [T],
+}
+
+impl<T: Numeric, K: Compute> Task for Store<'_, T, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        K::store_all::<T, A>(self.run, self.out);
     }
 }
 
@@ -291,7 +363,7 @@ pub(crate) fn load_written<C: Compute>(
     stride: isize,
     out: &mut [C],
 ) {
-    load(guard, dtype, (offset, stride), out);
+    load(guard, dtype, (&[offset as usize], stride), out);
 }
 
 /// Writes compute values to a strided run behind a write guard, cast to its dtype.
@@ -354,7 +426,18 @@ const fn is_direct(from: ComputeKind, exact: ComputeKind) -> bool {
     from as u8 == exact as u8 || matches!((from, exact), (ComputeKind::F64, ComputeKind::F32))
 }
 
+/// As [`load_slice`], but other types than halves need no vectors: results are few.
 #[inline(never)]
 fn store_slice<T: Numeric, K: Compute>(data: &mut [T], offset: isize, stride: isize, values: &[K]) {
-    store_run(data, offset, stride, values, K::store::<T>);
+    if const { !is_half(T::DTYPE) } {
+        store_run(data, offset, stride, values, K::store::<T>);
+        return;
+    }
+    let mut tile = [T::default(); VIA];
+    for (index, run) in values.chunks(VIA).enumerate() {
+        let out = &mut tile[..run.len()];
+        convert::<T>(Store { run, out });
+        let offset = offset + (index * VIA) as isize * stride;
+        store_run(data, offset, stride, out, |element| element);
+    }
 }

@@ -224,5 +224,6 @@ impl<C: ExponentBits, const N: usize> Vector<C> for Array<C, N> {
     }
 }
 
+pub(crate) mod halves;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86;

@@ -8,32 +8,69 @@
     reason = "a float that is known to fit becomes an integer without a look at its range"
 )]
 
+use crate::isa::Arch;
+use crate::scalar::BLOCK;
+use crate::vector::halves::Halves;
 use half::{bf16, f16};
 use lodestride_buffer::{Bool, Element};
 
-/// Conversion of one element to type `D`.
+/// Conversion of elements to type `D`.
 pub(crate) trait Cast<D: Element>: Element {
+    /// Whether vectors convert faster by blocks.
+    const BLOCKS: bool = false;
+
     fn cast(self) -> D;
+
+    /// A block of elements.
+    #[inline(always)]
+    fn cast_block<A: Arch>(dst: &mut [D; BLOCK], x: &[Self; BLOCK]) {
+        cast_each(dst, x);
+    }
+}
+
+/// `dst[i] = x[i].cast()`.
+#[inline(always)]
+fn cast_each<S: Cast<D>, D: Element>(dst: &mut [D; BLOCK], x: &[S; BLOCK]) {
+    for (d, &x) in dst.iter_mut().zip(x) {
+        *d = x.cast();
+    }
+}
+
+/// A block converted by way of f32.
+macro_rules! via_f32 {
+    ($D:ty, |$x:ident| $single:expr) => {
+        const BLOCKS: bool = true;
+
+        #[inline(always)]
+        fn cast_block<A: Arch>(dst: &mut [$D; BLOCK], x: &[Self; BLOCK]) {
+            let mut singles = [0.0f32; BLOCK];
+            for (single, &$x) in singles.iter_mut().zip(x) {
+                *single = $single;
+            }
+            Cast::cast_block::<A>(dst, &singles);
+        }
+    };
 }
 
 /// The 16-bit pattern of a half as f32. No table and no branch: the exponent is rebiased by a multiplication, which also
-/// normalises the denormal halves.
+/// normalises the denormal halves. A NaN becomes a quiet one and keeps its payload.
 #[inline(always)]
-fn half_to_f32(half: u16) -> f32 {
+pub(crate) fn half_to_f32(half: u16) -> f32 {
     let magnitude = u32::from(half & 0x7fff) << 13;
     let scaled = (f32::from_bits(magnitude) * f32::from_bits(0x7780_0000)).to_bits();
     // An exponent of all ones stays one.
-    let special = if half & 0x7c00 == 0x7c00 {
+    let special = if magnitude >= 0x7c00 << 13 {
         0x7f80_0000
     } else {
         0
     };
-    f32::from_bits(scaled | special | u32::from(half & 0x8000) << 16)
+    let quiet = u32::from(magnitude > 0x7c00 << 13) << 22;
+    f32::from_bits(scaled | special | quiet | u32::from(half & 0x8000) << 16)
 }
 
-/// The half nearest to `x`, ties to even.
+/// The half nearest to `x`, ties to even. A NaN becomes a quiet one with the first bits of its payload.
 #[inline(always)]
-fn f32_to_half(x: f32) -> u16 {
+pub(crate) fn f32_to_half(x: f32) -> u16 {
     let sign = (x.to_bits() >> 16) as u16 & 0x8000;
     let magnitude = x.to_bits() & 0x7fff_ffff;
     // Denormal halves: adding 0.5 leaves the wanted bits, rounded by the addition, at the end of the mantissa.
@@ -44,7 +81,7 @@ fn f32_to_half(x: f32) -> u16 {
     let odd = (magnitude >> 13) & 1;
     let normal = magnitude.wrapping_add(0xc800_0fff).wrapping_add(odd) >> 13;
     let infinite = if magnitude > 0x7f80_0000 {
-        0x7e00
+        0x7e00 | (magnitude >> 13 & 0x3ff)
     } else {
         0x7c00
     };
@@ -80,12 +117,27 @@ fn f32_to_bfloat(x: f32) -> u16 {
 #[inline(always)]
 fn round_to_odd(x: f64) -> f32 {
     let nearest = x as f32;
-    let bits = nearest.to_bits();
     let back = f64::from(nearest);
-    let away = back.abs() > x.abs();
-    let odd = (bits - u32::from(away)) | 1;
-    let inexact = back != x && nearest.is_finite() && !x.is_nan();
-    f32::from_bits(if inexact { odd } else { bits })
+    // What was rounded away from zero, to infinity too, goes back a step; a NaN is unequal to itself and stays one.
+    let away = u32::from(back.abs() > x.abs());
+    let inexact = u32::from(back != x);
+    f32::from_bits(nearest.to_bits().wrapping_sub(away) | inexact)
+}
+
+/// [`round_to_odd`] in fewer steps, where the result is no denormal number.
+#[inline(always)]
+fn normal_to_odd(x: f64) -> f32 {
+    // The bits of the mantissa that f32 does not have: a carry out of them says that some are set.
+    const BEYOND: u64 = (1 << 29) - 1;
+    let bits = x.to_bits();
+    let odd = bits | ((bits & BEYOND) + BEYOND);
+    f64::from_bits(odd & !BEYOND) as f32
+}
+
+/// Whether [`normal_to_odd`] cannot round it.
+#[inline(always)]
+fn is_tiny(x: f64) -> bool {
+    (x.abs() < f64::from(f32::MIN_POSITIVE)) & (x != 0.0)
 }
 
 /// The integer that dropping the fraction of `x` leaves, cut to a range that lies within 33 bits, in the low bits; 0 for NaN. As
@@ -228,30 +280,17 @@ impl Cast<Bool> for Bool {
     }
 }
 
-macro_rules! with_halves {
-    ($($T:ident)*) => { $(
-        impl Cast<f16> for $T {
-            #[inline(always)]
-            fn cast(self) -> f16 {
-                f16::from_bits(f32_to_half(round_to_odd(Cast::<f64>::cast(self))))
-            }
-        }
-
-        impl Cast<bf16> for $T {
-            #[inline(always)]
-            fn cast(self) -> bf16 {
-                bf16::from_bits(f32_to_bfloat(round_to_odd(Cast::<f64>::cast(self))))
-            }
-        }
-    )* };
-}
-
-with_halves! { Bool u8 i8 u16 i16 u32 i32 u64 i64 f64 }
-
 impl Cast<f16> for f32 {
+    const BLOCKS: bool = true;
+
     #[inline(always)]
     fn cast(self) -> f16 {
         f16::from_bits(f32_to_half(self))
+    }
+
+    #[inline(always)]
+    fn cast_block<A: Arch>(dst: &mut [f16; BLOCK], x: &[f32; BLOCK]) {
+        A::F32::narrow(dst, x);
     }
 }
 
@@ -262,15 +301,116 @@ impl Cast<bf16> for f32 {
     }
 }
 
-macro_rules! from_halves {
+impl Cast<f16> for f64 {
+    // Halves are zero far from where f32 are denormal.
+    via_f32!(f16, |x| normal_to_odd(x));
+
+    #[inline(always)]
+    fn cast(self) -> f16 {
+        normal_to_odd(self).cast()
+    }
+}
+
+impl Cast<bf16> for f64 {
+    const BLOCKS: bool = true;
+
+    #[inline(always)]
+    fn cast(self) -> bf16 {
+        round_to_odd(self).cast()
+    }
+
+    #[inline(always)]
+    fn cast_block<A: Arch>(dst: &mut [bf16; BLOCK], x: &[f64; BLOCK]) {
+        let (mut singles, mut tiny) = ([0.0f32; BLOCK], false);
+        for (single, &x) in singles.iter_mut().zip(x) {
+            *single = normal_to_odd(x);
+            tiny |= is_tiny(x);
+        }
+        if tiny {
+            for (single, &x) in singles.iter_mut().zip(x) {
+                *single = round_to_odd(x);
+            }
+        }
+        cast_each(dst, &singles);
+    }
+}
+
+macro_rules! integers_to_halves {
     ($($T:ident)*) => { $(
-        impl Cast<$T> for f16 {
+        impl Cast<f16> for $T {
+            via_f32!(f16, |x| normal_to_odd(x.cast()));
+
             #[inline(always)]
-            fn cast(self) -> $T {
-                Cast::<$T>::cast(half_to_f32(self.to_bits()))
+            fn cast(self) -> f16 {
+                Cast::<f64>::cast(self).cast()
             }
         }
 
+        impl Cast<bf16> for $T {
+            #[inline(always)]
+            fn cast(self) -> bf16 {
+                normal_to_odd(self.cast()).cast()
+            }
+        }
+    )* };
+}
+
+integers_to_halves! { Bool u8 i8 u16 i16 u32 i32 u64 i64 }
+
+impl Cast<f32> for f16 {
+    const BLOCKS: bool = true;
+
+    #[inline(always)]
+    fn cast(self) -> f32 {
+        half_to_f32(self.to_bits())
+    }
+
+    #[inline(always)]
+    fn cast_block<A: Arch>(dst: &mut [f32; BLOCK], x: &[f16; BLOCK]) {
+        A::F32::widen(dst, x);
+    }
+}
+
+impl Cast<f16> for f16 {
+    #[inline(always)]
+    fn cast(self) -> f16 {
+        self
+    }
+}
+
+impl Cast<f16> for bf16 {
+    via_f32!(f16, |x| x.cast());
+
+    #[inline(always)]
+    fn cast(self) -> f16 {
+        Cast::<f32>::cast(self).cast()
+    }
+}
+
+macro_rules! from_halves {
+    ($($T:ident)*) => { $(
+        impl Cast<$T> for f16 {
+            const BLOCKS: bool = true;
+
+            #[inline(always)]
+            fn cast(self) -> $T {
+                Cast::<f32>::cast(self).cast()
+            }
+
+            #[inline(always)]
+            fn cast_block<A: Arch>(dst: &mut [$T; BLOCK], x: &[f16; BLOCK]) {
+                let mut singles = [0.0; BLOCK];
+                A::F32::widen(&mut singles, x);
+                cast_each(dst, &singles);
+            }
+        }
+    )* };
+}
+
+from_halves! { Bool u8 i8 u16 i16 u32 i32 u64 i64 bf16 f64 }
+
+macro_rules! from_bfloats {
+    ($($T:ident)*) => { $(
         impl Cast<$T> for bf16 {
             #[inline(always)]
             fn cast(self) -> $T {
@@ -280,7 +420,7 @@ macro_rules! from_halves {
     )* };
 }
 
-from_halves! { Bool u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64 }
+from_bfloats! { Bool u8 i8 u16 i16 u32 i32 u64 i64 bf16 f32 f64 }
 
 #[cfg(test)]
 mod tests {

@@ -13,6 +13,7 @@ use crate::operand::{Input, Operand, Output};
 use crate::plan::{Action, Load, Plan, Source, Step};
 use crate::small::{Term, small};
 use crate::table::{self, BinaryKernel, UnaryKernel};
+use crate::table_cast;
 use crate::transfer::transfer;
 use lodestride_buffer::{Argument, Bool, DType, Element, Scalar, bf16, f16};
 use lodestride_shape::Shape;
@@ -289,7 +290,7 @@ pub fn copy<'a>(x: Input<'a>, out: Operand<'a>) -> Result<()> {
         let kernel = UnaryKernel {
             out: out.dtype(),
             heavy: false,
-            map: table::cast_kernel(x.dtype(), out.dtype(), level),
+            map: table_cast::cast_kernel(x.dtype(), out.dtype(), level),
             in_place: None,
         };
         if dense_unary(name, &kernel, x, &mut output)? {
@@ -300,7 +301,7 @@ pub fn copy<'a>(x: Input<'a>, out: Operand<'a>) -> Result<()> {
         Input::Array(x) => x.dtype(),
         Input::Scalar(_) => out.dtype(),
     };
-    let kernel = table::cast_kernel(own, out.dtype(), Level::current());
+    let kernel = table_cast::cast_kernel(own, out.dtype(), Level::current());
     if small(
         name,
         kernel,
@@ -445,7 +446,7 @@ impl<'a> Sketch<'a> {
             return source;
         }
         self.step(
-            Action::Cast(table::cast_kernel(from, to, Level::current()), source),
+            Action::Cast(table_cast::cast_kernel(from, to, Level::current()), source),
             to,
         )
     }

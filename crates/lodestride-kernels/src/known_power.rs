@@ -10,13 +10,14 @@ use crate::operand::{Input, Output};
 use crate::scalar::Unary;
 use crate::scalar::float::Float;
 use crate::table::{self, UnaryKernel};
+use crate::table_cast;
 use lodestride_buffer::{DType, Element, Scalar};
 
 /// The loops over `x` of its power by `y`, computed in `compute`, where `y` is such an exponent.
 pub(crate) fn known_power(y: Scalar, compute: DType, level: Level) -> Option<UnaryKernel> {
     let float = compute.is_float();
     let same = match y.as_f64() {
-        1.0 => table::cast_kernel(compute, compute, level),
+        1.0 => table_cast::cast_kernel(compute, compute, level),
         2.0 => return unary_kernel(UnaryOp::Square, compute, level),
         3.0 => return unary_kernel(UnaryOp::Cube, compute, level),
         -1.0 if float => return unary_kernel(UnaryOp::Reciprocal, compute, level),

@@ -101,6 +101,7 @@ mod square;
 mod stream;
 mod strided;
 mod table;
+mod table_cast;
 mod take_rows;
 mod threads;
 mod tile;

@@ -13,7 +13,7 @@ use crate::isa::Level;
 use crate::operand::{Input, Operand};
 use crate::plan::{Action, Load, Plan, Source, Step};
 use crate::program_builder::{Loaded, ProgramBuilder};
-use crate::table;
+use crate::table_cast;
 use lodestride_buffer::{Argument, DType};
 use lodestride_shape::Shape;
 use smallvec::SmallVec;
@@ -170,7 +170,7 @@ impl Program {
         let mut steps: SmallVec<[Step; 16]> = SmallVec::new();
         let mut cast = |steps: &mut SmallVec<[Step; 16]>, source, from, to| {
             steps.push(Step {
-                action: Action::Cast(table::cast_kernel(from, to, level), source),
+                action: Action::Cast(table_cast::cast_kernel(from, to, level), source),
                 dtype: to,
                 tile: tiles,
             });

@@ -11,6 +11,7 @@ use crate::pairs::{self, Arithmetic};
 use crate::plan::{Action, Source, Step};
 use crate::program::Program;
 use crate::table::{self, UnaryKernel};
+use crate::table_cast;
 use lodestride_buffer::{DType, Scalar};
 use smallvec::SmallVec;
 
@@ -119,7 +120,7 @@ impl ProgramBuilder {
             return source;
         }
         self.step(
-            Action::Cast(table::cast_kernel(from, to, Level::current()), source),
+            Action::Cast(table_cast::cast_kernel(from, to, Level::current()), source),
             to,
         )
     }

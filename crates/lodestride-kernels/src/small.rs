@@ -11,6 +11,7 @@ use crate::isa::{Level, RawKernel};
 use crate::operand::{Input, Operand, Output};
 use crate::plan::WIDEST;
 use crate::table;
+use crate::table_cast;
 use crate::tile::Scratch;
 use crate::walk::TILE;
 use lodestride_buffer::{Argument, DType, ReadGuard};
@@ -199,7 +200,7 @@ impl Bench {
 
     /// `n` elements in another dtype.
     fn cast(&self, to: *mut u8, from: *const u8, source: DType, target: DType) {
-        let cast = table::cast_kernel(source, target, self.level);
+        let cast = table_cast::cast_kernel(source, target, self.level);
         // SAFETY: both are `n` elements of these dtypes, tiles or dense memory of an opened operand, and apart.
         unsafe { cast(self.n, to, from, std::ptr::null(), std::ptr::null()) };
     }

@@ -6,7 +6,7 @@
 )]
 
 use crate::inner;
-use crate::isa::{Arch, Kernel, Level, RawKernel};
+use crate::isa::{Arch, Isa, Kernel, Level, RawKernel};
 use crate::scalar::cast::Cast;
 use crate::scalar::{Binary, Unary};
 use lodestride_buffer::{Bool, DType, Element};
@@ -421,7 +421,9 @@ pub(crate) mod binary {
             } else if const { !T::DTYPE.is_float() } {
                 kernel.zip = level.kernel::<ZipBlocks<O, T>>();
             }
-            if const { !T::DTYPE.is_float() } {
+            // Words of 64 bits AVX2 multiplies, shifts and compares in too many steps: i64 took 0.71 ms instead of 0.38.
+            let multiplies = level.isa() == Isa::Avx512 || size_of::<T>() < 8;
+            if const { !T::DTYPE.is_float() } && multiplies {
                 kernel.zip_scalar = level.wide_kernel::<ZipScalar<O, T>>();
             }
             kernel

@@ -81,11 +81,17 @@ impl NdArray {
             && right < SHORT
             && x.len().saturating_mul(y.len()) > x.len() * right + y.len() * left
         {
-            // Products of short rows are mostly beginnings of rows: whole rows of the result are multiplied.
-            x = x.repeat(right, -1)?;
+            // Products of short rows are mostly beginnings of rows: rows of the result are multiplied, in parts that are long
+            // enough for a loop. The parts repeat the right rows, of which fewer drive less out of the nearest cache.
+            let together = (1..left).find(|&n| left.is_multiple_of(n) && n * right >= LONG);
+            let together = together.unwrap_or(left);
+            let mut parts: Vec<usize> = x.shape().to_vec();
+            parts[rank - 1] = left / together;
+            parts.push(together * right);
+            x = x.repeat(right, -1)?.reshape(parts)?;
             let mut counts = vec![1; rank];
-            counts[rank - 1] = left;
-            y = y.tile(&counts)?;
+            counts[rank - 1] = together;
+            y = y.tile(&counts)?.expand_dims(-2)?;
             paired -= 1;
         }
         for axis in (0..paired as isize).rev() {
@@ -264,6 +270,9 @@ impl NdArray {
 
 /// Elements of a row from which on it is worth a loop.
 const SHORT: usize = 256;
+
+/// Elements of a part of a row that takes hardly longer than a whole one.
+const LONG: usize = 512;
 
 /// Where to split the chain from the i-th to the j-th array, at `[i][j]`, for the fewest multiplications of numbers.
 fn cheapest_splits(arrays: &[&NdArray]) -> Vec<Vec<usize>> {

@@ -130,8 +130,12 @@ fn reductions_past_nan_do_without_the_nan() {
 
 #[test]
 fn short_rows_of_kronecker_products_are_multiplied_as_long_ones() {
-    const SHAPES: [(&[usize], &[usize]); 8] = [
+    const SHAPES: [(&[usize], &[usize]); 11] = [
         (&[3, 4], &[2, 3]),
+        // Rows in several parts, and rows that have no such parts.
+        (&[2, 96], &[3, 16]),
+        (&[2, 2, 64], &[16]),
+        (&[2, 37], &[3, 16]),
         (&[3, 1], &[5, 7]),
         (&[2, 3], &[2, 300]),
         (&[2, 2, 3], &[4, 2]),

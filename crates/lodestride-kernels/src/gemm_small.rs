@@ -1,5 +1,7 @@
-//! Matrix products of integers in plain loops, and how any product meets what its destination holds.
+//! Matrix products of integers, in plain loops where tiles (`gemm_integers.rs`) do not pay, and how any product meets what its
+//! destination holds.
 
+use crate::gemm_integers::Whole;
 use crate::isa::{Arch, Level, Task};
 use crate::matrix::{Matrix, MatrixMut, MatrixShape};
 use crate::numeric::Compute;
@@ -49,7 +51,7 @@ const COLUMNS: usize = 256;
 
 /// `out = a b`, wrapping in the elements' own type, with the columns of `b` one element apart; for a single column, its rows,
 /// and the columns of `a`.
-pub(crate) fn product<T: Number>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut MatrixMut<'_, T>) {
+pub(crate) fn product<T: Whole>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut MatrixMut<'_, T>) {
     Level::current().run(ProductTask { a, b, out });
 }
 
@@ -68,7 +70,7 @@ struct ProductTask<'a, 'm, T> {
     out: &'a mut MatrixMut<'m, T>,
 }
 
-impl<T: Number> Task for ProductTask<'_, '_, T> {
+impl<T: Whole> Task for ProductTask<'_, '_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -84,10 +86,14 @@ impl<T: Number> Task for ProductTask<'_, '_, T> {
             }
             return;
         }
+        let done = T::tiles::<A>(a, b, out);
+        if done == left.rows {
+            return;
+        }
         let mut sums = [T::ZERO; COLUMNS];
         for first in (0..right.columns).step_by(COLUMNS) {
             let sums = &mut sums[..(right.columns - first).min(COLUMNS)];
-            for row in 0..left.rows {
+            for row in done..left.rows {
                 sums.fill(T::ZERO);
                 row_product::<A, T>(a, b, row, first, sums);
                 for (column, &sum) in sums.iter().enumerate() {

@@ -273,6 +273,9 @@ pub(crate) fn zip_in_place<O: Binary<T, Out = T>, T: Element, A: Arch>(x: &mut [
 /// `dst[i] = O(x[i], y)`.
 #[inline(always)]
 pub(crate) fn zip_scalar<O: Binary<T>, T: Element, A: Arch>(dst: &mut [O::Out], x: &[T], y: T) {
+    if O::by_number::<A>(dst, x, y) {
+        return;
+    }
     for (d, &x) in dst.iter_mut().zip(x) {
         *d = O::apply::<A>(x, y);
     }

@@ -20,6 +20,7 @@ mod frame;
 mod gather_indices;
 mod gemm_choice;
 #[cfg(target_arch = "x86_64")]
+mod gemm_integers;
 mod gemm_narrow;
 #[cfg(target_arch = "x86_64")]
 mod gemm_packed;

@@ -6,6 +6,7 @@
 
 use crate::isa::Isa;
 use crate::stream::{self, LINE};
+use lodestride_buffer::Element;
 use std::arch::x86_64::*;
 
 /// Bytes ahead that a run asks for where it goes past the caches: of 4096x4096 `f32`, every second of every second row took
@@ -106,6 +107,17 @@ pub(crate) unsafe fn put(to: *mut u8, line: __m512i, past: bool) {
     }
 }
 
+/// Copies every second element of a run, from its first on, until `to` is full; or does nothing and answers false.
+#[inline]
+pub(crate) fn try_every_second<T: Element>(to: &mut [T], run: &[T]) -> bool {
+    if run.len() + 1 < 2 * to.len() {
+        return false;
+    }
+    let (out, from) = (to.as_mut_ptr().cast(), run.as_ptr().cast());
+    // SAFETY: the last element read has index `2 * (to.len() - 1)`, which the run was found to have; `to` is a unique borrow.
+    unsafe { try_halve(out, from, to.len(), size_of::<T>(), false) }
+}
+
 /// Copies every second of some elements of `size` bytes, whole lines of the destination `past` the caches; or does nothing and
 /// answers false.
 ///
@@ -139,30 +151,45 @@ pub(crate) unsafe fn try_halve(
 /// As [`try_halve`], for elements of that size and processors with AVX-512.
 #[target_feature(enable = "avx512f,avx512bw")]
 unsafe fn halve<const SIZE: usize>(to: *mut u8, from: *const u8, n: usize, past: bool) {
-    let head = to.align_offset(LINE) / SIZE;
+    let count = LINE / SIZE;
     // The last element stays behind: what follows it may not be read.
-    let lines = (n - 1 - head) / (LINE / SIZE);
-    let tail = head + lines * (LINE / SIZE);
-    for i in (0..head).chain(tail..n) {
+    let last = n - 1;
+    let head = if past {
+        to.align_offset(LINE) / SIZE
+    } else {
+        0
+    };
+    let tail = last - (last - head) % count;
+    for at in (head..tail).step_by(count) {
+        if past {
+            stream::prefetch_run(from.wrapping_add(2 * at * SIZE + AHEAD), 2 * LINE);
+        }
+        // SAFETY: a line of the destination, where one begins if it goes past the caches; another element follows.
+        unsafe { halve_line::<SIZE>(to, from, at, past) };
+    }
+    if !past && tail < last {
+        // SAFETY: the line before the last element, as there are more than enough: some of it once more.
+        unsafe { halve_line::<SIZE>(to, from, last - count, false) };
+    }
+    for i in (0..head).chain(if past { tail } else { last }..n) {
         let (to, from) = (to.wrapping_add(i * SIZE), from.wrapping_add(2 * i * SIZE));
         // SAFETY: one element of both.
         unsafe { stream::copy_short(to, from, SIZE) };
     }
-    let (to, from) = (
-        to.wrapping_add(head * SIZE),
-        from.wrapping_add(2 * head * SIZE),
-    );
-    for line in 0..lines {
-        let from = from.wrapping_add(2 * line * LINE);
-        if past {
-            stream::prefetch_run(from.wrapping_add(AHEAD), 2 * LINE);
-        }
-        // SAFETY: two lines of the source, after which another element follows.
-        let [a, b] =
-            [0, LINE].map(|at| unsafe { _mm512_loadu_si512(from.wrapping_add(at).cast()) });
-        // SAFETY: this code is for processors with AVX-512.
-        let even = unsafe { Line::<SIZE>::select(a, &Line::<SIZE>::EVEN, b) };
-        // SAFETY: a line of the destination, where one begins.
-        unsafe { put(to.wrapping_add(line * LINE), even, past) };
-    }
+}
+
+/// A line of the destination, from element `at` on.
+///
+/// # Safety
+/// As [`halve`]; the line and the two lines it comes from are valid, and it is at one to go past the caches.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+unsafe fn halve_line<const SIZE: usize>(to: *mut u8, from: *const u8, at: usize, past: bool) {
+    let from = from.wrapping_add(2 * at * SIZE);
+    // SAFETY: two lines of the source.
+    let [a, b] = [0, LINE].map(|at| unsafe { _mm512_loadu_si512(from.wrapping_add(at).cast()) });
+    // SAFETY: this code is for processors with AVX-512.
+    let even = unsafe { Line::<SIZE>::select(a, &Line::<SIZE>::EVEN, b) };
+    // SAFETY: a line of the destination.
+    unsafe { put(to.wrapping_add(at * SIZE), even, past) };
 }

@@ -3,19 +3,19 @@
 //! Here are the checks, the batch and the choice of kernel: `gemm_small` for small products, integers and vectors, `blas`
 //! for the rest. Threads share out either the batch or one product, never both.
 
-use lodestride_buffer::{Argument, DType, with_integer};
+use lodestride_buffer::{Argument, DType, ReadGuard, WriteGuard};
 use lodestride_shape::{Shape, ShapeError, ShapeOperation};
 
 use crate::blas::BlasFloat;
 use crate::door;
 use crate::error::{KernelError, Result};
 use crate::gemm_choice::{are_worth_threads, multiply, multiply_before, threads_for};
+use crate::gemm_integers::Whole;
 use crate::gemm_small::{self, Blend};
 use crate::matmul_mixed;
 use crate::matmul_small;
 use crate::matrix::{Matrix, MatrixMut, MatrixShape};
 use crate::operand::{Operand, Output};
-use crate::scalar::arith::Number;
 use crate::spread;
 use crate::strided::{Dim, Dims, collapse, count, dims_of, offset_at};
 
@@ -113,11 +113,13 @@ fn product_of_any(
             let slices = (a_guard.slice(), b_guard.slice(), out_guard.slice_mut());
             call.floats::<f64>(slices, Blend { alpha, beta });
         }
-        dtype => with_integer!(
-            dtype,
-            T => call.integers::<T>((a_guard.slice(), b_guard.slice(), out_guard.slice_mut())),
-            else ()
-        ),
+        // What wraps is the same for both signs.
+        dtype => match dtype.size() {
+            1 => call.integers::<u8>(&a_guard, &b_guard, out_guard),
+            2 => call.integers::<u16>(&a_guard, &b_guard, out_guard),
+            4 => call.integers::<u32>(&a_guard, &b_guard, out_guard),
+            _ => call.integers::<u64>(&a_guard, &b_guard, out_guard),
+        },
     }
     Ok(())
 }
@@ -178,7 +180,8 @@ impl Call<'_> {
     }
 
     /// The products of integers, which wrap.
-    fn integers<C: Number>(self, (a, b, out): (&[C], &[C], &mut [C])) {
+    fn integers<C: Whole>(self, a: &ReadGuard<'_>, b: &ReadGuard<'_>, out: &mut WriteGuard<'_>) {
+        let (a, b, out) = (a.slice::<C>(), b.slice::<C>(), out.slice_mut::<C>());
         let batch = Batch::new(self.a, self.b, self.out);
         for index in 0..batch.len() {
             let [left, right, to] = batch.shapes(index);

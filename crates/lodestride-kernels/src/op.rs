@@ -189,7 +189,7 @@ macro_rules! binary_ops {
     ($(
         $(#[doc = $doc:literal])+
         $Op:ident $name:literal $weight:ident $class:ident -> $returns:ident = $Trait:ident::$function:ident
-        $(, $Hard:ident $is_hard:ident $redo:ident)? $(with $block:ident)?;
+        $(, $Hard:ident $is_hard:ident $redo:ident)? $(with $block:ident)? $(by $by:ident)?;
     )*) => {
         op_enum! {
             /// An operation on two operands, element by element.
@@ -228,6 +228,13 @@ macro_rules! binary_ops {
                     #[inline(always)]
                     fn block<B: Arch>(dst: &mut [T; BLOCK], x: &[T; BLOCK], y: &[T; BLOCK]) -> Option<bool> {
                         $Trait::$block::<B>(dst, x, y)
+                    }
+                )?
+
+                $(
+                    #[inline(always)]
+                    fn by_number<B: Arch>(dst: &mut [T], x: &[T], y: T) -> bool {
+                        $Trait::$by(dst, x, y)
                     }
                 )?
             }
@@ -400,11 +407,11 @@ binary_ops! {
     /// `y / x`.
     RDiv "rdiv" light Float -> Same = Quotient::rdiv;
     /// `x / y` rounded down; 0 where an integer `y` is 0.
-    FloorDiv "floor_div" division Number -> Same = Number::floor_div, Slow is_beyond_division floor_div_far;
+    FloorDiv "floor_div" division Number -> Same = Number::floor_div, Slow is_beyond_division floor_div_far by floor_div_by;
     /// What `floor_div` leaves, with the sign of `y`; 0 where an integer `y` is 0.
-    Mod "mod" division Number -> Same = Number::modulo, Slow is_beyond_division modulo_far;
+    Mod "mod" division Number -> Same = Number::modulo, Slow is_beyond_division modulo_far by modulo_by;
     /// What division rounded towards zero leaves, with the sign of `x`; 0 where an integer `y` is 0.
-    FMod "fmod" division Number -> Same = Number::fmod, Slow is_beyond_division fmod_far;
+    FMod "fmod" division Number -> Same = Number::fmod, Slow is_beyond_division fmod_far by fmod_by;
     /// What division rounded to the nearest (ties to even) leaves: the remainder of IEEE 754.
     Remainder "remainder" heavy Float -> Same = Division::ieee_remainder_near, Slow is_beyond_division ieee_remainder_far;
     /// `x` to the power `y`; integers wrap, and negative powers of integers round towards zero.

@@ -195,8 +195,7 @@ fn places<T: Ring>(
     let runs = count(kept);
     let place = |index: usize| {
         let run = &x[(start + offset_at(kept, index)) as usize..][..size];
-        let wanted = extreme(run, is_smallest);
-        Level::current().run_narrow(First { run, wanted }) as i64
+        Level::current().run_narrow(First { run, is_smallest }) as i64
     };
     if threads::are_worth(runs * size * size_of::<T>(), false) {
         spread::map(runs, place)
@@ -205,10 +204,10 @@ fn places<T: Ring>(
     }
 }
 
-/// The first place of a value that is in a run.
+/// The first place of the extreme of a run of at least [`LONG`] elements.
 struct First<'a, T> {
     run: &'a [T],
-    wanted: T,
+    is_smallest: bool,
 }
 
 impl<T: Ring> Task for First<'_, T> {
@@ -216,15 +215,36 @@ impl<T: Ring> Task for First<'_, T> {
 
     #[inline(always)]
     fn run<A: Arch>(self) -> usize {
-        let is_it = |&x: &T| x == self.wanted;
-        let (parts, _) = self.run.as_chunks::<LONG>();
-        // A part is looked through as a whole, which vectors do, before its elements are.
-        let before = parts
-            .iter()
-            .position(|part| part.iter().fold(false, |any, x| any | is_it(x)));
-        let first = before.unwrap_or(parts.len()) * LONG;
-        first + self.run[first..].iter().position(is_it).unwrap_or(0)
+        if self.is_smallest {
+            first_place(self.run, T::min::<A>)
+        } else {
+            first_place(self.run, T::max::<A>)
+        }
     }
+}
+
+/// The first place of what `better` of two leaves of a run. One pass finds the first part that has it, and no branch depends on
+/// where that is.
+#[inline(always)]
+fn first_place<T: Ring>(run: &[T], better: impl Fn(T, T) -> T) -> usize {
+    let (parts, _) = run.as_chunks::<LONG>();
+    let best_of = |part: &[T; LONG]| part.iter().fold(part[0], |best, &x| better(best, x));
+    // The last part begins among the elements of the one before it.
+    let Some((last, end)) = run.last_chunk().zip(run.len().checked_sub(LONG)) else {
+        return 0;
+    };
+    let (mut best, mut at) = (run[0], 0);
+    for (number, part) in parts.iter().enumerate() {
+        let both = better(best, best_of(part));
+        at = if both == best { at } else { number * LONG };
+        best = both;
+    }
+    let both = better(best, best_of(last));
+    at = if both == best { at } else { end };
+    let part = run[at..].first_chunk::<LONG>().unwrap_or(last);
+    let places = part.iter().enumerate();
+    let bits = places.fold(0, |bits, (place, &x)| bits | u64::from(x == both) << place);
+    at + bits.trailing_zeros() as usize
 }
 
 struct Along<'a, T> {

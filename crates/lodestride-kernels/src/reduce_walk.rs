@@ -33,6 +33,8 @@ const TILE_COLUMNS: usize = 128;
 const TILE_ROWS: usize = BLOCK / TILE_COLUMNS;
 /// Shortest run that is folded in place rather than gathered with others into a full block.
 const SHORT_RUN: usize = 256;
+/// Elements of short runs that are gathered together: a full block would drive what is gathered from out of L1.
+const GATHERED: usize = 1024;
 /// Outputs, and elements of a tile, up to which stack arrays are small.
 const NARROW: usize = 64;
 /// Outputs of a piece of runs: few enough that filling and finishing their totals stays cheap.
@@ -336,8 +338,9 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
                 [whole] => whole.stride == 1 && step == depth as isize,
                 _ => false,
             };
-            for (group, totals) in totals.chunks_mut(tile.len() / depth).enumerate() {
-                let first = (group * (tile.len() / depth)) as isize;
+            let together = (tile.len().min(GATHERED) / depth).max(1);
+            for (group, totals) in totals.chunks_mut(together).enumerate() {
+                let first = (group * together) as isize;
                 let start = piece.x + first * step;
                 if packed {
                     self.source

@@ -8,6 +8,8 @@ use lodestride_buffer::{DType, Element, ReadGuard, WriteGuard, with_dtype};
 use smallvec::SmallVec;
 
 use crate::isa::{Arch, Level, Task};
+#[cfg(target_arch = "x86_64")]
+use crate::lines;
 use crate::numeric::{Compute, ComputeKind, Numeric};
 use crate::program_reduce::Computed;
 
@@ -113,6 +115,13 @@ impl<'a, C: Compute> Source<'a, C> {
     /// Copies the run that starts at `offset` and advances by `stride` into `out`.
     #[inline(never)]
     pub(crate) fn load(&self, offset: isize, stride: isize, out: &mut [C]) {
+        #[cfg(target_arch = "x86_64")]
+        if stride == 2
+            && let Some(data) = self.native
+            && lines::try_every_second(out, data.get(offset as usize..).unwrap_or(&[]))
+        {
+            return;
+        }
         match self.origin {
             Origin::Memory(guard, dtype) => load(guard, dtype, (&[offset as usize], stride), out),
             Origin::Computed(values) => values.load(offset, stride, out),

@@ -7,7 +7,7 @@ use crate::isa::Arch;
 use crate::scalar::blocks::Blocks;
 use crate::scalar::division::Division;
 use crate::scalar::power_pieces::Pow;
-use crate::scalar::{BLOCK, integer, power};
+use crate::scalar::{BLOCK, integer, power, reciprocal};
 use lodestride_buffer::{Bool, Element};
 
 /// Arithmetic that `bool` has, too.
@@ -63,6 +63,24 @@ pub(crate) trait Number: Ring {
     #[inline(always)]
     fn fmod_far<A: Arch>(self, y: Self) -> Self {
         self.fmod::<A>(y)
+    }
+
+    /// [`Number::floor_div`] by one number, as [`Binary::by_number`](crate::scalar::Binary::by_number).
+    #[inline(always)]
+    fn floor_div_by(_dst: &mut [Self], _x: &[Self], _y: Self) -> bool {
+        false
+    }
+
+    /// [`Number::modulo`] by one number.
+    #[inline(always)]
+    fn modulo_by(_dst: &mut [Self], _x: &[Self], _y: Self) -> bool {
+        false
+    }
+
+    /// [`Number::fmod`] by one number.
+    #[inline(always)]
+    fn fmod_by(_dst: &mut [Self], _x: &[Self], _y: Self) -> bool {
+        false
     }
 
     /// Whether [`Number::pow`] could not do this pair.
@@ -239,6 +257,21 @@ macro_rules! integers {
             #[inline(always)]
             fn is_beyond_division(self, y: Self, _result: Self) -> bool {
                 integer::$T::is_far(self, y)
+            }
+
+            #[inline(always)]
+            fn floor_div_by(dst: &mut [Self], x: &[Self], y: Self) -> bool {
+                reciprocal::$T::floor_div_by(dst, x, y)
+            }
+
+            #[inline(always)]
+            fn modulo_by(dst: &mut [Self], x: &[Self], y: Self) -> bool {
+                reciprocal::$T::modulo_by(dst, x, y)
+            }
+
+            #[inline(always)]
+            fn fmod_by(dst: &mut [Self], x: &[Self], y: Self) -> bool {
+                reciprocal::$T::fmod_by(dst, x, y)
             }
 
             #[inline(always)]

@@ -36,6 +36,7 @@ pub(crate) mod pieces;
 pub(crate) mod power;
 pub(crate) mod power_pieces;
 pub(crate) mod raised;
+pub(crate) mod reciprocal;
 pub(crate) mod rounding;
 pub(crate) mod tan_table;
 pub(crate) mod tanh_table;
@@ -118,6 +119,13 @@ pub(crate) trait Binary<T: Element> {
         _y: &[T; BLOCK],
     ) -> Option<bool> {
         None
+    }
+
+    /// The results beside one number in a faster way, if there is one, and whether there was: what the number alone decides is
+    /// worked out once.
+    #[inline(always)]
+    fn by_number<A: Arch>(_dst: &mut [Self::Out], _x: &[T], _y: T) -> bool {
+        false
     }
 
     /// The result for one pair.

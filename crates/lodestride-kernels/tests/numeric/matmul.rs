@@ -239,10 +239,22 @@ fn wrap(value: f64, dtype: DType) -> f64 {
 
 #[test]
 fn integers_of_every_size_wrap_in_their_own_type() {
+    let _held = crate::settings();
+    let best = Isa::detect();
     let mut report = Report::default();
+    let sizes = [
+        (17, 70, 1),
+        (5, 30, 270),
+        (1, 9, 3),
+        (6, 1, 1),
+        (40, 33, 2),
+        // Tiles: several panels of rows and of columns, and what is left of both.
+        (9, 260, 34),
+        (7, 20, 133),
+    ];
     let dtypes = DType::ALL.into_iter().filter(|dtype| dtype.is_integer());
     for dtype in dtypes {
-        for (m, k, n) in [(17, 70, 1), (5, 30, 270), (1, 9, 3), (6, 1, 1), (40, 33, 2)] {
+        for (m, k, n) in sizes {
             for left in Arrangement::ALL {
                 for right in Arrangement::ALL {
                     // Products of sums beyond eight bits, within what f64 holds.
@@ -253,14 +265,20 @@ fn integers_of_every_size_wrap_in_their_own_type() {
                         let out = Array::new(&[m, n], target, dtype, value);
                         let wanted = reference(&a, &b, &out, 1.0, 0.0);
                         let wanted: Vec<f64> = wanted.iter().map(|&sum| wrap(sum, dtype)).collect();
-                        matmul(a.operand(), b.operand(), out.operand(), 1.0, 0.0).unwrap();
-                        let case = format!("{dtype} {m}x{k}x{n} {left:?} {right:?} {target:?}");
-                        report.compare(&case, &out, &wanted, 0.0);
+                        for isa in Isa::available() {
+                            assert!(isa.select());
+                            out.fill(value);
+                            matmul(a.operand(), b.operand(), out.operand(), 1.0, 0.0).unwrap();
+                            let case =
+                                format!("{isa} {dtype} {m}x{k}x{n} {left:?} {right:?} {target:?}");
+                            report.compare(&case, &out, &wanted, 0.0);
+                        }
                     }
                 }
             }
         }
     }
+    best.select();
     report.finish();
 }
 

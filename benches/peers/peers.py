@@ -51,6 +51,7 @@ class NumPy:
 
     about = "numpy " + np.__version__
     given = True
+    graph = None
 
     def __init__(self):
         self.m = np
@@ -243,7 +244,7 @@ class NumExpr(NumPy):
         if name == "sum": return self.e("sum(x)" if axis is None else f"sum(x,axis={axis})", x=x)
 
     copy = concat = gather = mask = sort = argsort = cumsum = partition = topk = unique = histogram = matmul = softmax = layernorm = logsumexp = None
-    loop = row = scalar = random = ragged = adds = file = wide = None
+    loop = row = scalar = random = ragged = adds = file = wide = graph = None
 
 
 class Torch(NumPy):
@@ -318,6 +319,35 @@ class Torch(NumPy):
             "add": lambda: a + b, "add.number": lambda: a + 2.0, "neg": lambda: -a, "exp": lambda: a.exp(),
             "tof32": lambda: a.float(), "fromf64": lambda: doubles.to(a.dtype), "sum.ax1": lambda: a.sum(1), "max.all": lambda: a.max(),
         }
+
+    def graph(self, name, *a):
+        """What src/workloads/graphs.rs measures: the gradient that it compares, computed with all the others."""
+        t, F = self.t, self.F
+
+        def gradients(cost, *of):
+            for v in of: v.requires_grad_()
+            return lambda: t.autograd.grad(cost(), of)[0]
+        if name == "logistic":
+            def cost():
+                p = t.sigmoid(x @ w)
+                return (-(y * p.log()) - (1 - y) * (1 - p).log()).mean() + 0.01 * (w * w).sum()
+            x, y, w = a
+            return gradients(cost, w)
+        if name == "mlp":
+            x, labels, *p = a
+            return gradients(lambda: F.cross_entropy(F.relu(x @ p[0] + p[1]) @ p[2] + p[3], labels), *p)
+        if name == "products":
+            x, y = a
+            return gradients(lambda: (((x * y).tanh() + x.exp()) * y.sigmoid()).sum(), x, y)
+        if name == "layernorm":
+            x, g, b = a
+            return gradients(lambda: F.layer_norm(x, x.shape[-1:], g, b, 1e-5).square().mean() * 1e6, g, x, b)
+        if name == "softmax":
+            x, weights = a
+            return gradients(lambda: (t.log_softmax(x, 1) * weights).sum(), x)
+        if name == "embed":
+            table, words = a
+            return gradients(lambda: table[words].square().sum(), table)
 
     def topk(self, x): return lambda: self.t.topk(x, 100)[0]
     def unique(self, x): return lambda: self.t.unique(x)
@@ -450,6 +480,31 @@ class Jax(NumPy):
     def logsumexp(self, x): return self.jit(lambda x: self.jax.nn.logsumexp(x, -1), x)
     def loop(self, q): return None
     def scalar(self, x): return lambda: x[5, 7].item()
+
+    def graph(self, name, *a):
+        j, nn = self.j, self.jax.nn
+
+        def gradients(cost, of):
+            g = self.jax.jit(self.jax.value_and_grad(cost, of))
+            return lambda: self.jax.block_until_ready(g(*a))[1][0]
+        if name == "logistic":
+            def cost(x, y, w):
+                p = nn.sigmoid(x @ w)
+                return (-(y * j.log(p)) - (1 - y) * j.log(1 - p)).mean() + 0.01 * (w * w).sum()
+            return gradients(cost, (2,))
+        if name == "mlp":
+            def cost(x, labels, w1, b1, w2, b2):
+                scores = nn.log_softmax(nn.relu(x @ w1 + b1) @ w2 + b2)
+                return -j.take_along_axis(scores, labels[:, None], 1).mean()
+            return gradients(cost, (2, 3, 4, 5))
+        if name == "products": return gradients(lambda x, y: ((j.tanh(x * y) + j.exp(x)) * nn.sigmoid(y)).sum(), (0, 1))
+        if name == "layernorm":
+            def cost(x, g, b):
+                d = x - x.mean(1, keepdims=True)
+                return ((d / j.sqrt((d * d).mean(1, keepdims=True) + 1e-5) * g + b) ** 2).mean() * 1e6
+            return gradients(cost, (1, 0, 2))
+        if name == "softmax": return gradients(lambda x, w: (nn.log_softmax(x, 1) * w).sum(), (0,))
+        if name == "embed": return gradients(lambda e, i: (e[i] ** 2).sum(), (0,))
 
     def random(self, name, dtype, n):
         key, f = self.jax.random.key(1), getattr(self.jax.random, name)
@@ -590,6 +645,24 @@ def wide(p, name, dtype):
     return p.wide(*(values(shape, s) for shape, s in (((1000, 1000), 1), ((1000, 1000), 2), ((1000,), 3), ((1_000_000,), 4))), at).get(name)
 
 
+def graph(p, name, sizes, dtype):
+    if not p.graph: return None
+
+    def values(stream, *shape, low=-0.5, high=0.5): return p.arr(uniform(shape, stream, low, high, dtype))
+    few = dict(low=-0.05, high=0.05)
+    n, *more = sizes
+    if name == "products": return p.graph(name, values(1, n), values(2, n))
+    if name == "embed": return p.graph(name, values(1, *sizes), p.arr(positions(1024, 2, n)))
+    m, *more = more
+    x = values(1, n, m)
+    if name == "logistic": return p.graph(name, x, values(2, n, low=0, high=1), values(3, m, **few))
+    if name == "layernorm": return p.graph(name, x, values(2, m, low=0.5, high=1.5), values(3, m))
+    if name == "softmax": return p.graph(name, x, values(2, n, m))
+    hidden, classes = more
+    weights = values(3, m, hidden, **few), values(4, hidden, **few), values(5, hidden, classes, **few), values(6, classes, **few)
+    return p.graph(name, x, p.arr(positions(n, 2, classes)), *weights)
+
+
 def find(p, workload, size, dtype):
     family, name = workload.split(".", 1)
     kind = TYPES[dtype]
@@ -599,6 +672,7 @@ def find(p, workload, size, dtype):
     if family == "so": return small(p, name, kind)
     if family == "rg": return p.ragged and p.ragged(name, Ragged(int(size.split("x")[1])))
     sizes = tuple(int(float(s)) for s in size.split("x"))
+    if family == "gr": return graph(p, name, sizes, kind)
     if family == "ew": return elementwise(p, name, sizes, kind)
     if family == "sm": return rows(p, name, sizes, kind)
     if family == "io": return p.file and p.file(name, kind, sizes[0])

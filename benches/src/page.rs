@@ -25,6 +25,7 @@ fn title(family: &str) -> &str {
         "rg" => "Ragged batches",
         "io" => "Files",
         "rng" => "Random numbers",
+        "gr" => "Graphs of costs with their gradients",
         "wd" => "Beside the goals: other operations, layouts and dtypes",
         other => other,
     }

@@ -5,6 +5,7 @@ mod chain;
 mod elementwise;
 mod files;
 mod functions;
+mod graphs;
 mod layout;
 mod matmul;
 mod ragged;
@@ -57,7 +58,7 @@ pub(crate) fn run_scaled(suite: &mut Suite) -> Result<(), Failure> {
 type Family = fn(&mut Suite) -> Result<(), Failure>;
 
 /// The families, in the order of the tables.
-const FAMILIES: [Family; 14] = [
+const FAMILIES: [Family; 15] = [
     elementwise::run,
     chain::run,
     functions::run,
@@ -72,6 +73,7 @@ const FAMILIES: [Family; 14] = [
     files::run,
     random::run,
     wide::run,
+    graphs::run,
 ];
 
 /// Runs every workload that the options ask for. An error ends its family and no other; the first one is returned at the end.

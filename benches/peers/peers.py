@@ -326,7 +326,7 @@ class Torch(NumPy):
 
         def gradients(cost, *of):
             for v in of: v.requires_grad_()
-            return lambda: t.autograd.grad(cost(), of)[0]
+            return t.enable_grad()(lambda: t.autograd.grad(cost(), of)[0])
         if name == "logistic":
             def cost():
                 p = t.sigmoid(x @ w)

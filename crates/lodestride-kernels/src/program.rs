@@ -124,12 +124,17 @@ impl Program {
                 },
             });
         }
-        if !flat::fits(&loads, outputs) {
+        let Some(stretch) = flat::stretch(&loads, outputs) else {
             return Ok(false);
-        }
+        };
         let cost = (self.width, self.built.heavy);
-        flat::run(self.built.name, &self.code, cost, &loads, outputs)?;
-        Ok(true)
+        flat::run(
+            self.built.name,
+            &self.code,
+            cost,
+            (&loads, outputs),
+            stretch,
+        )
     }
 
     /// Inputs as the loads take them.

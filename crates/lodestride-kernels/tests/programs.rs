@@ -9,7 +9,8 @@ mod support;
 
 use lodestride_buffer::{DType, Scalar};
 use lodestride_kernels::{
-    BinaryOp, Input, KernelError, Program, ProgramBuilder, UnaryOp, binary, copy, select, unary,
+    BinaryOp, Input, KernelError, Operand, Program, ProgramBuilder, UnaryOp, binary, copy, select,
+    unary,
 };
 use support::{Arrangement, Array, close};
 
@@ -102,6 +103,39 @@ fn a_program_gives_what_its_operations_give() {
         failures.len(),
         failures.join("\n")
     );
+}
+
+#[test]
+fn one_row_stands_for_all() {
+    let mut failures = Vec::new();
+    for dtype in [DType::F32, DType::F64, DType::F16] {
+        let program = program(dtype);
+        for shape in [[1, 16], [7, 15], [7, 16], [3, 77], [40, 300], [600, 500]] {
+            let array = |rows: usize, seed: usize| {
+                Array::new(&[rows, shape[1]], Arrangement::C, dtype, move |i| {
+                    sample(i + seed)
+                })
+            };
+            for (rows, in_place) in [(1, false), (shape[0], false), (shape[0], true)] {
+                let (x, y, first) = (array(rows, 0), array(1, 9), array(shape[0], 1));
+                let layouts = [&x, &y].map(|a| {
+                    let layout = a.operand().layout().clone();
+                    layout.broadcast_to(&shape.into()).unwrap()
+                });
+                let (a, b) = (x.operand(), y.operand());
+                let a = Operand::new(a.buffer(), &layouts[0], dtype).unwrap();
+                let b = Operand::new(b.buffer(), &layouts[1], dtype).unwrap();
+                let wanted = one_by_one(dtype, a.into(), b.into(), &shape);
+                let (target, second) = (if in_place { &x } else { &first }, array(shape[0], 2));
+                let outputs = [target.operand(), second.operand()];
+                program.run(&[a.into(), b.into()], &outputs).unwrap();
+                if (target.values(), second.values()) != wanted {
+                    failures.push(format!("{dtype} {shape:?} {rows} rows, {in_place}"));
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]

@@ -64,9 +64,7 @@ impl Rows {
         let to = self.out_start + shift + to as isize * self.out_step;
         copy_block(x, from, out, to, &axes);
     }
-}
 
-impl Rows {
     /// Writes one value to `count` rows.
     pub(crate) fn fill<U: Copy>(&self, value: U, (out, to): (&mut [U], usize), count: usize) {
         let rows = Self {
@@ -168,6 +166,12 @@ impl Rows {
             }
             return;
         }
+        if step == 0 && !past && size_of::<U>() * width <= SHORT {
+            if !out.is_empty() {
+                repeat(&x[start(0)..][..width], out);
+            }
+            return;
+        }
         if width == 1 {
             for (row, out) in out.iter_mut().enumerate() {
                 *out = x[start(row)];
@@ -190,6 +194,22 @@ impl Rows {
             }
             stream::copy_elements(out, &x[start(row)..][..width], past);
         }
+    }
+}
+
+/// Fills `out` with copies of a short row: what is written already is copied again, more every time.
+fn repeat<U: Copy>(row: &[U], out: &mut [U]) {
+    if let [value] = row {
+        return out.fill(*value);
+    }
+    out[..row.len()].copy_from_slice(row);
+    let mut done = row.len();
+    while done < out.len() {
+        let more = done
+            .min(out.len() - done)
+            .min(FILL / size_of::<U>() / row.len() * row.len());
+        out.copy_within(..more, done);
+        done += more;
     }
 }
 

@@ -21,12 +21,14 @@ use crate::segment_rows::rows_of;
 use crate::stream;
 use crate::threads;
 
-/// Rows of one of several arrays, or rows of zeros.
+/// Rows of one of several arrays, a row of each of some of them, or rows of zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowRange {
     source: usize,
     start: usize,
     len: usize,
+    /// Whether every row is that of the next array, instead of the next one of the same.
+    across: bool,
 }
 
 /// The source of zeros: no list is as long as that.
@@ -40,6 +42,17 @@ impl RowRange {
             source,
             start: rows.start,
             len: rows.end.saturating_sub(rows.start),
+            across: false,
+        }
+    }
+
+    /// Row `row` of each of the arrays `sources`.
+    #[inline]
+    pub fn across(sources: Range<usize>, row: usize) -> Self {
+        Self {
+            start: row,
+            across: true,
+            ..Self::new(sources.start, sources)
         }
     }
 
@@ -58,8 +71,12 @@ impl RowRange {
     /// `len` rows of zeros.
     #[inline]
     pub fn zeros(len: usize) -> Self {
-        let (source, start) = (ZEROS, 0);
-        Self { source, start, len }
+        Self {
+            source: ZEROS,
+            start: 0,
+            len,
+            across: false,
+        }
     }
 }
 
@@ -142,9 +159,22 @@ fn check_ranges(op: &'static str, sources: &[Operand<'_>], ranges: &[RowRange]) 
         counts.push(rows_of(op, *x)?);
     }
     let mut total = 0usize;
-    for (index, &RowRange { source, start, len }) in ranges.iter().enumerate() {
-        let rows = counts.get(source).copied().unwrap_or(0);
-        if source != ZEROS && (len > rows || start > rows - len || source >= counts.len()) {
+    for (index, range) in ranges.iter().enumerate() {
+        let &RowRange {
+            source, start, len, ..
+        } = range;
+        let (fits, rows) = match source.checked_add(len).map(|end| counts.get(source..end)) {
+            Some(Some(own)) if range.across => {
+                let least = own.iter().copied().min().unwrap_or(usize::MAX);
+                (start < least, least)
+            }
+            _ => {
+                let rows = counts.get(source).copied().unwrap_or(0);
+                let inside = len <= rows && start <= rows - len && source < counts.len();
+                (!range.across && (source == ZEROS || inside), rows)
+            }
+        };
+        if !fits {
             return Err(KernelError::RowRange {
                 op,
                 index,
@@ -180,10 +210,20 @@ fn copy<U: Element>(
     let zeros = Rows::new(out, out);
     if zeros.dense_row() != Some(width) || !sources.iter().all(is_dense) {
         let mut row = 0;
-        for &RowRange { source, start, len } in ranges {
-            match sources.get(source) {
-                Some(source) => source.rows.copy((source.data, start, 1), (to, row, 0), len),
-                None => zeros.fill(U::default(), (to, row), len),
+        for range in ranges {
+            let &RowRange {
+                source, start, len, ..
+            } = range;
+            if range.across {
+                for (at, source) in sources[source..source + len].iter().enumerate() {
+                    source
+                        .rows
+                        .copy((source.data, start, 1), (to, row + at, 0), 1);
+                }
+            } else if let Some(source) = sources.get(source) {
+                source.rows.copy((source.data, start, 1), (to, row, 0), len);
+            } else {
+                zeros.fill(U::default(), (to, row), len);
             }
             row += len;
         }
@@ -234,6 +274,11 @@ impl<U: Element> Dense<'_, U> {
             let count = ((range.len - skipped) * self.width).min(out.len());
             let (here, rest) = std::mem::take(&mut out).split_at_mut(count);
             out = rest;
+            if range.across {
+                self.across(range.source + skipped, range.start, here);
+                skipped = 0;
+                continue;
+            }
             let Some(source) = self.sources.get(range.source) else {
                 here.fill(U::default());
                 skipped = 0;
@@ -259,6 +304,25 @@ impl<U: Element> Dense<'_, U> {
         }
         if self.past {
             stream::fence();
+        }
+    }
+}
+
+impl<U: Element> Dense<'_, U> {
+    /// Fills `out` with one row of each source from `first` on.
+    fn across(&self, first: usize, row: usize, out: &mut [U]) {
+        let sources = &self.sources[first..];
+        for (at, out) in out.chunks_mut(self.width).enumerate() {
+            let Source { data, rows } = &sources[at];
+            let from = rows.start_of((row, 1), 0);
+            if let [out] = out {
+                *out = data[from];
+                continue;
+            }
+            if let Some(later) = sources.get(at + AHEAD) {
+                later.rows.ask_for(later.data, (row, 1), out.len());
+            }
+            stream::copy_elements(out, &data[from..][..out.len()], self.past);
         }
     }
 }

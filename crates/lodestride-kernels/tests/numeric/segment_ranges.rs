@@ -60,6 +60,7 @@ fn ranges_of_several_arrays_are_copied_in_every_layout_and_dtype() {
             }
         }
     }
+    across(&mut report);
     // In place: rows are those from before.
     let x = Array::new(&[4, 1], Arrangement::C, DType::F32, |i| {
         Scalar::Int(i as i64)
@@ -70,6 +71,66 @@ fn ranges_of_several_arrays_are_copied_in_every_layout_and_dtype() {
     let none = zeros(&[3, 2], DType::I16);
     copy_row_ranges(&[], &[RowRange::zeros(3)], none.operand()).unwrap();
     report.finish();
+}
+
+/// One row of each of several arrays, cut anywhere, between other ranges.
+fn across(report: &mut Report) {
+    for arrangement in Arrangement::ALL {
+        for row in [&[][..], &[3], &[2, 2]] {
+            let width: usize = row.iter().product();
+            let arrays: Vec<Array> = (0..5)
+                .map(|k| {
+                    Array::new(&shaped(6 - k, row), arrangement, DType::I32, |i| {
+                        Scalar::Int((100 * k + i) as i64)
+                    })
+                })
+                .collect();
+            let operands: Vec<_> = arrays.iter().map(Array::operand).collect();
+            let values: Vec<_> = arrays.iter().map(floats).collect();
+            let ranges = [
+                RowRange::across(0..5, 1),
+                RowRange::new(2, 0..2),
+                RowRange::across(3..3, 0),
+                RowRange::across(1..3, 3),
+            ];
+            let rows = [
+                (0, 1),
+                (1, 1),
+                (2, 1),
+                (3, 1),
+                (4, 1),
+                (2, 0),
+                (2, 1),
+                (1, 3),
+                (2, 3),
+            ];
+            let wanted: Vec<f64> = rows
+                .iter()
+                .flat_map(|&(k, r)| values[k][r * width..(r + 1) * width].to_vec())
+                .collect();
+            for target in [Arrangement::C, Arrangement::Strided] {
+                let out = Array::new(&shaped(9, row), target, DType::I32, whole);
+                copy_row_ranges(&operands, &ranges, out.operand()).unwrap();
+                report.compare(
+                    &format!("across {arrangement:?} {row:?} to {target:?}"),
+                    &out,
+                    &wanted,
+                    0.0,
+                );
+            }
+            let out = zeros(&shaped(5, row), DType::I32);
+            for wrong in [
+                RowRange::across(0..5, 2),
+                RowRange::across(1..6, 0),
+                RowRange::across(usize::MAX..usize::MAX, 0),
+            ] {
+                assert!(
+                    copy_row_ranges(&operands, &[wrong], out.operand()).is_err(),
+                    "{wrong:?}"
+                );
+            }
+        }
+    }
 }
 
 #[test]

@@ -361,24 +361,31 @@ pub fn conv_grad(
     let features = filter.shape()[1];
     rows::check_out_grad(OP, out_grad, &[x.rows(), features])?;
     let plan = Plan::new(x, window, padding, level)?;
-    let (length, width) = (window.length, plan.width);
-    // A row gets something from every row in whose window it is: a convolution with the filter turned round.
-    let turned = filter
-        .reshape([length, width, features])?
-        .flip(0)?
-        .permute([0, 2, 1])?;
-    let back = Plan {
-        offsets: plan.offsets.clone(),
-        window: window.mirrored(),
-        width: features,
+    let of_x = if plan.width < features {
+        let of_windows = out_grad.matmul(&filter.transpose())?;
+        context_grad(x, window, None, level, &of_windows)?.0
+    } else {
+        // A row gets something from every row in whose window it is: a convolution with the filter turned round, which
+        // keeps less than the windows' gradient aside.
+        let (length, width) = (window.length, plan.width);
+        let turned = filter.reshape([length, width, features])?.flip(0)?;
+        let turned = turned.permute([0, 2, 1])?;
+        let turned = turned.reshape([length.saturating_mul(features), width])?;
+        let back = Plan {
+            offsets: plan.offsets.clone(),
+            window: window.mirrored(),
+            width: features,
+        };
+        back.product(out_grad, None, &turned)?.reshape(x.shape())?
     };
-    let of_x = back.product(
-        out_grad,
-        None,
-        &turned.reshape([length.saturating_mul(features), width])?,
-    )?;
     let dtype = x.dtype().promote(out_grad.dtype());
-    let of_filter = NdArray::zeros_of(dtype, filter.shape().clone())?;
+    // The blocks of half floats are added up as a single product of all rows would be.
+    let wide = if dtype.is_float() {
+        dtype.promote(DType::F32)
+    } else {
+        dtype
+    };
+    let of_filter = NdArray::zeros_of(wide, filter.shape().clone())?;
     plan.in_blocks(&rows::as_matrix(x.data())?, padding, |rows, windows| {
         let given = rows::view(out_grad, rows)?;
         Ok(windows
@@ -395,8 +402,8 @@ pub fn conv_grad(
         }
     };
     Ok(ConvGrad {
-        x: of_x.reshape(x.shape())?,
-        filter: of_filter,
+        x: of_x,
+        filter: of_filter.cast(dtype)?,
         padding: of_padding,
     })
 }

@@ -124,7 +124,10 @@ pub fn to_steps(x: &LodTensor, level: isize) -> Result<Steps> {
     let entries = entries.map(|(step, &active)| starts[..active].iter().map(move |i| i + step));
     // All steps are parts of one array, which is written once.
     let (data, lods) = if level + 1 == x.lod_level() {
-        let rows: Vec<i64> = entries.flatten().map(|row| row as i64).collect();
+        let mut rows = Vec::with_capacity(source.total());
+        for entries in entries {
+            rows.extend(entries.map(|row| row as i64));
+        }
         (rows::take(x.data(), &rows)?, None)
     } else {
         let (mut rows, mut lods) = (Vec::new(), Vec::with_capacity(counts.len()));
@@ -187,18 +190,13 @@ pub fn from_steps(steps: &Steps) -> Result<LodTensor> {
         rank[sequence] = place;
     }
     let lengths: Vec<usize> = steps.lod.lengths_of(-1)?.collect();
-    // Where every entry of the result lies: in which step, and there at which place.
-    let places = || {
-        let sequences = lengths.iter().zip(&rank);
-        sequences.flat_map(|(&length, &rank)| (0..length).map(move |step| (step, rank)))
-    };
+    let sequences = || lengths.iter().copied().zip(rank.iter().copied());
     let lods: Vec<&Lod> = steps.steps.iter().map(LodTensor::lod).collect();
     let all = Lod::concat(&lods)?;
     let mut levels: SmallVec<[Level; 1]> = steps.lod.levels().into();
     let pieces: Vec<RowRange> = if all.is_none() {
-        places()
-            .map(|(step, place)| RowRange::new(step, place..place + 1))
-            .collect()
+        let rows = |(length, rank)| RowRange::across(0..length, rank);
+        sequences().map(rows).collect()
     } else {
         let mut starts = Vec::with_capacity(steps.steps.len());
         let mut start = 0;
@@ -206,12 +204,13 @@ pub fn from_steps(steps: &Steps) -> Result<LodTensor> {
             starts.push(start);
             start += entries(step);
         }
+        // Where every entry of the result lies: in which step, and there at which place.
+        let places =
+            || sequences().flat_map(|(length, rank)| (0..length).map(move |step| (step, rank)));
         let chosen = places().map(|(step, place)| starts[step] + place);
         levels.extend(pick(&all, 0, chosen)?.lod.levels().iter().cloned());
-        let offsets = lods
-            .iter()
-            .map(|lod| lod.rows_of(0))
-            .collect::<Result<Vec<_>>>()?;
+        let offsets = lods.iter().map(|lod| lod.rows_of(0));
+        let offsets = offsets.collect::<Result<Vec<_>>>()?;
         let rows = |(step, place): (usize, usize)| {
             RowRange::new(step, offsets[step][place]..offsets[step][place + 1])
         };

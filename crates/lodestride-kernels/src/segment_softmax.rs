@@ -1,5 +1,7 @@
 //! Softmax over each segment of rows, column by column, and its gradient.
 
+use std::marker::PhantomData;
+
 use lodestride_buffer::{Argument, ReadGuard};
 use smallvec::SmallVec;
 
@@ -34,8 +36,8 @@ pub fn segment_softmax(
     let inputs = [(Argument::X, x)];
     checked(OP, &inputs, offsets, out)?;
     match ComputeKind::exact(x.dtype()) {
-        ComputeKind::F64 => by_segment::<f64, _>(OP, Softmax { log: false }, &inputs, offsets, out),
-        _ => by_segment::<f32, _>(OP, Softmax { log: false }, &inputs, offsets, out),
+        ComputeKind::F64 => by_segment::<f64, Softmax>(OP, &inputs, offsets, out),
+        _ => by_segment::<f32, Softmax>(OP, &inputs, offsets, out),
     }
 }
 
@@ -51,12 +53,11 @@ pub fn segment_softmax_gradient(
     out: Operand<'_>,
 ) -> Result<(), KernelError> {
     const OP: &str = "segment_softmax_gradient";
-    let kernel = SoftmaxGradient { log: false };
     let inputs = [(Argument::X, y), (Argument::Y, dy)];
     checked(OP, &inputs, offsets, out)?;
     match ComputeKind::exact(out.dtype()) {
-        ComputeKind::F64 => by_segment::<f64, _>(OP, kernel, &inputs, offsets, out),
-        _ => by_segment::<f32, _>(OP, kernel, &inputs, offsets, out),
+        ComputeKind::F64 => by_segment::<f64, SoftmaxGradient>(OP, &inputs, offsets, out),
+        _ => by_segment::<f32, SoftmaxGradient>(OP, &inputs, offsets, out),
     }
 }
 
@@ -84,10 +85,22 @@ fn checked(
     Ok(())
 }
 
+/// A kernel that is known when it is compiled, so that nothing of its other form is.
+trait SegmentKernel<C: Raised>: RowKernel<C> + Send {
+    const KERNEL: Self;
+}
+
+impl<C: Raised> SegmentKernel<C> for Softmax {
+    const KERNEL: Self = Softmax { log: false };
+}
+
+impl<C: Raised> SegmentKernel<C> for SoftmaxGradient {
+    const KERNEL: Self = SoftmaxGradient { log: false };
+}
+
 /// Computes dense rows where they lie, others aside.
-fn by_segment<C: Raised, K: RowKernel<C> + Send>(
+fn by_segment<C: Raised, K: SegmentKernel<C>>(
     op: &'static str,
-    kernel: K,
     inputs: &[(Argument, Operand<'_>)],
     offsets: &[usize],
     out: Operand<'_>,
@@ -112,7 +125,7 @@ fn by_segment<C: Raised, K: RowKernel<C> + Send>(
         let mut writer = door::write(op, Argument::Z, out)?;
         let start = out.layout().offset();
         let job = Segments {
-            kernel,
+            kernel: PhantomData::<K>,
             inputs: [lines(&guards[0]), lines(&guards[guards.len() - 1])],
             width: out.elements() / out.shape()[0],
             offsets,
@@ -142,13 +155,13 @@ fn is_direct<C: Raised>(x: Operand<'_>, out: Operand<'_>) -> bool {
 /// only one.
 #[derive(Clone, Copy)]
 struct Segments<'a, C, K> {
-    kernel: K,
+    kernel: PhantomData<K>,
     inputs: [(&'a [C], usize); 2],
     width: usize,
     offsets: &'a [usize],
 }
 
-impl<C: Raised, K: RowKernel<C> + Send> Segments<'_, C, K> {
+impl<C: Raised, K: SegmentKernel<C>> Segments<'_, C, K> {
     /// Divides the segments among threads.
     fn run(self, mut out: &mut [C]) {
         let segments = self.offsets.len() - 1;
@@ -175,16 +188,16 @@ struct SegmentsTask<'a, C, K> {
     out: &'a mut [C],
 }
 
-impl<C: Raised, K: RowKernel<C>> Task for SegmentsTask<'_, C, K> {
+impl<C: Raised, K: SegmentKernel<C>> Task for SegmentsTask<'_, C, K> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arch>(self) {
         let Segments {
-            kernel,
             inputs,
             width,
             offsets,
+            ..
         } = self.segments;
         // Narrow rows go through a tile, padded; a contiguous column is a row itself.
         let is_run = width == 1 && inputs.iter().all(|&(_, pitch)| pitch == 1);
@@ -199,21 +212,27 @@ impl<C: Raised, K: RowKernel<C>> Task for SegmentsTask<'_, C, K> {
             rest = after;
             let x = inputs.map(|(data, pitch)| &data[pair[0] * pitch..]);
             if is_run {
-                kernel.row::<C::In<A>>(x.map(|x| &x[..rows]), out);
-            } else if width >= WIDE {
-                let x = [0, 1].map(|i| rows_at(x[i], inputs[i].1));
-                wide::<A, C, _>(kernel, &x, (0, rows), out, width);
-            } else {
-                let (from, to) = tile.split_at_mut(K::INPUTS * size);
+                K::KERNEL.row::<C::In<A>>(x.map(|x| &x[..rows]), out);
+                continue;
+            }
+            let (from, to) = tile.split_at_mut(K::INPUTS * size);
+            if padded > 0 {
                 for (input, from) in from.chunks_mut(size).enumerate() {
                     for (row, line) in from.chunks_mut(WIDE).take(rows).enumerate() {
                         line[..width].copy_from_slice(&x[input][row * inputs[input].1..][..width]);
                     }
                 }
-                let to = &mut to[..rows * WIDE];
+            }
+            // One call for both: it is compiled where it stands.
+            let (lines, target, columns) = if padded > 0 {
                 let second = (K::INPUTS - 1) * size;
-                let x = [rows_at(from, WIDE), rows_at(&from[second..], WIDE)];
-                wide::<A, C, _>(kernel, &x, (0, rows), to, WIDE);
+                let lines = [rows_at(from, WIDE), rows_at(&from[second..], WIDE)];
+                (lines, &mut to[..rows * WIDE], WIDE)
+            } else {
+                ([0, 1].map(|i| rows_at(x[i], inputs[i].1)), &mut *out, width)
+            };
+            wide::<A, C, _>(K::KERNEL, &lines, (0, rows), target, columns);
+            if padded > 0 {
                 for (line, out) in to.chunks(WIDE).zip(out.chunks_mut(width)) {
                     out.copy_from_slice(&line[..width]);
                 }

@@ -14,6 +14,7 @@ mod rows;
 mod search;
 mod small;
 mod wide;
+mod wide_ragged;
 
 use crate::contest::Failure;
 use crate::suite::Suite;
@@ -57,7 +58,7 @@ pub(crate) fn run_scaled(suite: &mut Suite) -> Result<(), Failure> {
 type Family = fn(&mut Suite) -> Result<(), Failure>;
 
 /// The families, in the order of the tables.
-const FAMILIES: [Family; 14] = [
+const FAMILIES: [Family; 15] = [
     elementwise::run,
     chain::run,
     functions::run,
@@ -72,6 +73,7 @@ const FAMILIES: [Family; 14] = [
     files::run,
     random::run,
     wide::run,
+    wide_ragged::run,
 ];
 
 /// Runs every workload that the options ask for. An error ends its family and no other; the first one is returned at the end.

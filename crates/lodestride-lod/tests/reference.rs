@@ -336,8 +336,12 @@ fn convolutions_of_many_rows_are_products_with_their_windows() {
         },
         3,
     );
-    for (width, features) in [(64, 5), (3, 40)] {
-        let x = LodTensor::new(many(rows, width, 1), Lengths::from(vec![lengths.clone()])).unwrap();
+    for (width, features, turned) in [(64, 5, false), (3, 40, false), (64, 5, true)] {
+        let data = match turned {
+            false => many(rows, width, 1),
+            true => many(width, rows, 1).transpose(),
+        };
+        let x = LodTensor::new(data, Lengths::from(vec![lengths.clone()])).unwrap();
         let (filter, padding) = (many(4 * width, features, 2), many(up_and_down, width, 3));
         let g = many(rows, features, 4);
         let windows = sequence::context(&x, window, Some(&padding), -1).unwrap();

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use lodestride_array::kernels::{self, ReduceOp, SegmentWindow};
-use lodestride_array::{DType, NdArray};
+use lodestride_array::kernels::{self, SegmentWindow};
+use lodestride_array::{DType, NdArray, Order};
 
 use crate::error::{LodErrorKind, Result, SequenceArgument};
 use crate::rows;
@@ -304,9 +304,29 @@ impl Plan<'_> {
     ) -> Result<()> {
         let bytes = self.places_width().saturating_mul(x.dtype().size()).max(1);
         let (block, rows) = ((BLOCK / bytes).max(LEAST), x.shape()[0]);
+        // Gaps are closed once, and not for every block.
+        let dense = x.layout().is_contiguous(Order::C);
+        let x = if dense {
+            x.clone()
+        } else {
+            x.dup_order(Order::C)?
+        };
         for first in (0..rows).step_by(block) {
             let rows = first..rows.min(first.saturating_add(block));
-            job(rows.clone(), &self.windows(x, padding, rows)?)?;
+            // No more than the sequences of the block are looked at, or many blocks of many sequences would take for ever.
+            let begin = self.offsets.partition_point(|&offset| offset <= rows.start) - 1;
+            let end = self.offsets.partition_point(|&offset| offset < rows.end);
+            let start = self.offsets[begin];
+            let own = self.offsets[begin..=end]
+                .iter()
+                .map(|offset| offset - start);
+            let plan = Plan {
+                offsets: own.collect::<Vec<_>>().into(),
+                ..*self
+            };
+            let sequences = rows::view(&x, start..self.offsets[end])?;
+            let here = rows.start - start..rows.end - start;
+            job(rows, &plan.windows(&sequences, padding, here)?)?;
         }
         Ok(())
     }
@@ -406,79 +426,4 @@ pub fn conv_grad(
         filter: of_filter.cast(dtype)?,
         padding: of_padding,
     })
-}
-
-/// Look-ahead convolution: every column of a row is the weighted sum of that column over the row and the rows after it
-/// in its sequence, `out[t] = sum over k of x[t + k] * filter[k]`, with a filter `[length, width]`.
-///
-/// # Errors
-/// As [`context`]; [`ShapeMismatch`](LodErrorKind::ShapeMismatch) when the filter has not the width of a row.
-#[track_caller]
-pub fn row_conv(x: &LodTensor, filter: &NdArray, level: isize) -> Result<LodTensor> {
-    let offsets = ahead(x, filter, level)?;
-    let dtype = ReduceOp::Sum.result_dtype(x.dtype().promote(filter.dtype()));
-    let out = convolved(x.data(), &offsets, 0, filter, dtype)?;
-    Ok(rows::keep(out, x.lod()))
-}
-
-/// Every column of `x` convolved with its own filter.
-#[track_caller]
-fn convolved(
-    x: &NdArray,
-    offsets: &[usize],
-    start: isize,
-    filter: &NdArray,
-    dtype: DType,
-) -> Result<NdArray> {
-    let matrix = rows::as_matrix(x)?;
-    let out = NdArray::recycled(dtype, matrix.shape().clone())?;
-    kernels::segment_convolve(
-        matrix.operand(),
-        offsets,
-        start,
-        filter.operand(),
-        out.operand(),
-    )?;
-    Ok(out.reshape(x.shape())?)
-}
-
-/// The gradients of [`row_conv`] with respect to `x` and to the filter.
-///
-/// # Errors
-/// As [`row_conv`]; [`ShapeMismatch`](LodErrorKind::ShapeMismatch) when `out_grad` has not the shape of `x`.
-#[track_caller]
-pub fn row_conv_grad(
-    x: &LodTensor,
-    filter: &NdArray,
-    level: isize,
-    out_grad: &NdArray,
-) -> Result<(NdArray, NdArray)> {
-    let offsets = ahead(x, filter, level)?;
-    rows::check_out_grad("row_conv", out_grad, x.shape())?;
-    let start = 1isize.saturating_sub_unsigned(filter.shape()[0]);
-    let dtype = out_grad.dtype().promote(filter.dtype());
-    let of_x = convolved(out_grad, &offsets, start, &filter.flip(0)?, dtype)?;
-    let dtype = ReduceOp::Sum.result_dtype(x.dtype().promote(out_grad.dtype()));
-    let of_filter = NdArray::recycled(dtype, filter.shape().clone())?;
-    let (x, given) = (rows::as_matrix(x.data())?, rows::as_matrix(out_grad)?);
-    let (x, given, out) = (x.operand(), given.operand(), of_filter.operand());
-    kernels::segment_convolve_gradient(x, given, &offsets, 0, out)?;
-    Ok((of_x, of_filter))
-}
-
-/// Checks the arguments of a look-ahead convolution.
-#[track_caller]
-fn ahead<'x>(x: &'x LodTensor, filter: &NdArray, level: isize) -> Result<Cow<'x, [usize]>> {
-    let length = filter.shape().first().copied().unwrap_or(0);
-    rows::check_shape(
-        "row_conv",
-        SequenceArgument::Filter,
-        filter,
-        &[length, rows::row_width(x.data())],
-    )?;
-    let offsets = rows::offsets_of(OP, x, level)?;
-    if length == 0 {
-        return Err(LodErrorKind::EmptyWindow { op: OP }.into());
-    }
-    Ok(offsets)
 }

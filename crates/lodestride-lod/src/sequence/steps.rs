@@ -29,7 +29,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// The steps, first to last; as many as the longest sequence is long.
+    /// The steps, first to last; as many as the longest sequence is long. [`to_steps`] makes them parts of one array.
     pub fn steps(&self) -> &[LodTensor] {
         &self.steps
     }

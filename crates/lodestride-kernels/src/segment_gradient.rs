@@ -152,6 +152,7 @@ impl<U: Element> Located<'_, U> {
         });
     }
 
+    #[inline(never)]
     fn place(&self, segments: Range<usize>, mut out: &mut [U], width: usize) {
         for segment in segments {
             let (first, end) = (self.offsets[segment], self.offsets[segment + 1]);

@@ -151,6 +151,7 @@ impl Rows {
     }
 
     /// Writes the dense rows of one item; where the rows of the next come from, and how many, is known for asking ahead.
+    #[inline(never)]
     pub(crate) fn item<U: Element>(
         &self,
         x: &[U],

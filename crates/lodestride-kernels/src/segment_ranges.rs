@@ -354,8 +354,8 @@ pub fn add_row_ranges(x: Operand<'_>, ranges: &[Range<usize>], out: Operand<'_>)
     match ComputeKind::exact(out.dtype()) {
         ComputeKind::F32 => add_ranges::<f32>(OP, x, ranges, out),
         ComputeKind::F64 => add_ranges::<f64>(OP, x, ranges, out),
-        ComputeKind::I64 => add_ranges::<i64>(OP, x, ranges, out),
-        ComputeKind::U64 => add_ranges::<u64>(OP, x, ranges, out),
+        // Sums of `u64` have the same bits.
+        _ => add_ranges::<i64>(OP, x, ranges, out),
     }
 }
 

@@ -177,7 +177,13 @@ impl<C: Raised, K: SegmentKernel<C>> Segments<'_, C, K> {
         }
         let level = Level::current();
         threads::for_each_part(pieces.into_iter(), |(segments, out)| {
-            level.run(SegmentsTask { segments, out });
+            let task = SegmentsTask { segments, out };
+            // Without exponentials memory bounds it, and a third copy of the code gains nothing.
+            if const { K::INPUTS == 1 } {
+                level.run(task);
+            } else {
+                level.run_narrow(task);
+            }
         });
     }
 }

@@ -3,12 +3,12 @@
 
 use std::ops::Range;
 
-use lodestride_buffer::Argument;
+use lodestride_buffer::{Argument, DType};
 
 use crate::door;
 use crate::error::Result;
-use crate::isa::{Arch, Level, Task};
-use crate::numeric::{Compute, ComputeKind, run_for};
+use crate::isa::{Arch, Level, Task, task_baseline};
+use crate::numeric::{Compute, ComputeKind};
 use crate::operand::Operand;
 use crate::reduce_kinds::Addable;
 use crate::segment::with_rows;
@@ -43,11 +43,28 @@ pub fn segment_windows_adjoint(
         start,
         len,
     };
-    match ComputeKind::exact(dy.dtype()) {
+    match summed_in(dy.dtype(), out.dtype()) {
         ComputeKind::F32 => sums::<f32>(OP, dy, places, None, out),
         ComputeKind::F64 => sums::<f64>(OP, dy, places, None, out),
-        ComputeKind::I64 => sums::<i64>(OP, dy, places, None, out),
-        ComputeKind::U64 => sums::<u64>(OP, dy, places, None, out),
+        _ => sums::<i64>(OP, dy, places, None, out),
+    }
+}
+
+/// What numbers of a dtype are added up in. Sums of `u64` have the bits of those of `i64`; as floats they are added as such.
+fn summed_in(dtype: DType, out: DType) -> ComputeKind {
+    match ComputeKind::exact(dtype) {
+        ComputeKind::U64 if out.is_float() => ComputeKind::F64,
+        ComputeKind::U64 => ComputeKind::I64,
+        kind => kind,
+    }
+}
+
+/// Runs sums, which memory bounds: a copy of their code for AVX-512 would gain nothing.
+fn run_sums<C: Compute, T: Task>(level: Level, task: T) -> T::Output {
+    if const { C::VECTOR } {
+        level.run_narrow(task)
+    } else {
+        task_baseline(task)
     }
 }
 
@@ -82,11 +99,10 @@ pub fn segment_convolve(
         start,
         len,
     };
-    match ComputeKind::exact(out.dtype()) {
+    match summed_in(out.dtype(), out.dtype()) {
         ComputeKind::F32 => convolve::<f32>(OP, x, places, filter, out),
         ComputeKind::F64 => convolve::<f64>(OP, x, places, filter, out),
-        ComputeKind::I64 => convolve::<i64>(OP, x, places, filter, out),
-        ComputeKind::U64 => convolve::<u64>(OP, x, places, filter, out),
+        _ => convolve::<i64>(OP, x, places, filter, out),
     }
 }
 
@@ -151,7 +167,7 @@ impl<C: Compute> Sums<'_, C> {
         let pieces = out.chunks_mut(share * self.width).enumerate();
         threads::for_each_part(pieces, |(part, out)| {
             let first = part * share;
-            run_for::<C, _>(
+            run_sums::<C, _>(
                 level,
                 SumTask {
                     sums: self,
@@ -187,9 +203,9 @@ struct SumTask<'a, C> {
 }
 
 /// Columns summed together.
-const MOST: usize = 64;
+const MOST: usize = 16;
 /// The same of narrower rows.
-const SOME: usize = 8;
+const SOME: usize = 4;
 
 impl<C: Compute> Task for SumTask<'_, C> {
     type Output = ();
@@ -310,11 +326,10 @@ pub fn segment_convolve_gradient(
         start,
         len,
     };
-    match ComputeKind::exact(out.dtype()) {
+    match summed_in(out.dtype(), out.dtype()) {
         ComputeKind::F32 => products::<f32>(OP, x, dy, places, out),
         ComputeKind::F64 => products::<f64>(OP, x, dy, places, out),
-        ComputeKind::I64 => products::<i64>(OP, x, dy, places, out),
-        ComputeKind::U64 => products::<u64>(OP, x, dy, places, out),
+        _ => products::<i64>(OP, x, dy, places, out),
     }
 }
 
@@ -356,7 +371,7 @@ fn products<C: Addable>(
         for (chunk, totals) in totals.chunks_mut(size).enumerate() {
             let first = (part * share + chunk) * CHUNK;
             let rows = first..rows.min(first + CHUNK);
-            run_for::<C, _>(level, ProductTask { work, rows, totals });
+            run_sums::<C, _>(level, ProductTask { work, rows, totals });
         }
     });
     let (sums, others) = totals.split_at_mut(size);

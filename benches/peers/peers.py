@@ -193,6 +193,44 @@ class NumPy:
         if name == "npy.read": return lambda: np.load(path)
         if name == "npy.write": return lambda: np.save(path, x) or np.array([x.nbytes])
 
+    def wide_ragged(self, name, r):
+        x, starts, lens = r.x, r.offsets[:-1], r.lens
+        if name == "rowconv":
+            w, (one, two) = r.filter(), r.inside()
+            def f():
+                o = x * w[0]
+                o[:-1] += x[1:] * w[1] * one
+                o[:-2] += x[2:] * w[2] * two
+                return o
+            return f
+        if name == "poolgrad":
+            few, inverse = r.few, (1 / lens).astype(np.float32)[:, None]
+            return lambda: np.repeat(few * inverse, lens, axis=0)
+        if name == "concat":
+            y, both, (first, second) = r.weights(), r.both(), r.places()
+            def f():
+                o = np.empty((2 * len(x), x.shape[1]), x.dtype)
+                o[first], o[second] = x, y
+                return o
+            return [f, lambda: np.concatenate([x, y])[both], lambda: np.take(np.concatenate([x, y]), both, axis=0)]
+        if name == "steps":
+            go, back = r.steps()
+            return [lambda: x[go][back], lambda: x.take(go, axis=0).take(back, axis=0)]
+        if name == "softmaxgrad":
+            y, g = r.weights(), r.given()
+            return lambda: y * (g - np.repeat(np.add.reduceat(y * g, starts, axis=0), lens, axis=0))
+        if name == "enumerate":
+            ids, index, (one, two) = r.ids(), r.windows(), [~m[:, 0].astype(bool) for m in r.inside()]
+            zero = np.zeros(1, np.int64)
+            def f():
+                o = np.empty((len(ids), 3), np.int64)
+                o[:, 0], o[:-1, 1], o[:-2, 2] = ids, ids[1:], ids[2:]
+                o[:-1, 1][one] = 0
+                o[:-2, 2][two] = 0
+                o[-1, 1:] = o[-2, 2] = 0
+                return o
+            return [f, lambda: np.concatenate([ids, zero])[index], lambda: np.concatenate([ids, zero]).take(index)]
+
     def ragged(self, name, r):
         x, starts, lens, seg, pos = r.x, r.offsets[:-1], r.lens, r.seg, r.pos
         if name == "pool_sum": return lambda: np.add.reduceat(x, starts, axis=0)
@@ -372,6 +410,45 @@ class Torch(NumPy):
     def random(self, name, dtype, n):
         o = self.t.from_numpy(np.empty(n, dtype))
         return (lambda: o.uniform_()) if name == "uniform" else (lambda: o.normal_())
+
+    def wide_ragged(self, name, r):
+        t = self.t
+        of = t.from_numpy
+        x, lens, seg = of(r.x), of(r.lens), of(r.seg)
+        if name == "rowconv":
+            w, (one, two) = of(r.filter()), map(of, r.inside())
+            def f():
+                o = x * w[0]
+                o[:-1].addcmul_(x[1:] * w[1], one)
+                o[:-2].addcmul_(x[2:] * w[2], two)
+                return o
+            windows, flat = of(r.windows()), t.cat([x, t.zeros(1, x.shape[1])])
+            return [f, lambda: t.einsum("tkc,kc->tc", flat[windows], w)]
+        if name == "poolgrad":
+            few, inverse = of(r.few), of((1 / r.lens).astype(np.float32))[:, None]
+            return [lambda: t.repeat_interleave(few * inverse, lens, dim=0), lambda: (few * inverse).index_select(0, seg)]
+        if name == "concat":
+            y, both, (first, second) = of(r.weights()), of(r.both()), map(of, r.places())
+            def f():
+                o = t.empty((2 * len(x), x.shape[1]))
+                return o.index_copy_(0, first, x).index_copy_(0, second, y)
+            return [f, lambda: t.cat([x, y]).index_select(0, both)]
+        if name == "steps":
+            go, back = map(of, r.steps())
+            return [lambda: x.index_select(0, go).index_select(0, back), lambda: x[go][back]]
+        if name == "softmaxgrad":
+            y, g = of(r.weights())[:, 0], of(r.given())[:, 0]
+            def sums(p): return t.segment_reduce(p, "sum", lengths=lens, unsafe=True)
+            def added(p): return t.zeros(len(r.lens)).index_add_(0, seg, p)
+            return [lambda: y * (g - sums(y * g)[seg]), lambda: y * (g - added(y * g)[seg])]
+        if name == "enumerate":
+            ids, index, zero = of(r.ids()), of(r.windows()), t.zeros(1, dtype=t.int64)
+            one, two = (of(m[:, 0]).to(t.int64) for m in r.inside())
+            def f():
+                o = t.zeros((len(ids), 3), dtype=t.int64)
+                o[:, 0], o[:-1, 1], o[:-2, 2] = ids, ids[1:] * one, ids[2:] * two
+                return o
+            return [f, lambda: t.cat([ids, zero])[index], lambda: t.cat([ids, zero]).take(index)]
 
     def ragged(self, name, r):
         t = self.t
@@ -553,6 +630,39 @@ class Ragged:
         self.scores = uniform((total, 1), 2, 0, 1, np.float32)
         self.few = uniform((count, columns), 3, 0, 1, np.float32)
 
+    def filter(self): return uniform((3, self.x.shape[1]), 6, -1, 1, np.float32)
+    def ids(self): return positions(len(self.seg), 5, 1000)
+    def given(self): return uniform((len(self.seg), 1), 4, 0, 1, np.float32)
+
+    def weights(self):
+        e = np.exp(self.scores - np.repeat(np.maximum.reduceat(self.scores, self.offsets[:-1], axis=0), self.lens, axis=0))
+        return e / np.repeat(np.add.reduceat(e, self.offsets[:-1], axis=0), self.lens, axis=0)
+
+    def inside(self):
+        """Which rows have one, and two, behind them in their sequence; without the last ones of all."""
+        return [(self.seg[k:] == self.seg[:-k]).astype(np.float32)[:, None] for k in (1, 2)]
+
+    def windows(self):
+        """The three rows from each on; the row behind all for those of other sequences."""
+        rows, count = np.arange(len(self.seg))[:, None] + np.arange(3), self.lens[self.seg] - self.pos
+        return np.where(np.arange(3) < count[:, None], rows, len(self.seg))
+
+    def places(self):
+        """Where the rows of two batches go that are joined sequence by sequence."""
+        rows = np.arange(len(self.seg))
+        return rows + self.offsets[self.seg], rows + self.offsets[1:][self.seg]
+
+    def both(self):
+        first, second = self.places()
+        return np.argsort(np.concatenate([first, second]))
+
+    def steps(self):
+        """The rows step by step, longest sequence first, and the way back."""
+        rank = np.empty(len(self.lens), np.int64)
+        rank[np.argsort(-self.lens, kind="stable")] = np.arange(len(self.lens))
+        go = np.lexsort((rank[self.seg], self.pos))
+        return go, np.argsort(go)
+
     def padded(self):
         d = np.zeros((len(self.lens), self.longest, self.x.shape[1]), np.float32)
         d[self.seg, self.pos] = self.x
@@ -668,6 +778,8 @@ def find(p, workload, size, dtype):
     kind = TYPES[dtype]
     if family in ("ly", "lo"): return layout(p, family, name, size, kind)
     if family == "mm": return matmul(p, name, size, kind)
+    if family == "wd" and name.startswith("ragged."):
+        return p.wide and p.wide_ragged(name.split(".")[1], Ragged(int(size.split("x")[1])))
     if family == "wd": return wide(p, name, dtype)
     if family == "so": return small(p, name, kind)
     if family == "rg": return p.ragged and p.ragged(name, Ragged(int(size.split("x")[1])))

@@ -15,6 +15,7 @@ mod rows;
 mod search;
 mod small;
 mod wide;
+mod wide_ragged;
 
 use crate::contest::Failure;
 use crate::suite::Suite;
@@ -58,7 +59,7 @@ pub(crate) fn run_scaled(suite: &mut Suite) -> Result<(), Failure> {
 type Family = fn(&mut Suite) -> Result<(), Failure>;
 
 /// The families, in the order of the tables.
-const FAMILIES: [Family; 15] = [
+const FAMILIES: [Family; 16] = [
     elementwise::run,
     chain::run,
     functions::run,
@@ -73,6 +74,7 @@ const FAMILIES: [Family; 15] = [
     files::run,
     random::run,
     wide::run,
+    wide_ragged::run,
     graphs::run,
 ];
 

@@ -30,6 +30,12 @@ struct Batch {
     candle: Tensor,
 }
 
+/// The lengths of the sequences.
+pub(crate) fn lengths() -> Result<Vec<usize>, Failure> {
+    let lengths = LENGTHS.split_whitespace().map(str::parse);
+    Ok(lengths.collect::<Result<_, _>>()?)
+}
+
 pub(crate) fn run(suite: &mut Suite) -> Result<(), Failure> {
     let columns = suite.size(128, 32);
     let names = [
@@ -65,8 +71,7 @@ pub(crate) fn run(suite: &mut Suite) -> Result<(), Failure> {
 
 impl Batch {
     fn new(columns: usize) -> Result<Batch, Failure> {
-        let lengths = LENGTHS.split_whitespace().map(str::parse);
-        let lengths: Vec<usize> = lengths.collect::<Result<_, _>>()?;
+        let lengths = lengths()?;
         let total: usize = lengths.iter().sum();
         let values = Data::<f32>::new(&[total, columns], 1, -1.0, 1.0);
         Ok(Batch {

@@ -258,6 +258,18 @@ fn scatter(
     )
 }
 
+/// Adds a run to another, which single elements are too.
+#[inline(always)]
+fn add_run<C: Compute>(to: &mut [C], from: &[C]) {
+    if let ([to], [new]) = (&mut *to, from) {
+        *to = to.add(*new);
+        return;
+    }
+    for (to, &new) in to.iter_mut().zip(from) {
+        *to = to.add(new);
+    }
+}
+
 struct Scattering<'a> {
     mode: Scatter,
     plan: &'a Plan,
@@ -288,17 +300,21 @@ impl Scattering<'_> {
         let native = source
             .native()
             .filter(|_| dense && self.mode == Scatter::Add);
+        if let Some(source) = native {
+            let out = out.slice_mut::<C>();
+            self.plan.each(self.indices, |to, from| {
+                for run in 0..count(&whole) {
+                    let to = (to + offset_at(&whole, run)) as usize;
+                    let from = (from + offset_at(&gathered, run)) as usize;
+                    add_run(&mut out[to..][..inner.size], &source[from..][..inner.size]);
+                }
+            });
+            return;
+        }
         self.plan.each(self.indices, |to, from| {
             for run in 0..count(&whole) {
                 let to = to + offset_at(&whole, run);
                 let from = from + offset_at(&gathered, run);
-                if let Some(source) = native {
-                    let to = &mut out.slice_mut::<C>()[to as usize..][..inner.size];
-                    for (to, &new) in to.iter_mut().zip(&source[from as usize..]) {
-                        *to = to.add(new);
-                    }
-                    continue;
-                }
                 for first in (0..inner.size).step_by(TILE) {
                     let len = TILE.min(inner.size - first);
                     let (new, old) = (&mut new[..len], &mut old[..len]);

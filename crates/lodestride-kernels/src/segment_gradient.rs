@@ -1,16 +1,25 @@
-//! The gradient of a segment reduction: each row of the output spread back over its segment.
+//! The gradient of a segment reduction: each row of the output spread back over its segment. Only a mean's division computes
+//! anything, once for a segment; all else is rows that are moved.
 
-use lodestride_buffer::{Argument, WriteGuard};
+use std::ops::Range;
+
+use lodestride_buffer::{Argument, Element};
 
 use crate::door;
+use crate::elementwise;
 use crate::error::{KernelError, Result};
-use crate::numeric::{Compute, ComputeFloat, ComputeKind};
+use crate::numeric::{ComputeFloat, ComputeKind};
 use crate::operand::Operand;
+use crate::row_copy::with_unit;
+use crate::row_walk::Aside;
 use crate::segment::{SegmentOp, with_rows};
-use crate::segment_rows::{RowSink, RowView, check_offsets, rows_of};
+use crate::segment_dense::{aside, dense_copy, onto_dense, stand_in};
+use crate::segment_move::broadcast;
+use crate::segment_ranges::{RowRange, copy_ranges};
+use crate::segment_rows::{balanced, check_offsets, rows_of};
+use crate::threads;
 
-/// Columns worked on together.
-const TILE: usize = 256;
+const OP: &str = "segment_reduce_gradient";
 
 /// Writes the gradient of [`segment_reduce`](crate::segment_reduce) with respect to its input.
 ///
@@ -28,7 +37,6 @@ pub fn segment_reduce_gradient(
     arg: Option<Operand<'_>>,
     dx: Operand<'_>,
 ) -> Result<()> {
-    const OP: &str = "segment_reduce_gradient";
     check_offsets(OP, offsets, rows_of(OP, dx)?)?;
     let wanted = with_rows(dx.shape(), offsets.len() - 1);
     dy.check_shape(OP, Argument::X, &wanted)?;
@@ -44,114 +52,124 @@ pub fn segment_reduce_gradient(
     if let Some(arg) = arg {
         door::check_integer(OP, arg)?;
         arg.check_shape(OP, Argument::Y, &wanted)?;
+        return located(dy, offsets, arg, dx);
     }
-    let dy_copy = door::private_copy(OP, Argument::X, dy, &[dx])?;
-    let arg_copy = match arg {
-        Some(arg) => door::private_copy(OP, Argument::Y, arg, &[dx])?,
-        None => None,
-    };
-    let guard = door::read(OP, Argument::X, dy, dy_copy.as_ref())?;
-    let arg_guard = match arg {
-        Some(arg) => Some(door::read(OP, Argument::Y, arg, arg_copy.as_ref())?),
-        None => None,
-    };
-    let mut out = door::write(OP, Argument::Z, dx)?;
-    let work = Spread {
-        op,
-        offsets,
-        sink: RowSink::new(dx),
-    };
-    let mut run = |args: Option<&RowView<'_, i64>>| match ComputeKind::float(dy.dtype()) {
-        ComputeKind::F32 => RowView::<f32>::with(&guard, dy, |dy| work.run(dy, args, &mut out)),
-        _ => RowView::<f64>::with(&guard, dy, |dy| work.run(dy, args, &mut out)),
-    };
-    match (&arg_guard, arg) {
-        (Some(guard), Some(arg)) => RowView::<i64>::with(guard, arg, |args| run(Some(args))),
-        _ => run(None),
-    }
-    Ok(())
-}
-
-struct Spread<'a> {
-    op: SegmentOp,
-    offsets: &'a [usize],
-    sink: RowSink,
-}
-
-impl Spread<'_> {
-    fn run<C: ComputeFloat>(
-        &self,
-        dy: &RowView<'_, C>,
-        args: Option<&RowView<'_, i64>>,
-        out: &mut WriteGuard<'_>,
-    ) {
-        let width = dy.row_len();
-        let (mut given, mut from) = ([C::ZERO; TILE], [0i64; TILE]);
-        for (segment, pair) in self.offsets.windows(2).enumerate() {
-            if pair[0] == pair[1] {
-                continue;
+    match op {
+        SegmentOp::Mean | SegmentOp::Sqrt => {
+            let share = match ComputeKind::float(dy.dtype()) {
+                ComputeKind::F32 => divided::<f32>(op, dy, offsets)?,
+                _ => divided::<f64>(op, dy, offsets)?,
+            };
+            broadcast(OP, share.operand()?, offsets, dx)
+        }
+        SegmentOp::First | SegmentOp::Last => {
+            let mut ranges = Vec::with_capacity(2 * offsets.len());
+            let filled = offsets
+                .windows(2)
+                .enumerate()
+                .filter(|(_, pair)| pair[0] < pair[1]);
+            for (segment, pair) in filled {
+                let given = RowRange::new(0, segment..segment + 1);
+                let zeros = RowRange::zeros(pair[1] - pair[0] - 1);
+                ranges.extend(match op {
+                    SegmentOp::First => [given, zeros],
+                    _ => [zeros, given],
+                });
             }
-            for first in (0..width).step_by(TILE) {
-                let given = &mut given[..TILE.min(width - first)];
-                dy.load(segment, first, given);
-                if let Some(args) = args {
-                    let from = &mut from[..given.len()];
-                    args.load(segment, first, from);
-                    self.spread_located(pair[0]..pair[1], first, (given, from), out);
-                } else {
-                    self.spread(pair[0]..pair[1], first, given, out);
+            copy_ranges(OP, &[dy], &ranges, dx)
+        }
+        _ => broadcast(OP, dy, offsets, dx),
+    }
+}
+
+/// The rows of `dy` divided as the sums of their segments were.
+fn divided<C: ComputeFloat>(op: SegmentOp, dy: Operand<'_>, offsets: &[usize]) -> Result<Aside> {
+    drop(dy.read(OP, Argument::X)?);
+    let share = aside(OP, dy, C::DTYPE)?;
+    elementwise::copy(dy.into(), share.operand()?)?;
+    if dy.elements() > 0 {
+        let mut rows = door::write(OP, Argument::X, share.operand()?)?;
+        let width = dy.elements() / (offsets.len() - 1);
+        let rows = rows.slice_mut::<C>().chunks_mut(width);
+        for (row, pair) in rows.zip(offsets.windows(2)) {
+            let count = (pair[1] - pair[0]) as f64;
+            let divisor = C::of(if op == SegmentOp::Sqrt {
+                count.sqrt()
+            } else {
+                count
+            });
+            row.iter_mut().for_each(|value| *value = value.div(divisor));
+        }
+    }
+    Ok(share)
+}
+
+/// Hands every value to the row its maximum came from.
+fn located(dy: Operand<'_>, offsets: &[usize], arg: Operand<'_>, dx: Operand<'_>) -> Result<()> {
+    let copy = dense_copy(OP, Argument::X, dy, dx.dtype(), dx)?;
+    let dy = stand_in(copy.as_ref(), dy)?;
+    let named = dense_copy(OP, Argument::Y, arg, i64::DTYPE, dx)?;
+    let arg = stand_in(named.as_ref(), arg)?;
+    onto_dense(OP, (dx, false), dx.dtype(), |dx| {
+        let (given, from) = (dy.read(OP, Argument::X)?, arg.read(OP, Argument::Y)?);
+        let mut out = door::write(OP, Argument::Z, dx)?;
+        with_unit!(dx.dtype(), U => {
+            let work = Located {
+                given: &given.slice::<U>()[dy.layout().offset()..][..dy.elements()],
+                from: &from.slice::<i64>()[arg.layout().offset()..][..arg.elements()],
+                offsets,
+            };
+            work.run(&mut out.slice_mut::<U>()[dx.layout().offset()..][..dx.elements()]);
+        });
+        Ok(())
+    })
+}
+
+/// Values and the rows they go to.
+struct Located<'a, U> {
+    given: &'a [U],
+    from: &'a [i64],
+    offsets: &'a [usize],
+}
+
+impl<U: Element> Located<'_, U> {
+    fn run(&self, mut out: &mut [U]) {
+        let segments = self.offsets.len() - 1;
+        let Some(width) = out.len().checked_div(self.offsets[segments]) else {
+            return;
+        };
+        let parts = threads::parts(size_of_val(out), false).min(segments);
+        let mut tasks = Vec::with_capacity(parts);
+        for part in 0..parts {
+            let range = balanced(self.offsets, parts, part);
+            let rows = self.offsets[range.end] - self.offsets[range.start];
+            let (here, rest) = std::mem::take(&mut out).split_at_mut(rows * width);
+            tasks.push((range, here));
+            out = rest;
+        }
+        threads::for_each_part(tasks.into_iter(), |(segments, out)| {
+            self.place(segments, out, width);
+        });
+    }
+
+    #[inline(never)]
+    fn place(&self, segments: Range<usize>, mut out: &mut [U], width: usize) {
+        for segment in segments {
+            let (first, end) = (self.offsets[segment], self.offsets[segment + 1]);
+            let (here, rest) = std::mem::take(&mut out).split_at_mut((end - first) * width);
+            out = rest;
+            here.fill(U::default());
+            let own = segment * width..(segment + 1) * width;
+            let values = self.given[own.clone()].iter().zip(&self.from[own]);
+            for (column, (&value, &row)) in values.enumerate() {
+                // A number that names no row of the segment, as of an empty one, gives it to none.
+                let row = usize::try_from(row)
+                    .ok()
+                    .filter(|row| (first..end).contains(row));
+                if let Some(row) = row {
+                    here[(row - first) * width + column] = value;
                 }
             }
-        }
-    }
-
-    fn spread<C: ComputeFloat>(
-        &self,
-        rows: std::ops::Range<usize>,
-        first: usize,
-        given: &mut [C],
-        out: &mut WriteGuard<'_>,
-    ) {
-        let count = rows.len() as f64;
-        let divisor = match self.op {
-            SegmentOp::Mean => count,
-            SegmentOp::Sqrt => count.sqrt(),
-            _ => 1.0,
-        };
-        given
-            .iter_mut()
-            .for_each(|value| *value = value.div(C::of(divisor)));
-        let zeros = [C::ZERO; TILE];
-        let chosen = match self.op {
-            SegmentOp::First => Some(rows.start),
-            SegmentOp::Last => Some(rows.end - 1),
-            _ => None,
-        };
-        for row in rows {
-            let is_given = chosen.is_none_or(|chosen| chosen == row);
-            let values = if is_given {
-                &*given
-            } else {
-                &zeros[..given.len()]
-            };
-            self.sink.store(out, row, first, values);
-        }
-    }
-
-    fn spread_located<C: Compute>(
-        &self,
-        rows: std::ops::Range<usize>,
-        first: usize,
-        (given, from): (&[C], &[i64]),
-        out: &mut WriteGuard<'_>,
-    ) {
-        let mut values = [C::ZERO; TILE];
-        for row in rows {
-            let values = &mut values[..given.len()];
-            for ((value, &given), &from) in values.iter_mut().zip(given).zip(from) {
-                *value = if from == row as i64 { given } else { C::ZERO };
-            }
-            self.sink.store(out, row, first, values);
         }
     }
 }

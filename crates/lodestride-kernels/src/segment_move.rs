@@ -1,4 +1,4 @@
-//! Moving rows by segment: reversing, gathering ranges, repeating.
+//! Moving rows by segment: reversing, repeating, laying side by side.
 
 use lodestride_buffer::{Argument, Element, ReadGuard, Scalar, WriteGuard};
 use lodestride_shape::{Layout, Shape};
@@ -15,7 +15,7 @@ use crate::stream;
 use crate::threads;
 
 /// Rows of two arrays of one dtype, the source already converted.
-struct Rows {
+pub(crate) struct Rows {
     /// Steps from row to row.
     x_step: isize,
     out_step: isize,
@@ -25,7 +25,7 @@ struct Rows {
 }
 
 impl Rows {
-    fn new(x: Operand<'_>, out: Operand<'_>) -> Self {
+    pub(crate) fn new(x: Operand<'_>, out: Operand<'_>) -> Self {
         let (x, out) = (x.layout(), out.layout());
         Self::onto((x.offset(), x.strides()), (out, out.strides()))
     }
@@ -45,7 +45,7 @@ impl Rows {
 
     /// Copies `count` rows from row `from` on (backwards for a `step` of -1, the same row for 0) to the rows `to..`, all
     /// `shift` elements further.
-    fn copy<U: Copy>(
+    pub(crate) fn copy<U: Copy>(
         &self,
         (x, from, step): (&[U], usize, isize),
         (out, to, shift): (&mut [U], usize, isize),
@@ -64,6 +64,17 @@ impl Rows {
         let to = self.out_start + shift + to as isize * self.out_step;
         copy_block(x, from, out, to, &axes);
     }
+
+    /// Writes one value to `count` rows.
+    pub(crate) fn fill<U: Copy>(&self, value: U, (out, to): (&mut [U], usize), count: usize) {
+        let rows = Self {
+            x_step: 0,
+            x_start: 0,
+            row: self.row.iter().map(|axis| Pair { x: 0, ..*axis }).collect(),
+            ..*self
+        };
+        rows.copy((&[value], 0, 0), (out, to, 0), count);
+    }
 }
 
 /// Where the rows of item `i` come from: the first of them and the step from row to row: 1, -1, or 0 for the same row.
@@ -73,7 +84,7 @@ type Place = (usize, isize);
 
 impl Rows {
     /// The elements of a row, where the rows of both arrays are contiguous and those of `out` follow each other.
-    fn dense_row(&self) -> Option<usize> {
+    pub(crate) fn dense_row(&self) -> Option<usize> {
         let row = join(self.row.iter().copied());
         let width = match row[..] {
             [] => 1,
@@ -124,16 +135,24 @@ impl Rows {
         });
     }
 
+    /// The first element of a row of some that begin at a place.
+    #[inline(always)]
+    pub(crate) fn start_of(&self, (first, step): Place, row: usize) -> usize {
+        let row = first as isize + step * row as isize;
+        (self.x_start + row * self.x_step) as usize
+    }
+
     /// Asks for the memory of a few rows, which no processor sees coming.
     #[inline]
-    fn ask_for<U>(&self, x: &[U], (first, _): Place, elements: usize) {
-        let start = (self.x_start + first as isize * self.x_step) as usize;
+    pub(crate) fn ask_for<U>(&self, x: &[U], (first, _): Place, elements: usize) {
+        let start = self.start_of((first, 0), 0);
         let start = x.as_ptr().wrapping_add(start).cast::<u8>();
         stream::prefetch_run(start, elements * size_of::<U>());
     }
 
     /// Writes the dense rows of one item; where the rows of the next come from, and how many, is known for asking ahead.
-    fn item<U: Element>(
+    #[inline(never)]
+    pub(crate) fn item<U: Element>(
         &self,
         x: &[U],
         ((first, step), next): (Place, Option<(Place, usize)>),
@@ -141,14 +160,16 @@ impl Rows {
         width: usize,
         past: bool,
     ) {
-        let start_of = |(first, step): Place, row: usize| {
-            let row = first as isize + step * row as isize;
-            (self.x_start + row * self.x_step) as usize
-        };
-        let start = |row: usize| start_of((first, step), row);
+        let start = |row: usize| self.start_of((first, step), row);
         if step == 1 && self.x_step == width as isize {
             if !out.is_empty() {
                 stream::copy_elements(out, &x[start(0)..][..out.len()], past);
+            }
+            return;
+        }
+        if step == 0 && !past && size_of::<U>() * width <= SHORT {
+            if !out.is_empty() {
+                repeat(&x[start(0)..][..width], out);
             }
             return;
         }
@@ -165,7 +186,7 @@ impl Rows {
                 None => Some(start(row + AHEAD)),
                 Some(row) => next
                     .filter(|next| row < next.1)
-                    .map(|next| start_of(next.0, row)),
+                    .map(|next| self.start_of(next.0, row)),
             };
             if let Some(ahead) = ahead.filter(|_| step != 0) {
                 let row = x.as_ptr().wrapping_add(ahead).cast::<u8>();
@@ -177,10 +198,26 @@ impl Rows {
     }
 }
 
+/// Fills `out` with copies of a short row: what is written already is copied again, more every time.
+fn repeat<U: Copy>(row: &[U], out: &mut [U]) {
+    if let [value] = row {
+        return out.fill(*value);
+    }
+    out[..row.len()].copy_from_slice(row);
+    let mut done = row.len();
+    while done < out.len() {
+        let more = done
+            .min(out.len() - done)
+            .min(FILL / size_of::<U>() / row.len() * row.len());
+        out.copy_within(..more, done);
+        done += more;
+    }
+}
+
 /// Bytes of an item up to which a later one is asked for.
-const SHORT: usize = 1 << 10;
+pub(crate) const SHORT: usize = 1 << 10;
 /// Rows, or short items, asked for ahead of their copy.
-const AHEAD: usize = 8;
+pub(crate) const AHEAD: usize = 8;
 /// Lines of a row that are asked for; the processor brings what follows.
 const AHEAD_LINES: usize = 16;
 
@@ -273,41 +310,6 @@ pub fn segment_reverse(x: Operand<'_>, offsets: &[usize], out: Operand<'_>) -> R
     })
 }
 
-/// Writes the rows of `ranges` (start and length) of `x` one after the other to `out`.
-///
-/// Ranges may overlap, repeat and be empty; `out` has as many rows as they have together.
-///
-/// # Errors
-/// [`KernelError`] when a range reaches beyond the rows, `out` has another shape, or a buffer cannot be accessed. Nothing
-/// is written then.
-pub fn copy_row_ranges(x: Operand<'_>, ranges: &[(usize, usize)], out: Operand<'_>) -> Result<()> {
-    const OP: &str = "copy_row_ranges";
-    let rows = rows_of(OP, x)?;
-    let mut total = 0;
-    let mut offsets = Vec::with_capacity(ranges.len() + 1);
-    offsets.push(0);
-    for (index, &(start, len)) in ranges.iter().enumerate() {
-        if len > rows || start > rows - len {
-            return Err(KernelError::RowRange {
-                op: OP,
-                index,
-                start,
-                len,
-                rows,
-            });
-        }
-        total += len;
-        offsets.push(total);
-    }
-    door::check_output(OP, out, &with_rows(x.shape(), total))?;
-    with_rows_of(OP, x, out, |rows, from, to| {
-        with_unit!(out.dtype(), U => {
-            let (x, out) = (from.slice::<U>(), to.slice_mut::<U>());
-            rows.gather(x, out, &offsets, &|range| (ranges[range].0, 1));
-        });
-    })
-}
-
 /// Repeats row `i` of `x` for every row of segment `i`: the adjoint of a segment sum.
 ///
 /// `x` is `[segments, ..]`, `out` `[rows, ..]`; rows of empty segments are dropped.
@@ -320,7 +322,17 @@ pub fn segment_broadcast(x: Operand<'_>, offsets: &[usize], out: Operand<'_>) ->
     check_offsets(OP, offsets, rows)?;
     x.check_shape(OP, Argument::X, &with_rows(out.shape(), offsets.len() - 1))?;
     door::check_output(OP, out, out.shape())?;
-    with_rows_of(OP, x, out, |rows, from, to| {
+    broadcast(OP, x, offsets, out)
+}
+
+/// [`segment_broadcast`] of checked arguments.
+pub(crate) fn broadcast(
+    op: &'static str,
+    x: Operand<'_>,
+    offsets: &[usize],
+    out: Operand<'_>,
+) -> Result<()> {
+    with_rows_of(op, x, out, |rows, from, to| {
         with_unit!(out.dtype(), U => {
             let (x, out) = (from.slice::<U>(), to.slice_mut::<U>());
             rows.gather(x, out, offsets, &|segment| (segment, 0));

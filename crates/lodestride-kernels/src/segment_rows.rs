@@ -133,34 +133,6 @@ impl<'a, C: Compute> RowView<'a, C> {
         count(&self.outer)
     }
 
-    /// Calls `job(index, run)` for the runs that make up `len` elements of a row from `position` on.
-    pub(crate) fn each_run(
-        &self,
-        row: usize,
-        position: usize,
-        len: usize,
-        mut job: impl FnMut(usize, &[C]),
-    ) {
-        let mut done = 0;
-        while done < len {
-            let (piece, at) = (
-                (position + done) / self.width,
-                (position + done) % self.width,
-            );
-            let here = (self.width - at).min(len - done);
-            let start = self.piece(row, piece) as usize + at;
-            job(done, &self.data[start..start + here]);
-            done += here;
-        }
-    }
-
-    /// Copies the elements of a row from `position` on.
-    pub(crate) fn load(&self, row: usize, position: usize, out: &mut [C]) {
-        self.each_run(row, position, out.len(), |at, run| {
-            out[at..at + run.len()].copy_from_slice(run);
-        });
-    }
-
     /// Elements of a row.
     pub(crate) fn row_len(&self) -> usize {
         self.pieces() * self.width

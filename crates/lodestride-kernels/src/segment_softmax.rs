@@ -1,17 +1,20 @@
-//! Softmax over each segment of rows, column by column.
+//! Softmax over each segment of rows, column by column, and its gradient.
 
-use lodestride_buffer::Argument;
-use lodestride_shape::Order;
+use std::marker::PhantomData;
+
+use lodestride_buffer::{Argument, ReadGuard};
+use smallvec::SmallVec;
 
 use crate::door;
-use crate::elementwise;
 use crate::error::KernelError;
 use crate::isa::{Arch, Level, Task};
 use crate::numeric::ComputeKind;
 use crate::operand::Operand;
-use crate::row_softmax::Softmax;
+use crate::row_softmax::{Softmax, SoftmaxGradient};
 use crate::row_walk::{Aside, RowKernel, Rows, WIDE, wide};
 use crate::scalar::raised::Raised;
+use crate::segment::with_rows;
+use crate::segment_dense::{dense_copy, onto_dense, stand_in};
 use crate::segment_rows::{balanced, check_offsets, rows_of};
 use crate::strided::{Dim, Dims, collapse, dims_of};
 use crate::threads;
@@ -30,75 +33,139 @@ pub fn segment_softmax(
     out: Operand<'_>,
 ) -> Result<(), KernelError> {
     const OP: &str = "segment_softmax";
-    check_offsets(OP, offsets, rows_of(OP, x)?)?;
-    door::check_output(OP, out, x.shape())?;
-    for operand in [x, out] {
-        if !operand.dtype().is_float() {
-            let dtype = operand.dtype();
-            return Err(KernelError::UnsupportedDType { op: OP, dtype });
-        }
-    }
-    if out.elements() == 0 {
-        return Ok(());
-    }
+    let inputs = [(Argument::X, x)];
+    checked(OP, &inputs, offsets, out)?;
     match ComputeKind::exact(x.dtype()) {
-        ComputeKind::F64 => by_segment::<f64>(OP, x, offsets, out),
-        _ => by_segment::<f32>(OP, x, offsets, out),
+        ComputeKind::F64 => by_segment::<f64, Softmax>(OP, &inputs, offsets, out),
+        _ => by_segment::<f32, Softmax>(OP, &inputs, offsets, out),
     }
 }
 
-/// Computes dense rows where they lie, others aside.
-fn by_segment<C: Raised>(
-    op: &'static str,
-    x: Operand<'_>,
+/// The gradient of [`segment_softmax`] from its result `y` and the gradient `dy` of that: `y * (dy - sum(y * dy))`, the sum over
+/// each segment.
+///
+/// # Errors
+/// As [`segment_softmax`]; `dy` has the shape of `y` too.
+pub fn segment_softmax_gradient(
+    y: Operand<'_>,
+    dy: Operand<'_>,
     offsets: &[usize],
     out: Operand<'_>,
 ) -> Result<(), KernelError> {
-    let order: Vec<usize> = (0..x.layout().rank()).collect();
-    if out.dtype() != C::DTYPE || !out.layout().is_contiguous(Order::C) {
-        let aside = Aside::new(op, out, &order, C::DTYPE)?;
-        by_segment::<C>(op, x, offsets, aside.operand()?)?;
-        return elementwise::copy(aside.operand()?.into(), out);
+    const OP: &str = "segment_softmax_gradient";
+    let inputs = [(Argument::X, y), (Argument::Y, dy)];
+    checked(OP, &inputs, offsets, out)?;
+    match ComputeKind::exact(out.dtype()) {
+        ComputeKind::F64 => by_segment::<f64, SoftmaxGradient>(OP, &inputs, offsets, out),
+        _ => by_segment::<f32, SoftmaxGradient>(OP, &inputs, offsets, out),
     }
-    let dims = dims_of(x.shape(), x.layout().strides());
-    let row = collapse(dims[1..].iter().copied());
-    let is_direct = x.dtype() == C::DTYPE
-        && !x.buffer().same_block(out.buffer())
-        && matches!(row[..], [] | [Dim { stride: 1, .. }])
-        && (dims[0].stride > 0 || dims[0].size == 1);
-    if !is_direct {
-        let aside = Aside::new(op, x, &order, C::DTYPE)?;
-        elementwise::copy(x.into(), aside.operand()?)?;
-        return by_segment::<C>(op, aside.operand()?, offsets, out);
+}
+
+fn checked(
+    op: &'static str,
+    inputs: &[(Argument, Operand<'_>)],
+    offsets: &[usize],
+    out: Operand<'_>,
+) -> Result<(), KernelError> {
+    check_offsets(op, offsets, rows_of(op, inputs[0].1)?)?;
+    door::check_output(
+        op,
+        out,
+        &with_rows(inputs[0].1.shape(), offsets[offsets.len() - 1]),
+    )?;
+    for &(argument, x) in inputs {
+        x.check_shape(op, argument, &with_rows(out.shape(), out.shape()[0]))?;
     }
-    let guard = x.read(op, Argument::X)?;
-    let mut writer = door::write(op, Argument::Z, out)?;
-    let start = out.layout().offset();
-    let width = out.elements() / dims[0].size;
-    let job = Segments {
-        data: &guard.slice::<C>()[x.layout().offset()..],
-        pitch: dims[0].stride.unsigned_abs(),
-        width,
-        offsets,
-    };
-    job.run(&mut writer.slice_mut::<C>()[start..start + out.elements()]);
+    for operand in inputs.iter().map(|&(_, x)| x).chain([out]) {
+        if !operand.dtype().is_float() {
+            let dtype = operand.dtype();
+            return Err(KernelError::UnsupportedDType { op, dtype });
+        }
+    }
     Ok(())
 }
 
-/// Dense rows divided into segments.
+/// A kernel that is known when it is compiled, so that nothing of its other form is.
+trait SegmentKernel<C: Raised>: RowKernel<C> + Send {
+    const KERNEL: Self;
+}
+
+impl<C: Raised> SegmentKernel<C> for Softmax {
+    const KERNEL: Self = Softmax { log: false };
+}
+
+impl<C: Raised> SegmentKernel<C> for SoftmaxGradient {
+    const KERNEL: Self = SoftmaxGradient { log: false };
+}
+
+/// Computes dense rows where they lie, others aside.
+fn by_segment<C: Raised, K: SegmentKernel<C>>(
+    op: &'static str,
+    inputs: &[(Argument, Operand<'_>)],
+    offsets: &[usize],
+    out: Operand<'_>,
+) -> Result<(), KernelError> {
+    if out.elements() == 0 {
+        return Ok(());
+    }
+    let mut copies: SmallVec<[Option<Aside>; 2]> = SmallVec::new();
+    for &(argument, x) in inputs {
+        copies.push(if is_direct::<C>(x, out) {
+            None
+        } else {
+            dense_copy(op, argument, x, C::DTYPE, out)?
+        });
+    }
+    onto_dense(op, (out, false), C::DTYPE, |out| {
+        let mut guards: SmallVec<[(ReadGuard<'_>, Operand<'_>); 2]> = SmallVec::new();
+        for (&(argument, x), copy) in inputs.iter().zip(&copies) {
+            let x = stand_in(copy.as_ref(), x)?;
+            guards.push((x.read(op, argument)?, x));
+        }
+        let mut writer = door::write(op, Argument::Z, out)?;
+        let start = out.layout().offset();
+        let job = Segments {
+            kernel: PhantomData::<K>,
+            inputs: [lines(&guards[0]), lines(&guards[guards.len() - 1])],
+            width: out.elements() / out.shape()[0],
+            offsets,
+        };
+        job.run(&mut writer.slice_mut::<C>()[start..start + out.elements()]);
+        Ok(())
+    })
+}
+
+/// The rows of an open input and the step from row to row.
+fn lines<'g, C: Raised>((guard, x): &'g (ReadGuard<'_>, Operand<'_>)) -> (&'g [C], usize) {
+    let pitch = x.layout().strides()[0].unsigned_abs();
+    (&guard.slice::<C>()[x.layout().offset()..], pitch)
+}
+
+/// Whether the rows of `x` can be worked on where they lie: each without gaps, in order.
+fn is_direct<C: Raised>(x: Operand<'_>, out: Operand<'_>) -> bool {
+    let dims = dims_of(x.shape(), x.layout().strides());
+    let row = collapse(dims[1..].iter().copied());
+    x.dtype() == C::DTYPE
+        && !x.buffer().same_block(out.buffer())
+        && matches!(row[..], [] | [Dim { stride: 1, .. }])
+        && (dims[0].stride > 0 || dims[0].size == 1)
+}
+
+/// Rows of the inputs, and the step from row to row, divided into segments; the second input is the first again where there is
+/// only one.
 #[derive(Clone, Copy)]
-struct Segments<'a, C> {
-    data: &'a [C],
-    pitch: usize,
+struct Segments<'a, C, K> {
+    kernel: PhantomData<K>,
+    inputs: [(&'a [C], usize); 2],
     width: usize,
     offsets: &'a [usize],
 }
 
-impl<C: Raised> Segments<'_, C> {
+impl<C: Raised, K: SegmentKernel<C>> Segments<'_, C, K> {
     /// Divides the segments among threads.
     fn run(self, mut out: &mut [C]) {
         let segments = self.offsets.len() - 1;
-        let parts = threads::parts(2 * size_of_val(out), true).min(segments);
+        let parts = threads::parts((K::INPUTS + 1) * size_of_val(out), true).min(segments);
         let mut pieces = Vec::with_capacity(parts);
         for part in 0..parts {
             let range = balanced(self.offsets, parts, part);
@@ -110,64 +177,68 @@ impl<C: Raised> Segments<'_, C> {
         }
         let level = Level::current();
         threads::for_each_part(pieces.into_iter(), |(segments, out)| {
-            level.run(SegmentsTask { segments, out });
+            let task = SegmentsTask { segments, out };
+            // Without exponentials memory bounds it, and a third copy of the code gains nothing.
+            if const { K::INPUTS == 1 } {
+                level.run(task);
+            } else {
+                level.run_narrow(task);
+            }
         });
     }
 }
 
 /// Some segments and their rows of the result.
-struct SegmentsTask<'a, C> {
-    segments: Segments<'a, C>,
+struct SegmentsTask<'a, C, K> {
+    segments: Segments<'a, C, K>,
     out: &'a mut [C],
 }
 
-impl<C: Raised> Task for SegmentsTask<'_, C> {
+impl<C: Raised, K: SegmentKernel<C>> Task for SegmentsTask<'_, C, K> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arch>(self) {
-        const KERNEL: Softmax = Softmax { log: false };
         let Segments {
-            data,
-            pitch,
+            inputs,
             width,
             offsets,
+            ..
         } = self.segments;
         // Narrow rows go through a tile, padded; a contiguous column is a row itself.
-        let is_run = width == 1 && pitch == 1;
+        let is_run = width == 1 && inputs.iter().all(|&(_, pitch)| pitch == 1);
         let padded = if is_run || width >= WIDE { 0 } else { WIDE };
         let longest = offsets.windows(2).map(|pair| pair[1] - pair[0]).max();
-        let mut tile = vec![C::ZERO; 2 * padded * longest.unwrap_or(0)];
-        let half = tile.len() / 2;
-        let (from, to) = tile.split_at_mut(half);
+        let size = padded * longest.unwrap_or(0);
+        let mut tile = vec![C::ZERO; (K::INPUTS + 1) * size];
         let mut rest = self.out;
         for pair in offsets.windows(2).filter(|pair| pair[0] < pair[1]) {
             let rows = pair[1] - pair[0];
             let (out, after) = rest.split_at_mut(rows * width);
             rest = after;
-            let x = &data[pair[0] * pitch..];
+            let x = inputs.map(|(data, pitch)| &data[pair[0] * pitch..]);
             if is_run {
-                KERNEL.row::<C::In<A>>([&x[..rows]; 2], out);
-            } else if width >= WIDE {
-                wide::<A, C, _>(
-                    KERNEL,
-                    &[rows_at(x, pitch), rows_at(x, pitch)],
-                    (0, rows),
-                    out,
-                    width,
-                );
-            } else {
-                for (row, line) in from.chunks_mut(WIDE).take(rows).enumerate() {
-                    line[..width].copy_from_slice(&x[row * pitch..][..width]);
+                K::KERNEL.row::<C::In<A>>(x.map(|x| &x[..rows]), out);
+                continue;
+            }
+            let (from, to) = tile.split_at_mut(K::INPUTS * size);
+            if padded > 0 {
+                for (input, from) in from.chunks_mut(size).enumerate() {
+                    for (row, line) in from.chunks_mut(WIDE).take(rows).enumerate() {
+                        line[..width].copy_from_slice(&x[input][row * inputs[input].1..][..width]);
+                    }
                 }
-                let (from, to) = (&from[..rows * WIDE], &mut to[..rows * WIDE]);
-                wide::<A, C, _>(
-                    KERNEL,
-                    &[rows_at(from, WIDE), rows_at(from, WIDE)],
-                    (0, rows),
-                    to,
-                    WIDE,
-                );
+            }
+            // One call for both: it is compiled where it stands.
+            let (lines, target, columns) = if padded > 0 {
+                let second = (K::INPUTS - 1) * size;
+                let lines = [rows_at(from, WIDE), rows_at(&from[second..], WIDE)];
+                (lines, &mut to[..rows * WIDE], WIDE)
+            } else {
+                ([0, 1].map(|i| rows_at(x[i], inputs[i].1)), &mut *out, width)
+            };
+            wide::<A, C, _>(K::KERNEL, &lines, (0, rows), target, columns);
+            if padded > 0 {
                 for (line, out) in to.chunks(WIDE).zip(out.chunks_mut(width)) {
                     out.copy_from_slice(&line[..width]);
                 }

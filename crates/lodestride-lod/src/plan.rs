@@ -9,7 +9,7 @@ use crate::error::{LodErrorKind, Result, SequenceArgument};
 use crate::lengths::room_for;
 use crate::level::Level;
 use crate::lod::Lod;
-use crate::restructure::{Selection, check_count, join_ranges};
+use crate::restructure::{Selection, check_count};
 
 /// The outcome of joining several LoDs sequence by sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,10 +153,17 @@ impl Lod {
             (0..last.count()).map(|i| keep[last.children(i)].iter().filter(|&&k| k).count());
         let mut levels: SmallVec<[Level; 1]> = self.levels().into();
         levels[self.depth() - 1] = Level::from_lengths(lengths, self.depth() - 1)?;
-        let kept = keep.iter().enumerate().filter(|(_, keep)| **keep);
+        let (mut rows, mut end) = (Vec::new(), 0);
+        for run in keep.chunk_by(|a, b| a == b) {
+            let start = end;
+            end += run.len();
+            if run[0] {
+                rows.push(start..end);
+            }
+        }
         Ok(Selection {
             lod: Lod::proven(levels),
-            rows: join_ranges(kept.map(|(row, _)| row..row + 1)),
+            rows,
         })
     }
 

@@ -4,7 +4,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use lodestride_array::{DType, NdArray, Shape, interval, kernels};
+use lodestride_array::kernels::{self, RowRange};
+use lodestride_array::{DType, NdArray, Shape, interval};
+use smallvec::SmallVec;
 
 use crate::error::{LodErrorKind, Result, SequenceArgument};
 use crate::lod::Lod;
@@ -109,47 +111,76 @@ pub(crate) fn view(x: &NdArray, range: Range<usize>) -> Result<NdArray> {
 /// A new array of the rows `ranges`, in order.
 #[track_caller]
 pub(crate) fn gather(x: &NdArray, ranges: &[Range<usize>]) -> Result<NdArray> {
-    let ranges: Vec<(usize, usize)> = ranges.iter().map(|r| (r.start, r.len())).collect();
-    let rows = ranges.iter().map(|(_, length)| length).sum();
-    let out = NdArray::recycled(x.dtype(), shape_with_rows(x, rows))?;
-    kernels::copy_row_ranges(x.operand(), &ranges, out.operand())?;
+    let ranges: Vec<RowRange> = ranges.iter().map(|r| RowRange::new(0, r.clone())).collect();
+    assemble(x.dtype(), &[x], &ranges)
+}
+
+/// A new array of ranges of rows of several arrays, whose rows have one shape.
+#[track_caller]
+pub(crate) fn assemble(dtype: DType, sources: &[&NdArray], ranges: &[RowRange]) -> Result<NdArray> {
+    let rows = ranges.iter().map(RowRange::len).sum();
+    let out = NdArray::recycled(dtype, shape_with_rows(sources[0], rows))?;
+    let sources: SmallVec<[_; 2]> = sources.iter().map(|x| x.operand()).collect();
+    kernels::copy_row_ranges(&sources, ranges, out.operand())?;
     Ok(out)
+}
+
+/// A new array of the rows `indices`, in order.
+#[track_caller]
+pub(crate) fn take(x: &NdArray, indices: &[i64]) -> Result<NdArray> {
+    let out = NdArray::recycled(x.dtype(), shape_with_rows(x, indices.len()))?;
+    kernels::take_new(
+        x.operand(),
+        0,
+        index_array(indices)?.operand(),
+        out.operand(),
+    )?;
+    Ok(out)
+}
+
+/// Numbers as an array: copied, not adopted, since a copy lives in the open workspace and goes with it.
+#[track_caller]
+pub(crate) fn index_array(numbers: &[i64]) -> Result<NdArray> {
+    Ok(NdArray::from_nested(numbers)?)
 }
 
 /// The adjoint of [`gather`]: zeros of `rows` rows, and every row of `x` added where `ranges` took it from.
 #[track_caller]
 pub(crate) fn scatter_add(x: &NdArray, ranges: &[Range<usize>], rows: usize) -> Result<NdArray> {
     let out = NdArray::zeros_of(x.dtype(), shape_with_rows(x, rows))?;
-    if x.is_empty() {
-        // Rows of nothing may be more than an index array could name.
-        return Ok(out);
-    }
-    let targets = indices(ranges.iter().cloned())?;
-    kernels::scatter_add(out.operand(), 0, targets.operand(), x.operand())?;
+    kernels::add_row_ranges(x.operand(), ranges, out.operand())?;
     Ok(out)
 }
 
-/// The rows of `x` written into the rows `targets` of `out`, in order.
+/// The adjoint of [`gather`] of ranges that do not overlap: a new array of `rows` rows, those of `x` where they came from and
+/// zeros elsewhere.
 #[track_caller]
-pub(crate) fn put(
+pub(crate) fn put_back(
     x: &NdArray,
-    targets: impl IntoIterator<Item = Range<usize>>,
-    out: &NdArray,
-) -> Result<()> {
-    if x.is_empty() {
-        return Ok(());
+    ranges: impl IntoIterator<Item = Range<usize>>,
+    rows: usize,
+) -> Result<NdArray> {
+    let mut from = 0;
+    let mut moves: Vec<(usize, Range<usize>)> = Vec::new();
+    for to in ranges {
+        let here = from..from + to.len();
+        from = here.end;
+        moves.push((to.start, here));
     }
-    let targets = indices(targets)?;
-    kernels::scatter_set(out.operand(), 0, targets.operand(), x.operand())?;
-    Ok(())
-}
-
-/// The numbers of `ranges` one after the other as an index array.
-#[track_caller]
-pub(crate) fn indices(ranges: impl IntoIterator<Item = Range<usize>>) -> Result<NdArray> {
-    let numbers: Vec<i64> = ranges.into_iter().flatten().map(|i| i as i64).collect();
-    // Copied, not adopted: a copy lives in the open workspace and goes with it.
-    Ok(NdArray::from_nested(&numbers[..])?)
+    if !moves.is_sorted_by_key(|&(to, _)| to) {
+        moves.sort_unstable_by_key(|&(to, _)| to);
+    }
+    let mut pieces = Vec::with_capacity(2 * moves.len() + 1);
+    let mut end = 0;
+    for (to, here) in moves.into_iter().filter(|(_, here)| !here.is_empty()) {
+        if end < to {
+            pieces.push(RowRange::zeros(to - end));
+        }
+        end = to + here.len();
+        pieces.push(RowRange::new(0, here));
+    }
+    pieces.push(RowRange::zeros(rows - end));
+    assemble(x.dtype(), &[x], &pieces)
 }
 
 /// The integers of an array of any shape as counts.

@@ -8,7 +8,7 @@ use lodestride_lod::{DType, Lod, LodError, LodTensor, NdArray, lengths, s};
 type Op = fn(&LodTensor, isize) -> Result<NdArray, LodError>;
 
 /// Ops that copy values and compute nothing.
-const MOVES: [(&str, Op); 13] = [
+const MOVES: [(&str, Op); 19] = [
     ("pool first", |x, l| {
         Ok(sequence::pool(x, PoolKind::First, l, 1)?.into_data())
     }),
@@ -46,10 +46,35 @@ const MOVES: [(&str, Op); 13] = [
     ("enumerate", |x, l| {
         Ok(sequence::enumerate(x, 2, 1, l)?.into_data())
     }),
+    ("steps", |x, l| {
+        Ok(sequence::from_steps(&sequence::to_steps(x, l)?)?.into_data())
+    }),
+    ("concat_grad", |x, l| {
+        let joined = sequence::concat(&[x, x], l)?;
+        Ok(sequence::concat_grad(&[x, x], l, joined.data())?.remove(1))
+    }),
+    ("slice_grad", |x, l| {
+        let (none, all): (Vec<usize>, Vec<usize>) = x.lod().lengths_of(l)?.map(|n| (0, n)).unzip();
+        sequence::slice_grad(x, &none, &all, l, x.data())
+    }),
+    ("unpad_grad", |x, l| {
+        let padded = sequence::pad(x, 0, Some(9), l)?;
+        let lengths = sequence::counts(&padded.lengths)?;
+        let rows = sequence::unpad(&padded.data, &lengths)?;
+        sequence::unpad_grad(&padded.data, &lengths, rows.data())
+    }),
+    ("pool_grad first", |x, l| {
+        let first = sequence::pool(x, PoolKind::First, l, 0)?;
+        sequence::pool_grad(x, PoolKind::First, l, first.data())
+    }),
+    ("pool_grad max", |x, l| {
+        let largest = sequence::pool(x, PoolKind::Max, l, 0)?;
+        sequence::pool_grad(x, PoolKind::Max, l, largest.data())
+    }),
 ];
 
 /// Ops that compute.
-const SUMS: [(&str, Op); 6] = [
+const SUMS: [(&str, Op); 13] = [
     ("pool sum", |x, l| {
         Ok(sequence::pool(x, PoolKind::Sum, l, 1)?.into_data())
     }),
@@ -67,6 +92,33 @@ const SUMS: [(&str, Op); 6] = [
     ("row_conv", |x, l| {
         let filter = NdArray::full_of(x.dtype(), [2, 2], 0.5)?;
         Ok(sequence::row_conv(x, &filter, l)?.into_data())
+    }),
+    ("row_conv_grad", |x, l| {
+        let filter = NdArray::full_of(x.dtype(), [2, 2], 0.5)?;
+        Ok(sequence::row_conv_grad(x, &filter, l, x.data())?.0)
+    }),
+    ("row_conv_grad filter", |x, l| {
+        let filter = NdArray::full_of(x.dtype(), [2, 2], 0.5)?;
+        Ok(sequence::row_conv_grad(x, &filter, l, x.data())?.1)
+    }),
+    ("conv_grad", |x, l| {
+        let filter = NdArray::full_of(x.dtype(), [4, 2], 0.5)?;
+        Ok(sequence::conv_grad(x, &filter, Window::centered(2), None, l, x.data())?.x)
+    }),
+    ("conv_grad filter", |x, l| {
+        let filter = NdArray::full_of(x.dtype(), [4, 2], 0.5)?;
+        Ok(sequence::conv_grad(x, &filter, Window::centered(2), None, l, x.data())?.filter)
+    }),
+    ("context_grad", |x, l| {
+        let windows = sequence::context(x, Window::centered(3), None, l)?;
+        Ok(sequence::context_grad(x, Window::centered(3), None, l, windows.data())?.0)
+    }),
+    ("softmax_grad", |x, l| {
+        sequence::softmax_grad(x, l, x.data())
+    }),
+    ("take_grad", |x, l| {
+        let out = sequence::take(x, &[1, 0, 1], l)?;
+        sequence::take_grad(x, &[1, 0, 1], l, out.data())
     }),
 ];
 

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use lodestride_lod::sequence::{self, PoolKind, Window};
-use lodestride_lod::{DType, Lod, LodTensor, NdArray};
+use lodestride_lod::{DType, Lengths, Lod, LodTensor, NdArray};
 use proptest::prelude::*;
 
 type Row = [f64; 2];
@@ -316,6 +316,87 @@ proptest! {
             }
         }
         assert_close(&found, &expected)?;
+    }
+}
+
+/// Rows of several columns, more than a block of a convolution holds, in sequences of all lengths.
+fn many(rows: usize, width: usize, seed: usize) -> NdArray {
+    let values = (0..rows * width).map(|i| ((i * 7919 + seed) % 1009) as f64 / 504.5 - 1.0);
+    NdArray::from_vec(values.collect::<Vec<_>>(), [rows, width]).unwrap()
+}
+
+#[test]
+fn convolutions_of_many_rows_are_products_with_their_windows() {
+    let lengths: Vec<usize> = (0..60).map(|i| i * i % 53).collect();
+    let rows = lengths.iter().sum();
+    let (window, up_and_down) = (
+        Window {
+            start: -2,
+            length: 4,
+        },
+        3,
+    );
+    for (width, features, turned) in [(64, 5, false), (3, 40, false), (64, 5, true)] {
+        let data = match turned {
+            false => many(rows, width, 1),
+            true => many(width, rows, 1).transpose(),
+        };
+        let x = LodTensor::new(data, Lengths::from(vec![lengths.clone()])).unwrap();
+        let (filter, padding) = (many(4 * width, features, 2), many(up_and_down, width, 3));
+        let g = many(rows, features, 4);
+        let windows = sequence::context(&x, window, Some(&padding), -1).unwrap();
+        let out = sequence::conv(&x, &filter, window, Some(&padding), -1).unwrap();
+        let grads = sequence::conv_grad(&x, &filter, window, Some(&padding), -1, &g).unwrap();
+        let of_windows = g.matmul(&filter.transpose()).unwrap();
+        let (of_x, of_padding) =
+            sequence::context_grad(&x, window, Some(&padding), -1, &of_windows).unwrap();
+        let of_filter = windows.data().transpose().matmul(&g).unwrap();
+        let pairs = [
+            (out.into_data(), windows.data().matmul(&filter).unwrap()),
+            (grads.x, of_x),
+            (grads.filter, of_filter),
+            (grads.padding.unwrap(), of_padding.unwrap()),
+        ];
+        for (index, (found, expected)) in pairs.iter().enumerate() {
+            let far = found
+                .sub(expected)
+                .unwrap()
+                .abs()
+                .unwrap()
+                .max_number()
+                .unwrap();
+            assert!(far < 1e-10, "{index} of {width} columns: {far}");
+        }
+    }
+}
+
+#[test]
+fn look_ahead_convolutions_of_many_rows_are_plain_sums() {
+    let lengths: Vec<usize> = (0..70).map(|i| i * i % 53).collect();
+    let rows: usize = lengths.iter().sum();
+    for width in [1, 5, 8, 70] {
+        let x = LodTensor::new(many(rows, width, 1), Lengths::from(vec![lengths.clone()])).unwrap();
+        let (filter, g) = (many(3, width, 2), many(rows, width, 3));
+        let [values, weights, given] =
+            [x.data(), &filter, &g].map(|array| array.to_vec::<f64>().unwrap());
+        let (mut out, mut of_x) = (vec![0.0; rows * width], vec![0.0; rows * width]);
+        let mut of_filter = vec![0.0; 3 * width];
+        for pair in x.lod().rows_of(-1).unwrap().windows(2) {
+            for t in pair[0]..pair[1] {
+                for (k, c) in (0..3.min(pair[1] - t)).flat_map(|k| (0..width).map(move |c| (k, c)))
+                {
+                    let (from, to, weight) = ((t + k) * width + c, t * width + c, k * width + c);
+                    out[to] += values[from] * weights[weight];
+                    of_x[from] += given[to] * weights[weight];
+                    of_filter[weight] += values[from] * given[to];
+                }
+            }
+        }
+        let (found_x, found_filter) = sequence::row_conv_grad(&x, &filter, -1, &g).unwrap();
+        let found = sequence::row_conv(&x, &filter, -1).unwrap().into_data();
+        for (found, expected) in [(found, out), (found_x, of_x), (found_filter, of_filter)] {
+            assert_close(&found, &expected).unwrap();
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::ops::like::LodLike;
 use crate::ops::shape::{apply, with_list};
 use crate::ty::{Dim, Type};
 use crate::variable::Variable;
-use lodestride_array::kernels::{self, SegmentOp};
+use lodestride_array::kernels::{self, RowRange, SegmentOp};
 use lodestride_array::{DType, Scalar};
 use lodestride_lod::Lod;
 use std::borrow::Cow;
@@ -331,8 +331,8 @@ impl Op for SequenceReverse {
             kernels::segment_reverse(x, &lod.rows_of(self.level as isize)?, out)?;
         } else {
             let rows = lod.reverse(self.level as isize)?.rows;
-            let ranges: Vec<(usize, usize)> = rows.iter().map(|r| (r.start, r.len())).collect();
-            kernels::copy_row_ranges(x, &ranges, out)?;
+            let rows = rows.into_iter().map(|rows| RowRange::new(0, rows));
+            kernels::copy_row_ranges(&[x], &rows.collect::<Vec<_>>(), out)?;
         }
         Ok(())
     }

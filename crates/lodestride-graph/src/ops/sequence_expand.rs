@@ -10,7 +10,7 @@ use crate::ops::sequence::{expect_lod, lod_of, resolve_level, slot_lod};
 use crate::ops::shape::{apply, with_list};
 use crate::ty::{Dim, Dims, Type};
 use crate::variable::Variable;
-use lodestride_array::kernels::{self, SegmentOp};
+use lodestride_array::kernels::{self, RowRange, SegmentOp};
 use lodestride_array::{Index, NdArray, Scalar};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -101,8 +101,9 @@ impl Op for SequenceExpand {
 
     fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
         let (_, rows) = expansion(&facts_of(inputs[0]), &facts_of(inputs[1]), self.level)?;
-        let ranges: Vec<(usize, usize)> = rows.iter().map(|r| (r.start, r.len())).collect();
-        kernels::copy_row_ranges(inputs[0].data.operand(), &ranges, outputs[0].data.operand())?;
+        let rows = rows.into_iter().map(|rows| RowRange::new(0, rows));
+        let (x, out) = (inputs[0].data.operand(), outputs[0].data.operand());
+        kernels::copy_row_ranges(&[x], &rows.collect::<Vec<_>>(), out)?;
         Ok(())
     }
 
@@ -151,12 +152,7 @@ impl Op for SequenceExpandAdjoint {
         };
         let (_, rows) = expansion(&target, &facts_of(inputs[2]), self.level)?;
         kernels::copy(Scalar::Float(0.0).into(), out.operand())?;
-        let mut from = 0;
-        for range in rows {
-            let part = rows_of(&inputs[0].data, from..from + range.len())?;
-            from += range.len();
-            rows_of(out, range)?.addi(&part)?;
-        }
+        kernels::add_row_ranges(inputs[0].data.operand(), &rows, out.operand())?;
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ use crate::ops::shape::apply;
 use crate::ty::{Dim, Type};
 use crate::variable::Variable;
 use lodestride_array::Shape;
-use lodestride_array::kernels::{self};
+use lodestride_array::kernels::{self, SegmentWindow};
 use std::borrow::Cow;
 use std::panic::Location;
 
@@ -86,7 +86,8 @@ impl Op for SequenceWindows {
     fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
         let offsets = slot_lod(inputs[0])?.rows_of(self.level as isize)?;
         let (x, out) = (inputs[0].data.operand(), outputs[0].data.operand());
-        kernels::segment_windows(x, &offsets, self.start, self.len, out)?;
+        let window = SegmentWindow::new(self.start, self.len);
+        kernels::segment_windows(x, &offsets, 0..x.shape()[0], window, out)?;
         Ok(())
     }
 

@@ -14,6 +14,8 @@ mod random;
 mod reduce;
 mod scan;
 mod segment;
+mod segment_ranges;
+mod segment_windows;
 #[path = "../support/mod.rs"]
 mod support;
 mod transfer;

@@ -1,11 +1,12 @@
 //! Windows over the neighbours of each row inside its sequence: `context`, and the convolutions made of it.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use lodestride_array::{NdArray, kernels};
+use lodestride_array::kernels::{self, SegmentWindow};
+use lodestride_array::{DType, NdArray, Order};
 
 use crate::error::{LodErrorKind, Result, SequenceArgument};
-use crate::lengths::room_for;
 use crate::rows;
 use crate::tensor::LodTensor;
 
@@ -45,6 +46,18 @@ impl Window {
             .max(0);
         (up, down.unsigned_abs())
     }
+
+    /// The window of the rows in whose windows a row is.
+    fn mirrored(self) -> Window {
+        let last = self
+            .start
+            .saturating_add_unsigned(self.length)
+            .saturating_sub(1);
+        Window {
+            start: last.saturating_neg(),
+            ..self
+        }
+    }
 }
 
 /// For every row the rows of its window side by side: `[rows, length * width]`, 0 for places outside the sequence of
@@ -74,21 +87,8 @@ pub fn context(
     level: isize,
 ) -> Result<LodTensor> {
     let plan = Plan::new(x, window, padding, level)?;
-    let matrix = rows::as_matrix(x.data())?;
-    let out = NdArray::recycled(x.dtype(), [x.rows(), plan.places_width()])?;
-    kernels::segment_windows(
-        matrix.operand(),
-        &plan.offsets,
-        plan.start(),
-        window.length,
-        out.operand(),
-    )?;
-    if let Some(padding) = padding {
-        let (places, rows) = plan.outside()?;
-        let flat = out.view_as([x.rows().saturating_mul(window.length), plan.width])?;
-        rows::put(&rows::gather(padding, &rows)?, places, &flat)?;
-    }
-    Ok(rows::keep(out, x.lod()))
+    let windows = plan.windows(&rows::as_matrix(x.data())?, padding, 0..x.rows())?;
+    Ok(rows::keep(windows, x.lod()))
 }
 
 /// The gradients of [`context`] with respect to `x` and to the padding.
@@ -109,7 +109,7 @@ pub fn context_grad(
     kernels::segment_windows_adjoint(
         out_grad.operand(),
         &plan.offsets,
-        plan.start(),
+        window.start,
         window.length,
         of_x.operand(),
     )?;
@@ -117,18 +117,15 @@ pub fn context_grad(
     let Some(padding) = padding else {
         return Ok((of_x, None));
     };
-    let (places, rows) = plan.outside()?;
-    let flat = out_grad.reshape([x.rows().saturating_mul(window.length), plan.width])?;
-    let of_padding = rows::scatter_add(&rows::gather(&flat, &places)?, &rows, padding.shape()[0])?;
+    let edges = plan.edges();
+    let windows = edges.rows.iter().cloned().flatten();
+    let of_padding = plan.padding_grad(&edges, windows, out_grad, padding)?;
     Ok((of_x, Some(of_padding)))
 }
 
-/// Rows, each a range of one.
-type Ranges = Vec<Range<usize>>;
-
 /// What a window op has checked about its arguments.
 struct Plan<'a> {
-    offsets: std::borrow::Cow<'a, [usize]>,
+    offsets: Cow<'a, [usize]>,
     window: Window,
     width: usize,
 }
@@ -163,47 +160,101 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// The start of the window, no farther away than where every place is outside anyway.
-    fn start(&self) -> isize {
-        let rows = self.offsets[self.offsets.len() - 1];
-        let far = isize::try_from(rows.saturating_add(self.window.length)).unwrap_or(isize::MAX);
-        self.window.start.clamp(-far, far)
-    }
-
     /// Numbers in one window; more than an array can hold where the product overflows.
     fn places_width(&self) -> usize {
         self.window.length.saturating_mul(self.width)
     }
 
-    /// The places outside their sequence, counted through all windows, and the row of the padding each takes.
+    /// The windows of some rows of `x`, side by side.
     #[track_caller]
-    fn outside(&self) -> Result<(Ranges, Ranges)> {
-        let (up, _) = self.window.padding();
-        // At most every place; a list that long need not fit when the rows are empty.
-        let rows = self.offsets[self.offsets.len() - 1];
-        drop(room_for::<Range<usize>>(
-            rows.saturating_mul(self.window.length),
-        )?);
-        let (mut places, mut taken) = (Ranges::new(), Ranges::new());
+    fn windows(
+        &self,
+        x: &NdArray,
+        padding: Option<&NdArray>,
+        rows: Range<usize>,
+    ) -> Result<NdArray> {
+        let out = NdArray::recycled(x.dtype(), [rows.len(), self.places_width()])?;
+        let window = SegmentWindow {
+            start: self.window.start,
+            len: self.window.length,
+            padding: padding.map(NdArray::operand),
+        };
+        kernels::segment_windows(x.operand(), &self.offsets, rows, window, out.operand())?;
+        Ok(out)
+    }
+
+    /// What of the windows lies outside the sequences.
+    fn edges(&self) -> Edges {
+        let (up, down) = self.window.padding();
+        let mut edges = Edges::default();
         for pair in self.offsets.windows(2) {
-            let length = (pair[1] - pair[0]) as isize;
-            for row in pair[0]..pair[1] {
-                for step in 0..self.window.length {
-                    // Counted from the begin of the sequence; negative before it.
-                    let at = ((row - pair[0] + step) as isize).saturating_add(self.window.start);
-                    let padding = match at {
-                        at if at < 0 => up - at.unsigned_abs(),
-                        at if at < length => continue,
-                        at => up + (at - length).unsigned_abs(),
-                    };
-                    let place = row * self.window.length + step;
-                    places.push(place..place + 1);
-                    taken.push(padding..padding + 1);
+            let low = pair[0].saturating_add(up).min(pair[1]);
+            let high = pair[1].saturating_sub(down).max(low);
+            for rows in [pair[0]..low, high..pair[1]]
+                .into_iter()
+                .filter(|rows| !rows.is_empty())
+            {
+                for row in rows.clone() {
+                    edges.places.push(self.outside(row, pair[0]..pair[1]));
                 }
+                edges.rows.push(rows);
             }
         }
-        Ok((places, taken))
+        edges
     }
+
+    /// The places of the window of a row that lie before its sequence and behind it, and the first row of padding they take.
+    fn outside(&self, row: usize, sequence: Range<usize>) -> [(Range<usize>, usize); 2] {
+        let (up, _) = self.window.padding();
+        let length = self.window.length;
+        let first = (row as isize).saturating_add(self.window.start);
+        let places = |rows: usize| (rows as isize).saturating_sub(first).max(0).unsigned_abs();
+        let (before, inside) = (
+            places(sequence.start).min(length),
+            places(sequence.end).min(length),
+        );
+        // Where the window begins before the sequence, and where it ends behind it.
+        let above = up.saturating_sub(places(sequence.start));
+        let over = first
+            .saturating_add_unsigned(inside)
+            .saturating_sub_unsigned(sequence.end);
+        let below = up.saturating_add(over.max(0).unsigned_abs());
+        [(0..before, above), (inside..length, below)]
+    }
+
+    /// The gradient of the padding from that of windows: `windows` names, for every row at an edge, the row of `grad` with its
+    /// window.
+    #[track_caller]
+    fn padding_grad(
+        &self,
+        edges: &Edges,
+        windows: impl Iterator<Item = usize>,
+        grad: &NdArray,
+        padding: &NdArray,
+    ) -> Result<NdArray> {
+        let (mut places, mut taken) = (Vec::new(), Vec::new());
+        for (window, outside) in windows.zip(&edges.places) {
+            let start = window.saturating_mul(self.window.length);
+            for (steps, first) in outside.iter().filter(|(steps, _)| !steps.is_empty()) {
+                places.push(start.saturating_add(steps.start)..start.saturating_add(steps.end));
+                taken.push(*first..first + steps.len());
+            }
+        }
+        let flat = grad.reshape([
+            grad.shape()[0].saturating_mul(self.window.length),
+            self.width,
+        ])?;
+        rows::scatter_add(&rows::gather(&flat, &places)?, &taken, padding.shape()[0])
+    }
+}
+
+/// Rows whose windows reach outside their sequence.
+#[derive(Default)]
+struct Edges {
+    /// The rows, in order.
+    rows: Vec<Range<usize>>,
+    /// For each of them the places before and behind the sequence, with the first row of padding each takes.
+    places: Vec<[(Range<usize>, usize); 2]>,
 }
 
 /// Convolution over each sequence: the [`context`] windows times a filter `[length * width, features]`.
@@ -234,9 +285,66 @@ pub fn conv(
     level: isize,
 ) -> Result<LodTensor> {
     check_filter(x, filter, window)?;
-    let windows = context(x, window, padding, level)?;
-    Ok(rows::keep(windows.data().matmul(filter)?, x.lod()))
+    let plan = Plan::new(x, window, padding, level)?;
+    let out = plan.product(&rows::as_matrix(x.data())?, padding, filter)?;
+    Ok(rows::keep(out, x.lod()))
 }
+
+/// Bytes of windows that stay in the second-level cache between their making and their product.
+const BLOCK: usize = 1 << 19;
+
+impl Plan<'_> {
+    /// Calls `job` for blocks of rows, the same on every machine, and their windows.
+    #[track_caller]
+    fn in_blocks(
+        &self,
+        x: &NdArray,
+        padding: Option<&NdArray>,
+        mut job: impl FnMut(Range<usize>, &NdArray) -> Result<()>,
+    ) -> Result<()> {
+        let bytes = self.places_width().saturating_mul(x.dtype().size()).max(1);
+        let (block, rows) = ((BLOCK / bytes).max(LEAST), x.shape()[0]);
+        // Gaps are closed once, and not for every block.
+        let dense = x.layout().is_contiguous(Order::C);
+        let x = if dense {
+            x.clone()
+        } else {
+            x.dup_order(Order::C)?
+        };
+        for first in (0..rows).step_by(block) {
+            let rows = first..rows.min(first.saturating_add(block));
+            // No more than the sequences of the block are looked at, or many blocks of many sequences would take for ever.
+            let begin = self.offsets.partition_point(|&offset| offset <= rows.start) - 1;
+            let end = self.offsets.partition_point(|&offset| offset < rows.end);
+            let start = self.offsets[begin];
+            let own = self.offsets[begin..=end]
+                .iter()
+                .map(|offset| offset - start);
+            let plan = Plan {
+                offsets: own.collect::<Vec<_>>().into(),
+                ..*self
+            };
+            let sequences = rows::view(&x, start..self.offsets[end])?;
+            let here = rows.start - start..rows.end - start;
+            job(rows, &plan.windows(&sequences, padding, here)?)?;
+        }
+        Ok(())
+    }
+
+    /// The windows of all rows times a matrix.
+    #[track_caller]
+    fn product(&self, x: &NdArray, padding: Option<&NdArray>, filter: &NdArray) -> Result<NdArray> {
+        let dtype = x.dtype().promote(filter.dtype());
+        let out = NdArray::recycled(dtype, [x.shape()[0], filter.shape()[1]])?;
+        self.in_blocks(x, padding, |rows, windows| {
+            Ok(windows.matmul_into(filter, &rows::view(&out, rows)?)?)
+        })?;
+        Ok(out)
+    }
+}
+
+/// Rows of a block at least, so that a product is worth its call.
+const LEAST: usize = 64;
 
 #[track_caller]
 fn check_filter(x: &LodTensor, filter: &NdArray, window: Window) -> Result<()> {
@@ -270,66 +378,52 @@ pub fn conv_grad(
     out_grad: &NdArray,
 ) -> Result<ConvGrad> {
     check_filter(x, filter, window)?;
-    rows::check_out_grad(OP, out_grad, &[x.rows(), filter.shape()[1]])?;
-    let windows = context(x, window, padding, level)?;
-    let of_windows = out_grad.matmul(&filter.transpose())?;
-    let (of_x, of_padding) = context_grad(x, window, padding, level, &of_windows)?;
+    let features = filter.shape()[1];
+    rows::check_out_grad(OP, out_grad, &[x.rows(), features])?;
+    let plan = Plan::new(x, window, padding, level)?;
+    let of_x = if plan.width < features {
+        let of_windows = out_grad.matmul(&filter.transpose())?;
+        context_grad(x, window, None, level, &of_windows)?.0
+    } else {
+        // A row gets something from every row in whose window it is: a convolution with the filter turned round, which
+        // keeps less than the windows' gradient aside.
+        let (length, width) = (window.length, plan.width);
+        let turned = filter.reshape([length, width, features])?.flip(0)?;
+        let turned = turned.permute([0, 2, 1])?;
+        let turned = turned.reshape([length.saturating_mul(features), width])?;
+        let back = Plan {
+            offsets: plan.offsets.clone(),
+            window: window.mirrored(),
+            width: features,
+        };
+        back.product(out_grad, None, &turned)?.reshape(x.shape())?
+    };
+    let dtype = x.dtype().promote(out_grad.dtype());
+    // The blocks of half floats are added up as a single product of all rows would be.
+    let wide = if dtype.is_float() {
+        dtype.promote(DType::F32)
+    } else {
+        dtype
+    };
+    let of_filter = NdArray::zeros_of(wide, filter.shape().clone())?;
+    plan.in_blocks(&rows::as_matrix(x.data())?, padding, |rows, windows| {
+        let given = rows::view(out_grad, rows)?;
+        Ok(windows
+            .transpose()
+            .gemm_into(&given, 1.0, 1.0, &of_filter)?)
+    })?;
+    let of_padding = match padding {
+        None => None,
+        Some(padding) => {
+            let edges = plan.edges();
+            let of_windows = rows::gather(out_grad, &edges.rows)?.matmul(&filter.transpose())?;
+            let windows = 0..edges.places.len();
+            Some(plan.padding_grad(&edges, windows, &of_windows, padding)?)
+        }
+    };
     Ok(ConvGrad {
         x: of_x,
-        filter: windows.data().transpose().matmul(out_grad)?,
+        filter: of_filter.cast(dtype)?,
         padding: of_padding,
     })
-}
-
-/// Look-ahead convolution: every column of a row is the weighted sum of that column over the row and the rows after it
-/// in its sequence, `out[t] = sum over k of x[t + k] * filter[k]`, with a filter `[length, width]`.
-///
-/// # Errors
-/// As [`context`]; [`ShapeMismatch`](LodErrorKind::ShapeMismatch) when the filter has not the width of a row.
-#[track_caller]
-pub fn row_conv(x: &LodTensor, filter: &NdArray, level: isize) -> Result<LodTensor> {
-    let window = ahead(x, filter)?;
-    let windows = context(x, window, None, level)?;
-    let spread = windows
-        .data()
-        .reshape([x.rows(), window.length, rows::row_width(x.data())])?;
-    let out = spread.mul(filter)?.sum(1)?;
-    Ok(rows::keep(out.reshape(x.shape())?, x.lod()))
-}
-
-/// The gradients of [`row_conv`] with respect to `x` and to the filter.
-///
-/// # Errors
-/// As [`row_conv`]; [`ShapeMismatch`](LodErrorKind::ShapeMismatch) when `out_grad` has not the shape of `x`.
-#[track_caller]
-pub fn row_conv_grad(
-    x: &LodTensor,
-    filter: &NdArray,
-    level: isize,
-    out_grad: &NdArray,
-) -> Result<(NdArray, NdArray)> {
-    let window = ahead(x, filter)?;
-    rows::check_out_grad("row_conv", out_grad, x.shape())?;
-    let width = rows::row_width(x.data());
-    let spread = [x.rows(), window.length, width];
-    let out_grad = out_grad.reshape([x.rows(), 1, width])?;
-    let windows = context(x, window, None, level)?;
-    let of_filter = windows.data().reshape(spread)?.mul(&out_grad)?.sum(0)?;
-    let of_windows = out_grad
-        .mul(filter)?
-        .reshape([x.rows(), window.length * width])?;
-    let (of_x, _) = context_grad(x, window, None, level, &of_windows)?;
-    Ok((of_x, of_filter))
-}
-
-#[track_caller]
-fn ahead(x: &LodTensor, filter: &NdArray) -> Result<Window> {
-    let length = filter.shape().first().copied().unwrap_or(0);
-    rows::check_shape(
-        "row_conv",
-        SequenceArgument::Filter,
-        filter,
-        &[length, rows::row_width(x.data())],
-    )?;
-    Ok(Window { start: 0, length })
 }

@@ -1,9 +1,9 @@
 //! Ops on token ids, positions and lengths: `enumerate`, `erase`, `mask`, `scatter`, and `counts`.
 
+use lodestride_array::kernels::{self, SegmentWindow};
 use lodestride_array::{DType, NdArray, Scalar};
 
 use crate::error::{LodErrorKind, Result, SequenceArgument};
-use crate::lengths::room_for;
 use crate::rows;
 use crate::tensor::LodTensor;
 
@@ -57,20 +57,21 @@ pub fn enumerate(
     if rows::row_width(x.data()) != 1 {
         shape.extend_from_slice(x.row_shape());
     }
-    let out = NdArray::full_of(x.dtype(), shape, pad.into())?;
-    // Row by row the window is a run of rows of `x`, and it fills the first places of its window.
-    let mut runs = room_for(x.rows())?;
-    let mut places = room_for(x.rows())?;
-    for pair in offsets.windows(2) {
-        for row in pair[0]..pair[1] {
-            let end = pair[1].min(row.saturating_add(window));
-            runs.push(row..end);
-            places.push(row * window..row * window + (end - row));
-        }
+    let out = NdArray::recycled(x.dtype(), shape)?;
+    if out.is_empty() {
+        return Ok(rows::keep(out, x.lod()));
     }
-    let values = rows::gather(x.data(), &runs)?;
-    let flat = out.view_as(rows::shape_with_rows(x.data(), x.rows() * window))?;
-    rows::put(&values, places, &flat)?;
+    let windows = [&[x.rows(), window][..], x.row_shape()].concat();
+    let windows = out.view_as(windows)?;
+    // What lies behind a sequence is one row however often it is seen.
+    let row = NdArray::full_of(x.dtype(), vec![1; x.shape().len()], pad.into())?;
+    let behind = row.broadcast_to(rows::shape_with_rows(x.data(), window - 1))?;
+    let window = SegmentWindow {
+        padding: Some(behind.operand()),
+        ..SegmentWindow::new(0, window)
+    };
+    let (from, all) = (x.data().operand(), 0..x.rows());
+    kernels::segment_windows(from, &offsets, all, window, windows.operand())?;
     Ok(rows::keep(out, x.lod()))
 }
 
@@ -93,7 +94,13 @@ pub fn erase(x: &LodTensor, tokens: &[i64]) -> Result<LodTensor> {
     const OP: &str = "sequence_erase";
     rows::check_lod(OP, SequenceArgument::X, x)?;
     let ids = numbers(OP, SequenceArgument::X, x)?;
-    let keep: Vec<bool> = ids.iter().map(|id| !tokens.contains(id)).collect();
+    let mut keep = vec![true; ids.len()];
+    for token in tokens {
+        // Without a branch: whole vectors of ids are compared.
+        for (keep, id) in keep.iter_mut().zip(&ids) {
+            *keep &= id != token;
+        }
+    }
     x.select(x.lod().filter_rows(&keep)?)
 }
 
@@ -115,6 +122,9 @@ pub(crate) fn numbers(
     }
     if x.data().len() != x.rows() {
         rows::check_shape(op, argument, x.data(), &[x.rows(), 1])?;
+    }
+    if x.dtype() == DType::I64 {
+        return Ok(x.data().to_vec::<i64>()?);
     }
     Ok(x.data().cast(DType::I64)?.to_vec::<i64>()?)
 }
@@ -178,7 +188,7 @@ pub fn scatter(
     let out = input.dup()?;
     let flat = out.view_as([out.len()])?;
     let updates = updates.reshape([updates.len()])?;
-    flat.addi(&rows::scatter_add(&updates, &targets, out.len())?)?;
+    kernels::scatter_add(flat.operand(), 0, targets.operand(), updates.operand())?;
     Ok(out)
 }
 
@@ -196,7 +206,7 @@ pub fn scatter_grad(
 ) -> Result<(NdArray, NdArray)> {
     let targets = targets(input, ids, updates, level)?;
     rows::check_out_grad(SCATTER, out_grad, input.shape())?;
-    let of_updates = rows::gather(&out_grad.reshape([out_grad.len()])?, &targets)?;
+    let of_updates = out_grad.reshape([out_grad.len()])?.take(&targets, 0)?;
     Ok((out_grad.dup()?, of_updates.reshape(updates.shape())?))
 }
 
@@ -204,12 +214,7 @@ const SCATTER: &str = "sequence_scatter";
 
 /// The flat position in `input` of each update.
 #[track_caller]
-fn targets(
-    input: &NdArray,
-    ids: &LodTensor,
-    updates: &NdArray,
-    level: isize,
-) -> Result<Vec<std::ops::Range<usize>>> {
+fn targets(input: &NdArray, ids: &LodTensor, updates: &NdArray, level: isize) -> Result<NdArray> {
     let (op, argument) = (SCATTER, SequenceArgument::Ids);
     rows::check_rank(op, SequenceArgument::X, input, 1)?;
     rows::check_lod(op, argument, ids)?;
@@ -246,7 +251,7 @@ fn targets(
         let own = numbers.iter().enumerate().take(pair[1]).skip(pair[0]);
         for (index, &found) in own {
             match usize::try_from(found) {
-                Ok(id) if id < width => targets.push(row * width + id..row * width + id + 1),
+                Ok(id) if id < width => targets.push((row * width + id) as i64),
                 _ => {
                     return Err(LodErrorKind::IdOutOfRange {
                         op,
@@ -260,5 +265,5 @@ fn targets(
             }
         }
     }
-    Ok(targets)
+    rows::index_array(&targets)
 }

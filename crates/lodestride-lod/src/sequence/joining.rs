@@ -1,6 +1,7 @@
 //! `reverse`, `slice`, `concat`: ops that only move rows. Each is a plan over the LoD and one pass over the data.
 
-use lodestride_array::{NdArray, kernels};
+use lodestride_array::NdArray;
+use lodestride_array::kernels::{self, RowRange};
 
 use crate::error::{Result, SequenceArgument};
 use crate::lod::Lod;
@@ -168,9 +169,7 @@ fn moved_back(
 ) -> Result<NdArray> {
     let kept = selection.rows.iter().map(ExactSizeIterator::len).sum();
     rows::check_out_grad(op, out_grad, &rows::shape_with_rows(x.data(), kept))?;
-    let out = NdArray::zeros_of(out_grad.dtype(), x.shape().clone())?;
-    rows::put(out_grad, selection.rows.iter().cloned(), &out)?;
-    Ok(out)
+    rows::put_back(out_grad, selection.rows.iter().cloned(), x.rows())
 }
 
 /// Sequence `i` of the result is sequence `i` of every input, one after the other. At an outer level whole sequences of
@@ -195,11 +194,12 @@ fn moved_back(
 #[doc(alias = "sequence_concat")]
 pub fn concat(inputs: &[&LodTensor], level: isize) -> Result<LodTensor> {
     let (first, join) = joined(inputs, level)?;
-    let rows = join.lod.rows().unwrap_or(0);
-    let out = NdArray::recycled(first.dtype(), rows::shape_with_rows(first.data(), rows))?;
-    for (k, input) in inputs.iter().enumerate() {
-        rows::put(input.data(), targets(&join, k), &out)?;
-    }
+    let data: Vec<&NdArray> = inputs.iter().map(|input| input.data()).collect();
+    let pieces = join.rows.iter();
+    let pieces: Vec<RowRange> = pieces
+        .map(|(k, rows)| RowRange::new(*k, rows.clone()))
+        .collect();
+    let out = rows::assemble(first.dtype(), &data, &pieces)?;
     Ok(LodTensor::proven(out, join.lod))
 }
 

@@ -32,12 +32,11 @@ mod joining;
 mod pad;
 mod pool;
 mod reshape;
+mod row_conv;
 mod softmax;
 mod steps;
 
-pub use context::{
-    ConvGrad, Window, context, context_grad, conv, conv_grad, row_conv, row_conv_grad,
-};
+pub use context::{ConvGrad, Window, context, context_grad, conv, conv_grad};
 pub use distance::edit_distance;
 pub use expand::{expand, expand_as, expand_as_grad, expand_grad, repeat, repeat_grad};
 pub use ids::{counts, enumerate, erase, mask, scatter, scatter_grad};
@@ -45,5 +44,6 @@ pub use joining::{concat, concat_grad, reverse, reverse_grad, slice, slice_grad,
 pub use pad::{Padded, pad, pad_grad, unpad, unpad_grad};
 pub use pool::{PoolKind, first_step, last_step, pool, pool_grad, pool_with_index};
 pub use reshape::{reshape, reshape_grad};
+pub use row_conv::{row_conv, row_conv_grad};
 pub use softmax::{softmax, softmax_grad};
 pub use steps::{Steps, from_steps, to_steps};

@@ -123,14 +123,10 @@ pub fn unpad_grad(x: &LodTensor, lengths: &[usize], out_grad: &NdArray) -> Resul
         shape.push(1);
     }
     rows::check_out_grad("sequence_unpad", out_grad, &shape)?;
-    let out = NdArray::zeros_of(out_grad.dtype(), x.shape().clone())?;
-    let flat = frame.flat(&out)?;
-    rows::put(
-        &out_grad.reshape(rows::shape_with_rows(&flat, shape[0]))?,
-        frame.filled(),
-        &flat,
-    )?;
-    Ok(out)
+    let steps = [&shape[..1], &x.shape()[2..]].concat();
+    let all = frame.sequences().saturating_mul(frame.steps);
+    let out = rows::put_back(&out_grad.reshape(steps)?, frame.filled(), all)?;
+    Ok(out.reshape(x.shape())?)
 }
 
 /// A rectangle of steps, of which the first few of each sequence are filled.

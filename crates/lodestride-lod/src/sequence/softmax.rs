@@ -2,10 +2,8 @@
 
 use lodestride_array::{NdArray, kernels};
 
-use crate::error::{Result, SequenceArgument};
+use crate::error::Result;
 use crate::rows;
-use crate::sequence::expand::expand_as;
-use crate::sequence::pool::{PoolKind, pool};
 use crate::tensor::LodTensor;
 
 const OP: &str = "sequence_softmax";
@@ -40,10 +38,10 @@ pub fn softmax(x: &LodTensor, level: isize) -> Result<LodTensor> {
 /// As [`softmax`]; [`ShapeMismatch`](crate::LodErrorKind::ShapeMismatch) when `out_grad` has not the shape of `y`.
 #[track_caller]
 pub fn softmax_grad(y: &LodTensor, level: isize, out_grad: &NdArray) -> Result<NdArray> {
-    rows::check_lod(OP, SequenceArgument::X, y)?;
+    let offsets = rows::offsets_of(OP, y, level)?;
     rows::check_out_grad(OP, out_grad, y.shape())?;
-    let weighted = rows::keep(out_grad.mul(y.data())?, y.lod());
-    let sums = pool(&weighted, PoolKind::Sum, level, 0)?;
-    let sums = expand_as(&sums, y, level)?;
-    Ok(weighted.data().sub(&y.data().mul(sums.data())?)?)
+    let out = NdArray::recycled(y.dtype().promote(out_grad.dtype()), y.shape().clone())?;
+    let (y, given) = (y.data().operand(), out_grad.operand());
+    kernels::segment_softmax_gradient(y, given, &offsets, out.operand())?;
+    Ok(out)
 }

@@ -3,7 +3,12 @@
 
 use std::ops::Range;
 
+use lodestride_array::kernels::RowRange;
+use lodestride_array::{DType, NdArray};
+use smallvec::SmallVec;
+
 use crate::error::{LodErrorKind, Result, SequenceArgument};
+use crate::level::Level;
 use crate::lod::Lod;
 use crate::restructure::{Selection, join_ranges};
 use crate::rows;
@@ -24,7 +29,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// The steps, first to last; as many as the longest sequence is long.
+    /// The steps, first to last; as many as the longest sequence is long. [`to_steps`] makes them parts of one array.
     pub fn steps(&self) -> &[LodTensor] {
         &self.steps
     }
@@ -105,24 +110,49 @@ pub fn to_steps(x: &LodTensor, level: isize) -> Result<Steps> {
     let level = x.lod().resolve_level(level)?;
     let source = &x.lod().levels()[level];
     let order = x.lod().rank_by_length(level as isize)?;
+    let starts: Vec<usize> = order.iter().map(|&i| source.children(i).start).collect();
     let mut active = order.len();
-    let mut steps = Vec::with_capacity(source.extremes().1);
+    let mut counts = Vec::with_capacity(source.extremes().1);
     for step in 0..source.extremes().1 {
         while active > 0 && source.children(order[active - 1]).len() <= step {
             active -= 1;
         }
-        let entries = order[..active]
-            .iter()
-            .map(|&i| source.children(i).start + step);
-        steps.push(x.select(pick(x.lod(), level + 1, entries)?)?);
+        counts.push(active);
     }
-    let lod = Lod::proven(x.lod().levels()[..=level].into());
     let nothing = x.select(pick(x.lod(), level + 1, std::iter::empty())?)?;
+    let entries = counts.iter().enumerate();
+    let entries = entries.map(|(step, &active)| starts[..active].iter().map(move |i| i + step));
+    // All steps are parts of one array, which is written once.
+    let (data, lods) = if level + 1 == x.lod_level() {
+        let mut rows = Vec::with_capacity(source.total());
+        for entries in entries {
+            rows.extend(entries.map(|row| row as i64));
+        }
+        (rows::take(x.data(), &rows)?, None)
+    } else {
+        let (mut rows, mut lods) = (Vec::new(), Vec::with_capacity(counts.len()));
+        for entries in entries {
+            let selection = pick(x.lod(), level + 1, entries)?;
+            rows.extend(selection.rows);
+            lods.push(selection.lod);
+        }
+        (rows::gather(x.data(), &rows)?, Some(lods))
+    };
+    let mut end = 0;
+    let mut steps = Vec::with_capacity(counts.len());
+    for (step, &active) in counts.iter().enumerate() {
+        let lod = lods
+            .as_ref()
+            .map_or_else(Lod::none, |lods| lods[step].clone());
+        let start = end;
+        end += lod.rows().unwrap_or(active);
+        steps.push(LodTensor::proven(rows::view(&data, start..end)?, lod));
+    }
     Ok(Steps {
         steps,
         order,
         nothing,
-        lod,
+        lod: Lod::proven(x.lod().levels()[..=level].into()),
     })
 }
 
@@ -131,7 +161,7 @@ pub fn to_steps(x: &LodTensor, level: isize) -> Result<Steps> {
 fn pick(lod: &Lod, level: usize, entries: impl Iterator<Item = usize>) -> Result<Selection> {
     let ranges: Vec<Range<usize>> = entries.map(|i| i..i + 1).collect();
     if level < lod.depth() {
-        return lod.gather(level, smallvec::SmallVec::new(), ranges);
+        return lod.gather(level, SmallVec::new(), ranges);
     }
     let (lod, rows) = (Lod::none(), join_ranges(ranges));
     Ok(Selection { lod, rows })
@@ -147,27 +177,47 @@ fn pick(lod: &Lod, level: usize, entries: impl Iterator<Item = usize>) -> Result
 #[track_caller]
 #[doc(alias = "array_to_lod_tensor")]
 pub fn from_steps(steps: &Steps) -> Result<LodTensor> {
-    let all = match steps.steps.is_empty() {
-        true => steps.nothing.clone(),
-        false => LodTensor::concat(&steps.steps.iter().collect::<Vec<_>>())?,
-    };
-    let mut starts = Vec::with_capacity(steps.steps.len());
-    let mut start = 0;
-    for step in &steps.steps {
-        starts.push(start);
-        start += entries(step);
+    if steps.steps.is_empty() {
+        let mut levels: SmallVec<[Level; 1]> = steps.lod.levels().into();
+        levels.extend(steps.nothing.lod().levels().iter().cloned());
+        return Ok(LodTensor::proven(
+            steps.nothing.data().dup()?,
+            Lod::proven(levels),
+        ));
     }
     let mut rank = vec![0; steps.order.len()];
     for (place, &sequence) in steps.order.iter().enumerate() {
         rank[sequence] = place;
     }
-    let lengths = steps.lod.lengths_of(-1)?;
-    let places = lengths
-        .zip(rank)
-        .flat_map(|(length, rank)| starts[..length].iter().map(move |start| start + rank));
-    let selection = pick(all.lod(), 0, places)?;
-    let mut levels: smallvec::SmallVec<[crate::level::Level; 1]> = steps.lod.levels().into();
-    levels.extend(selection.lod.levels().iter().cloned());
-    let data = rows::gather(all.data(), &selection.rows)?;
+    let lengths: Vec<usize> = steps.lod.lengths_of(-1)?.collect();
+    let sequences = || lengths.iter().copied().zip(rank.iter().copied());
+    let lods: Vec<&Lod> = steps.steps.iter().map(LodTensor::lod).collect();
+    let all = Lod::concat(&lods)?;
+    let mut levels: SmallVec<[Level; 1]> = steps.lod.levels().into();
+    let pieces: Vec<RowRange> = if all.is_none() {
+        let rows = |(length, rank)| RowRange::across(0..length, rank);
+        sequences().map(rows).collect()
+    } else {
+        let mut starts = Vec::with_capacity(steps.steps.len());
+        let mut start = 0;
+        for step in &steps.steps {
+            starts.push(start);
+            start += entries(step);
+        }
+        // Where every entry of the result lies: in which step, and there at which place.
+        let places =
+            || sequences().flat_map(|(length, rank)| (0..length).map(move |step| (step, rank)));
+        let chosen = places().map(|(step, place)| starts[step] + place);
+        levels.extend(pick(&all, 0, chosen)?.lod.levels().iter().cloned());
+        let offsets = lods.iter().map(|lod| lod.rows_of(0));
+        let offsets = offsets.collect::<Result<Vec<_>>>()?;
+        let rows = |(step, place): (usize, usize)| {
+            RowRange::new(step, offsets[step][place]..offsets[step][place + 1])
+        };
+        places().map(rows).collect()
+    };
+    let data: Vec<&NdArray> = steps.steps.iter().map(LodTensor::data).collect();
+    let dtype = data.iter().map(|x| x.dtype()).reduce(DType::promote);
+    let data = rows::assemble(dtype.unwrap_or(DType::F32), &data, &pieces)?;
     Ok(LodTensor::proven(data, Lod::proven(levels)))
 }

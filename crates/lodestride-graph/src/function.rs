@@ -78,7 +78,8 @@ impl Function {
         self.name.as_deref()
     }
 
-    /// The graph that runs: optimised and fused.
+    /// The graph that runs for any lengths: optimised and fused. Calls run a form of it in which theirs are known to be equal or
+    /// not, see [`latest_kernels`](Function::latest_kernels).
     pub fn graph(&self) -> &FunctionGraph {
         &self.forms.general.graph
     }
@@ -98,9 +99,30 @@ impl Function {
         &self.log
     }
 
-    /// The ops that touch array elements, in order of execution; views and shape queries are free and not listed.
+    /// The ops of [`graph`](Function::graph) that touch array elements, in order of execution; views and shape queries are free and
+    /// not listed.
     pub fn kernels(&self) -> Vec<&OpRef> {
         self.forms.general.kernels()
+    }
+
+    /// The ops that touched array elements in the latest call: those of the form for its pattern of lengths. Before the first call,
+    /// [`kernels`](Function::kernels).
+    ///
+    /// ```
+    /// use lodestride_array::NdArray;
+    /// use lodestride_graph::{compile, dvector, grad};
+    /// let (x, y) = (dvector("x"), dvector("y"));
+    /// let cost = (&x * &y).tanh()?.sum(..)?;
+    /// let f = compile(&[&x, &y], &[&grad(&cost, &[&x])?[0]])?;
+    /// let a = NdArray::from([0.5f64, 1.0]);
+    /// f.call([&a, &a])?;
+    /// assert_eq!(f.latest_kernels().len(), 1);
+    /// # Ok::<(), lodestride_graph::GraphError>(())
+    /// ```
+    pub fn latest_kernels(&self) -> Vec<OpRef> {
+        let latest = self.plans.latest_program();
+        let program = latest.as_ref().unwrap_or(&self.forms.general);
+        program.kernels().into_iter().cloned().collect()
     }
 
     /// The bytes the largest call so far needed for intermediate results.

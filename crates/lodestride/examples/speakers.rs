@@ -306,7 +306,7 @@ impl fmt::Display for Run {
             step.written_graph()
                 .toposort()
                 .map_or(0, |nodes| nodes.len()),
-            step.kernels().len()
+            step.latest_kernels().len()
         )?;
         writeln!(
             f,

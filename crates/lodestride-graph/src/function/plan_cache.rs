@@ -1,6 +1,7 @@
 //! The plans of the latest call signatures, and how they are found. What a plan is, is in `plan`.
 
 use crate::function::plan::Plan;
+use crate::function::program::Program;
 use crate::hash::ShortHasher;
 use crate::op::Slot;
 use std::hash::{Hash, Hasher};
@@ -27,6 +28,12 @@ impl PlanCache {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .largest
+    }
+
+    /// What the last call ran.
+    pub(crate) fn latest_program(&self) -> Option<Arc<Program>> {
+        let cached = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(Arc::clone(&cached.plans.last()?.program))
     }
 
     /// The plan of the last call, if the signature is the same.

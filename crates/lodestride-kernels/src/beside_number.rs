@@ -36,6 +36,7 @@ pub(crate) fn beside_number(
 
 /// [`beside_number`] of halves, whose number is an f32: like that it is in the f32 they would be computed in. A number on the
 /// left is one on the right of the reversed operation.
+#[inline(never)]
 pub(crate) fn half_beside_number(
     op: BinaryOp,
     dtype: DType,

@@ -125,7 +125,7 @@ pub(crate) fn dense_binary(
 ///
 /// # Errors
 /// [`KernelError::Access`](crate::KernelError::Access).
-#[inline]
+#[inline(always)]
 pub(crate) fn dense_scalar(
     op: &'static str,
     kernel: &BinaryKernel,
@@ -136,14 +136,20 @@ pub(crate) fn dense_scalar(
 ) -> Result<bool> {
     let (out, door) = output.parts();
     let shared = x.buffer().same_block(out.buffer());
-    let staged = shared && kernel.zip_scalar_in_place.is_none() && kernel.out == x.dtype();
-    let form = match (left, shared && !staged) {
-        (true, false) if !shared => kernel.scalar_zip,
-        (true, _) => None,
+    let form = match (left, shared) {
+        (true, false) => kernel.scalar_zip,
+        (true, true) => None,
         (false, false) => kernel.zip_scalar,
         (false, true) => kernel.zip_scalar_in_place,
     };
-    let Some(form) = form else { return Ok(false) };
+    let Some(form) = form else {
+        return match kernel.zip_scalar {
+            Some(form) if shared && !left && kernel.out == x.dtype() => {
+                staged_scalar(op, (form, kernel.heavy), x, word, output)
+            }
+            _ => Ok(false),
+        };
+    };
     if !dense_alike(x, out) || (shared && x.layout().offset() != out.layout().offset()) {
         return Ok(false);
     }
@@ -165,18 +171,6 @@ pub(crate) fn dense_scalar(
     } else {
         ([a, number], [size, 0])
     };
-    if staged {
-        let work = Dense {
-            kernel: form,
-            dst,
-            sources,
-            size: kernel.out.size(),
-            sizes,
-        };
-        let parts = threads::parts(work.bytes(out.elements()), kernel.heavy);
-        in_parts(out.elements(), parts, |range| work.replace(range));
-        return Ok(true);
-    }
     dense(
         out.elements(),
         kernel.out.size(),
@@ -186,6 +180,33 @@ pub(crate) fn dense_scalar(
         sources,
         sizes,
     );
+    Ok(true)
+}
+
+/// [`dense_scalar`] over the array itself, of a kernel without an in-place form.
+#[inline(never)]
+fn staged_scalar(
+    op: &'static str,
+    (form, heavy): (RawKernel, bool),
+    x: &Operand<'_>,
+    word: u64,
+    output: &mut Output<'_>,
+) -> Result<bool> {
+    let (out, door) = output.parts();
+    if !dense_alike(x, out) || x.layout().offset() != out.layout().offset() {
+        return Ok(false);
+    }
+    let dst = begin(out, door.open(op)?.as_mut_ptr());
+    let size = x.dtype().size();
+    let work = Dense {
+        kernel: form,
+        dst,
+        sources: [dst, std::ptr::from_ref(&word).cast_mut().cast()],
+        size,
+        sizes: [size, 0],
+    };
+    let parts = threads::parts(work.bytes(out.elements()), heavy);
+    in_parts(out.elements(), parts, |range| work.replace(range));
     Ok(true)
 }
 

@@ -146,13 +146,25 @@ fn loops_of_arrays(
     out: &Output<'_>,
     level: Level,
 ) -> Option<(DType, &'static BinaryKernel)> {
-    if out.operand().dtype() == dtype
-        && let Some(loops) = op::half_loops_of(op, dtype, level)
-    {
-        return Some((dtype, &loops.kernel.arrays));
+    if let Some(loops) = half_loops_of_arrays(op, dtype, out, level) {
+        return Some((dtype, loops));
     }
     let Loops { compute, kernel } = op::binary_loops(op, dtype, level)?;
     Some((*compute, kernel))
+}
+
+/// The loops on two arrays that halves have of their own.
+#[inline]
+fn half_loops_of_arrays(
+    op: BinaryOp,
+    dtype: DType,
+    out: &Output<'_>,
+    level: Level,
+) -> Option<&'static BinaryKernel> {
+    if !matches!(dtype, DType::F16 | DType::BF16) || out.operand().dtype() != dtype {
+        return None;
+    }
+    op::half_loops_of(op, dtype, level).map(|loops| &loops.kernel.arrays)
 }
 
 #[inline(never)]
@@ -165,13 +177,19 @@ fn binary_of_any<'a>(
     let name = op.name();
     let dtype = promoted_dtype(op, x, y);
     let level = Level::current();
-    let loops = match (x, y) {
-        (Input::Array(_), Input::Array(_)) => loops_of_arrays(op, dtype, out, level),
-        _ => op::binary_loops(op, dtype, level).map(|loops| (loops.compute, &loops.kernel)),
-    };
-    let Some((compute, kernel)) = loops else {
+    let Some(&Loops {
+        mut compute,
+        ref kernel,
+    }) = op::binary_loops(op, dtype, level)
+    else {
         return Err(KernelError::UnsupportedDType { op: name, dtype });
     };
+    let mut kernel = kernel;
+    if let (Input::Array(_), Input::Array(_)) = (x, y)
+        && let Some(loops) = half_loops_of_arrays(op, dtype, out, level)
+    {
+        (compute, kernel) = (dtype, loops);
+    }
     if op == BinaryOp::Pow
         && let Input::Scalar(y) = *y
         && by_known_power(y, compute, x, out)?

@@ -92,6 +92,7 @@ struct Opened<'a> {
 }
 
 impl<'a> Opened<'a> {
+    #[inline(always)]
     fn new(op: &'static str, loads: &[Bound<'a>], outputs: &[Operand<'a>]) -> Result<Self> {
         let mut lanes = Lanes::new();
         let mut rows = SmallVec::new();

@@ -232,7 +232,7 @@ pub fn select(condition: Input<'_>, a: Input<'_>, b: Input<'_>, out: Operand<'_>
         term(Argument::Y, &a, dtype),
         term(Argument::Input(2), &b, dtype),
     ];
-    if small(name, kernel, terms, dtype, &mut out.into())? {
+    if small(name, kernel.map, terms, dtype, &mut out.into())? {
         return Ok(());
     }
     let mut sketch = Sketch::new(name, &out)?;

@@ -406,6 +406,7 @@ fn overwritten(plan: &Plan<'_, '_>) -> Option<usize> {
     let first = match step.action {
         Action::Unary(kernel, source) if kernel.in_place.is_some() => source,
         Action::Binary(kernel, source, _) if kernel.zip_in_place.is_some() => source,
+        Action::Ternary(kernel, .., source) if kernel.in_place.is_some() => source,
         _ => return None,
     };
     let Source::Load(load) = first else {

@@ -482,7 +482,8 @@ impl<'a> Sketch<'a> {
             op: self.op,
             loads: &self.loads,
             steps: &self.steps,
-            tiles: self.steps.len(),
+            // The last step writes to the output.
+            tiles: self.steps.len().saturating_sub(1),
             results: &[result],
             outputs: &[(Argument::Z, *out)],
             heavy,

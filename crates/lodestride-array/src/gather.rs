@@ -177,9 +177,13 @@ impl NdArray {
         indices.expect_rank_of(op, self)?;
         let shape = kernels::gather_along::taken_shape(self.shape(), axis, indices.shape());
         let (shape, inputs) = (shape.in_op(op, self)?, [self, indices]);
+        let take = match target {
+            Target::New => kernels::gather_along::take_along_new,
+            Target::Into(_) => kernels::gather_along::take_along,
+        };
         target.fill(op, self.dtype(), shape, &inputs, |out| {
             let (x, at) = (self.operand(), indices.operand());
-            kernels::gather_along::take_along(x, axis, at, out.operand())
+            take(x, axis, at, out.operand())
                 .or_fail(op)
                 .positioned(op, self)
         })

@@ -184,8 +184,12 @@ impl Resolver<'_> {
             },
             Action::Cast(kernel, a) => (kernel, [self.value(a).slot, 0, 0]),
             Action::Ternary(kernel, a, b, c) => {
-                let sources = [a, b, c].map(|source| self.vector(source, scalar));
-                (kernel, sources)
+                let over = self.overwrites(c);
+                let [a, b, c] = [a, b, c].map(|source| self.vector(source, scalar));
+                match kernel.in_place {
+                    Some(in_place) if over => (in_place, [a, b, 0]),
+                    _ => (kernel.map, [a, b, c]),
+                }
             }
             Action::Binary(kernel, a, b) => self.binary(&kernel, a, b, scalar),
             Action::Closure(kernel, count) => {

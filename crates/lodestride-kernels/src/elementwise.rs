@@ -250,7 +250,7 @@ pub fn select(condition: Input<'_>, a: Input<'_>, b: Input<'_>, out: Operand<'_>
         term(Argument::Y, &a, dtype),
         term(Argument::Input(2), &b, dtype),
     ];
-    if small(name, kernel, terms, dtype, &mut out.into())? {
+    if small(name, kernel.map, terms, dtype, &mut out.into())? {
         return Ok(());
     }
     let mut sketch = Sketch::new(name, &out)?;
@@ -500,7 +500,8 @@ impl<'a> Sketch<'a> {
             op: self.op,
             loads: &self.loads,
             steps: &self.steps,
-            tiles: self.steps.len(),
+            // The last step writes to the output.
+            tiles: self.steps.len().saturating_sub(1),
             results: &[result],
             outputs: &[(Argument::Z, *out)],
             heavy,

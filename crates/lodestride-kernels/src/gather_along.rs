@@ -3,6 +3,7 @@
 use lodestride_buffer::{Argument, DType, ReadGuard, WriteGuard};
 use lodestride_shape::{Layout, Order, Shape, ShapeError, broadcast_shapes};
 use smallvec::SmallVec;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::door;
 use crate::error::KernelError;
@@ -10,6 +11,7 @@ use crate::gather::dim;
 use crate::gather_indices::{TILE, pick, with_indices, wrap};
 use crate::operand::Operand;
 use crate::row_copy::with_unit;
+use crate::stream::prefetch_after;
 use crate::strided::{Dim, Dims, Source, count, offset_at};
 use crate::threads;
 
@@ -29,6 +31,29 @@ pub fn take_along(
     indices: Operand<'_>,
     out: Operand<'_>,
 ) -> Result<(), KernelError> {
+    take_along_to(x, axis, indices, (out, false))
+}
+
+/// [`take_along`] into memory that nobody has seen yet: indices are checked while elements are copied, where that saves a look
+/// at them, and if one is out of range, what has been written until then is for the caller to throw away.
+///
+/// # Errors
+/// As [`take_along`].
+pub fn take_along_new(
+    x: Operand<'_>,
+    axis: usize,
+    indices: Operand<'_>,
+    out: Operand<'_>,
+) -> Result<(), KernelError> {
+    take_along_to(x, axis, indices, (out, true))
+}
+
+fn take_along_to(
+    x: Operand<'_>,
+    axis: usize,
+    indices: Operand<'_>,
+    (out, is_new): (Operand<'_>, bool),
+) -> Result<(), KernelError> {
     const OP: &str = "take_along_axis";
     let wanted = checked_shape(OP, x, axis, indices)?;
     door::check_output(OP, out, &wanted)?;
@@ -41,8 +66,9 @@ pub fn take_along(
     let x_guard = door::read(OP, Argument::X, x, copies[0].as_ref())?;
     let index_guard = door::read(OP, Argument::Y, indices, copies[1].as_ref())?;
     let mut out_guard = door::write(OP, Argument::Z, out)?;
-    with_lines(OP, (x, axis), (indices, &index_guard), out, |lines| {
-        lines.take(&x_guard, &mut out_guard);
+    let whole = (x, axis);
+    with_lines(OP, whole, (indices, &index_guard), (out, is_new), |lines| {
+        lines.take(&x_guard, &mut out_guard)
     })
 }
 
@@ -72,8 +98,10 @@ pub fn put_along(
     let value_guard = door::read(OP, Argument::Y, values, copies[0].as_ref())?;
     let index_guard = door::read(OP, Argument::X, indices, copies[1].as_ref())?;
     let mut out_guard = door::write(OP, Argument::Z, out)?;
-    with_lines(OP, (out, axis), (indices, &index_guard), values, |lines| {
+    let (whole, taken) = ((out, axis), (values, false));
+    with_lines(OP, whole, (indices, &index_guard), taken, |lines| {
         lines.put(&value_guard, &mut out_guard);
+        true
     })
 }
 
@@ -92,28 +120,33 @@ fn checked_shape(
     taken_shape(whole.shape(), axis, indices.shape()).map_err(KernelError::shape(op))
 }
 
-/// The lines of the taken elements, if there are any, once all indices have been found in range.
+/// The lines of the taken elements, if there are any, once all indices have been found in range; or before, if the elements go
+/// where nobody sees them yet and the job looks at indices itself: it gives false where one is out of range.
 fn with_lines(
     op: &'static str,
     (whole, axis): (Operand<'_>, usize),
     (indices, guard): (Operand<'_>, &ReadGuard<'_>),
-    taken: Operand<'_>,
-    job: impl FnOnce(&Along<'_>),
+    (taken, is_new): (Operand<'_>, bool),
+    job: impl FnOnce(&Along<'_>) -> bool,
 ) -> Result<(), KernelError> {
     let (failed, size) = (KernelError::shape(op), whole.shape()[axis]);
     // Each index is checked once, where it is: the place in an error is its place among the indices.
-    with_indices(guard, indices, (axis, size), |indices| indices.check(op))?;
+    let check = || with_indices(guard, indices, (axis, size), |indices| indices.check(op));
+    if taken.layout().is_empty() {
+        return check();
+    }
     let at = indices
         .layout()
         .broadcast_to(taken.shape())
         .map_err(&failed)?;
     let stretched = along(taken.shape(), axis, size);
     let whole = whole.layout().broadcast_to(&stretched).map_err(&failed)?;
-    if !taken.layout().is_empty() {
-        let source = Source::new(guard, indices.dtype());
-        job(&Along::new((&whole, axis), (&at, &source), taken));
+    let source = Source::new(guard, indices.dtype());
+    let lines = Along::new((&whole, axis), (&at, &source), taken);
+    if !(is_new && lines.are_checked_later()) {
+        check()?;
     }
-    Ok(())
+    if job(&lines) { Ok(()) } else { check() }
 }
 
 /// The shape of what [`take_along`] gives, for shapes of equal rank.
@@ -191,7 +224,13 @@ impl<'a> Along<'a> {
         }
     }
 
-    fn take(&self, x: &ReadGuard<'_>, out: &mut WriteGuard<'_>) {
+    /// Whether [`take`](Self::take) looks at all indices itself.
+    fn are_checked_later(&self) -> bool {
+        self.is_packed && self.line[0].stride == 0 && self.size > 0
+    }
+
+    /// Takes the elements; false where lines that look at their indices have found one out of range.
+    fn take(&self, x: &ReadGuard<'_>, out: &mut WriteGuard<'_>) -> bool {
         let (lines, len) = (count(&self.outer[0]), self.line[0].size);
         with_unit!(self.dtype, U => {
             let (x, out) = (x.slice::<U>(), out.slice_mut::<U>());
@@ -201,17 +240,21 @@ impl<'a> Along<'a> {
                     let to = self.start[2] + offset_at(&self.outer[2], line);
                     self.line(x, line, tiles, out, (to, self.line[2].stride));
                 }
-                return;
+                return true;
             }
+            let wrong = AtomicBool::new(false);
             let out = &mut out[self.start[2] as usize..][..lines * len];
             let share = lines.div_ceil(threads::parts(lines * len * (2 * self.dtype.size() + 8), true));
             threads::for_each_part(out.chunks_mut(share * len).enumerate(), |(part, out)| {
                 let tiles = &mut Tiles::new();
                 for (line, out) in out.chunks_exact_mut(len).enumerate() {
-                    self.line(x, part * share + line, tiles, out, (0, 1));
+                    if !self.line(x, part * share + line, tiles, out, (0, 1)) {
+                        wrong.store(true, Ordering::Relaxed);
+                    }
                 }
             });
-        });
+            !wrong.into_inner()
+        })
     }
 
     fn put(&self, values: &ReadGuard<'_>, whole: &mut WriteGuard<'_>) {
@@ -232,7 +275,7 @@ impl<'a> Along<'a> {
         });
     }
 
-    /// One line, written from an offset on with a step.
+    /// One line, written from an offset on with a step; false where it looks at its indices and one is out of range.
     fn line<U: Copy>(
         &self,
         x: &[U],
@@ -240,13 +283,13 @@ impl<'a> Along<'a> {
         tiles: &mut Tiles,
         out: &mut [U],
         (to, to_step): (isize, isize),
-    ) {
+    ) -> bool {
+        let mut are_inside = true;
         let ([from, ..], from_step) = (self.starts(line), self.line[0].stride);
         self.each_tile(line, tiles, |first, at| {
             if from_step == 0 && to_step == 1 {
                 let out = &mut out[(to + first) as usize..][..at.len()];
-                // They were checked.
-                let _ = pick(x, (from, self.step, self.size), at, out);
+                are_inside &= pick(x, (from, self.step, self.size), at, out);
                 return;
             }
             for (i, &index) in (first..).zip(at) {
@@ -254,6 +297,7 @@ impl<'a> Along<'a> {
                 out[(to + i * to_step) as usize] = x[from as usize];
             }
         });
+        are_inside
     }
 
     /// The first elements of a line.
@@ -277,6 +321,8 @@ impl<'a> Along<'a> {
                 }
             };
             wrap(raw, self.size, &mut wrapped[..len]);
+            // While elements are picked.
+            prefetch_after(raw);
             job(first, &wrapped[..len]);
         }
     }

@@ -10,6 +10,7 @@ use std::ops::Range;
 use crate::error::KernelError;
 use crate::isa::{Arch, Level, Task};
 use crate::operand::Operand;
+use crate::stream::prefetch_after;
 use crate::strided::{Dim, Dims, Source, collapse, dims_of, offset_at};
 
 /// Indices resolved at a time.
@@ -102,6 +103,8 @@ impl Indices<'_> {
             let len = TILE.min(range.end - first);
             let raw = self.tile(first, &mut raw[..len]);
             wrap(raw, self.size, &mut wrapped[..len]);
+            // While the job works on these.
+            prefetch_after(raw);
             job(first, &wrapped[..len]);
         }
     }

@@ -339,6 +339,14 @@ pub(crate) fn select<T: Bits>(dst: &mut [T], cond: &[u8], a: &[T], b: &[T]) {
     }
 }
 
+/// [`select`] where `b` is written over.
+#[inline(always)]
+pub(crate) fn select_in_place<T: Bits>(dst: &mut [T], cond: &[u8], a: &[T]) {
+    for ((d, &c), &a) in dst.iter_mut().zip(cond).zip(a) {
+        *d = T::choose(c, a, *d);
+    }
+}
+
 /// `dst[i] = x[i]` in another type.
 #[inline(always)]
 pub(crate) fn cast<S: Cast<D>, D: Element, A: Arch>(dst: &mut [D], x: &[S]) {

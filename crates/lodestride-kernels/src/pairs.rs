@@ -9,7 +9,7 @@ use crate::op::{BinaryOp, binary_op};
 use crate::plan::{Action, Source, Step};
 use crate::scalar::Binary;
 use crate::scalar::arith::Quotient;
-use crate::table::Pair;
+use crate::table::{Pair, TernaryKernel};
 use lodestride_buffer::DType;
 
 /// The loop of a pair, where there is one.
@@ -164,6 +164,10 @@ impl Joiner<'_> {
                 continue;
             };
             if let Some(kernel) = kernel(first, second, dtype, self.level) {
+                let kernel = TernaryKernel {
+                    map: kernel,
+                    in_place: None,
+                };
                 self.steps[number].action = Action::Ternary(kernel, x, y, other);
                 self.known[number] = None;
                 return Some(inner);

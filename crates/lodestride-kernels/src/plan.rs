@@ -4,7 +4,7 @@
 
 use crate::isa::RawKernel;
 use crate::operand::Operand;
-use crate::table::{BinaryKernel, UnaryKernel};
+use crate::table::{BinaryKernel, TernaryKernel, UnaryKernel};
 use lodestride_buffer::{Argument, DType};
 
 /// The largest element.
@@ -25,7 +25,7 @@ pub(crate) enum Action {
     Unary(UnaryKernel, Source),
     Binary(BinaryKernel, Source, Source),
     /// `condition ? a : b`, or two binary operations in one loop: `second(first(a, b), c)`.
-    Ternary(RawKernel, Source, Source, Source),
+    Ternary(TernaryKernel, Source, Source, Source),
     /// To the dtype of the step's result.
     Cast(RawKernel, Source),
     /// A caller's closure on the first loads, so many; the load after them is the closure.

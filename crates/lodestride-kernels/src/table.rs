@@ -46,6 +46,15 @@ pub(crate) struct BinaryKernel {
     pub(crate) scalar_zip: Option<RawKernel>,
 }
 
+/// The loops of an operation on three operands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TernaryKernel {
+    /// `dst = op(a, b, c)`, nothing shared with `dst`.
+    pub(crate) map: RawKernel,
+    /// `dst = op(a, b, dst)`.
+    pub(crate) in_place: Option<RawKernel>,
+}
+
 /// The slice an erased source pointer stands for.
 ///
 /// # Safety
@@ -172,6 +181,13 @@ erased! {
         x = source::<T>(b, n);
         y = source::<T>(c, n);
         => inner::select::<T>(dst, cond, x, y)
+    }
+    /// `dst = a ? b : dst`.
+    SelectInPlace<T> where (T: inner::Bits) (n, d, a, b, _c) {
+        dst = target::<T>(d, n);
+        cond = source::<u8>(a, n);
+        x = source::<T>(b, n);
+        => inner::select_in_place::<T>(dst, cond, x)
     }
     /// `dst = S(F(a, b), c)`.
     Pair<F, S, T> where (F: Binary<T, Out = T>, S: Binary<T, Out = T>, T: Element) (n, d, a, b, c) {

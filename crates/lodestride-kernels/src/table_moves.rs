@@ -1,18 +1,25 @@
 //! `dtype -> function` for what moves elements without an operation on them: choices, fills and conversions.
 
+use crate::inner::Bits;
 use crate::isa::{Level, RawKernel};
 use crate::scalar::cast::Cast;
-use crate::table::{Convert, Fill, Select};
+use crate::table::{Convert, Fill, Select, SelectInPlace, TernaryKernel};
 use half::{bf16, f16};
 use lodestride_buffer::{Bool, DType, Element};
 
 /// `dst = cond ? a : b` over elements of a size; `cond` is of dtype bool.
-pub(crate) fn select_kernel(size: usize, level: Level) -> RawKernel {
+pub(crate) fn select_kernel(size: usize, level: Level) -> TernaryKernel {
+    fn of<T: Bits>(level: Level) -> TernaryKernel {
+        TernaryKernel {
+            map: level.kernel::<Select<T>>(),
+            in_place: Some(level.kernel::<SelectInPlace<T>>()),
+        }
+    }
     match size {
-        1 => level.kernel::<Select<u8>>(),
-        2 => level.kernel::<Select<u16>>(),
-        4 => level.kernel::<Select<u32>>(),
-        _ => level.kernel::<Select<u64>>(),
+        1 => of::<u8>(level),
+        2 => of::<u16>(level),
+        4 => of::<u32>(level),
+        _ => of::<u64>(level),
     }
 }
 

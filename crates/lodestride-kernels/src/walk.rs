@@ -23,6 +23,9 @@ pub(crate) const TILE: usize = 1024;
 /// Runs shorter than this are packed together into tiles.
 const SHORT: usize = 64;
 
+/// Bytes of a run up to which its repetitions are packed, where nothing else would have to be: a tile holds some of them.
+const REPEATED: usize = 4096;
+
 /// An operand's memory as the walk sees it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
@@ -85,9 +88,6 @@ impl<'p, 'a> Walk<'p, 'a> {
             slot_places.push(matches!(load, Load::Array(..)).then_some(next));
             next += usize::from(matches!(load, Load::Array(..)));
         }
-        let packed = nest.inner_len() < SHORT
-            && nest.run_count() > 1
-            && !(0..places.len()).all(|place| is_dense(nest, place));
         let mut walk = Walk {
             plan,
             nest,
@@ -95,15 +95,37 @@ impl<'p, 'a> Walk<'p, 'a> {
             slot_places,
             lanes: Lanes::new(),
             outputs,
-            packed,
+            packed: false,
             streamed: false,
             in_place: None,
         };
+        walk.packed = walk.packs(target);
         walk.lanes = (0..walk.slot_places.len())
             .map(|slot| walk.lane(slot))
             .collect();
         walk.choose_outputs(target);
         walk
+    }
+
+    /// Whether runs are packed: short ones, and those that operands repeat beside dense ones, whose tile is filled once.
+    fn packs(&self, target: Target) -> bool {
+        let (nest, count) = (self.nest, self.places.len());
+        if nest.run_count() == 1 || (0..count).all(|place| is_dense(nest, place)) {
+            return false;
+        }
+        let fills_once = |place| is_dense(nest, place) || is_repeating(nest, place);
+        nest.inner_len() < SHORT
+            || target == Target::Memory
+                && nest.inner_len() * self.width() <= REPEATED
+                && (0..count).all(fills_once)
+                && !stream::pays(self.footprint())
+    }
+
+    /// Bytes of the widest element.
+    fn width(&self) -> usize {
+        let sizes = self.places.iter().map(|place| place.size);
+        let steps = self.plan.steps.iter().map(|step| step.dtype.size());
+        sizes.chain(steps).max().unwrap_or(1)
     }
 
     /// The operand of a slot, before it is known how outputs are written.
@@ -226,10 +248,7 @@ impl<'p, 'a> Walk<'p, 'a> {
 
     /// How the code's tiles are laid out.
     pub(crate) fn setup<'c>(&self, code: &'c Code) -> Setup<'c> {
-        let sizes = self.lanes.iter().map(|lane| lane.size);
-        let steps = self.plan.steps.iter().map(|step| step.dtype.size());
-        let width = sizes.chain(steps).max().unwrap_or(1);
-        let pace = (width, self.plan.heavy);
+        let pace = (self.width(), self.plan.heavy);
         Setup::new(code, self.outputs, &self.lanes, pace, self.streamed)
     }
 
@@ -278,27 +297,35 @@ impl<'p, 'a> Walk<'p, 'a> {
     /// Short runs: pieces of many runs are packed into a tile, so that the kernels see long stretches.
     fn pack(&self, frame: &mut Frame<'_, '_>, setup: &Setup<'_>, range: Range<usize>) {
         let inner = self.nest.inner_len();
-        let aligned = range.start.is_multiple_of(inner);
         let longest = setup.chunk.min(range.len()).max(1);
         // Whole runs, so that an operand that repeats one run fills its tile once for all.
-        let size = if aligned && longest > inner {
+        let whole = if longest > inner {
             longest - longest % inner
         } else {
             longest
         };
         let mut begin = range.start;
+        // Whether tiles begin with a run.
+        let mut filled = false;
         while begin < range.end {
+            let behind = begin % inner;
+            let size = if behind == 0 {
+                whole
+            } else {
+                longest.min(inner - behind)
+            };
             let n = size.min(range.end - begin);
             let first = begin == range.start;
             for (slot, place) in self.slot_places.iter().enumerate() {
                 let Some(place) = *place else { continue };
-                let keep = !first && aligned && is_repeating(self.nest, place);
+                let keep = filled && behind == 0 && is_repeating(self.nest, place);
                 self.place_packed(frame, slot, place, begin..begin + n, keep);
             }
+            filled = behind == 0;
             frame.arrange();
             if first {
-                // SAFETY: every slot has been placed for `n` elements; later tiles are not longer.
-                unsafe { frame.prologue(n) };
+                // SAFETY: scalars are placed, and no tile is longer.
+                unsafe { frame.prologue(longest) };
             }
             // SAFETY: every slot holds a pointer to `n` elements: the memory of a dense operand or a tile.
             unsafe { frame.calls(n) };
@@ -406,6 +433,7 @@ fn overwritten(plan: &Plan<'_, '_>) -> Option<usize> {
     let first = match step.action {
         Action::Unary(kernel, source) if kernel.in_place.is_some() => source,
         Action::Binary(kernel, source, _) if kernel.zip_in_place.is_some() => source,
+        Action::Ternary(kernel, .., source) if kernel.in_place.is_some() => source,
         _ => return None,
     };
     let Source::Load(load) = first else {

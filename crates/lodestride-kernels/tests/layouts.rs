@@ -440,6 +440,64 @@ fn select_and_clip_match_the_reference() {
     report.finish();
 }
 
+/// Values under every mask, written over what is there: also masks and values that are the array itself or a part of it.
+#[test]
+fn select_writes_over_its_own_operand() {
+    let mut report = Report::default();
+    let mut check = |case: String, mask: &Array, a: Option<&Array>, out: &Array| {
+        let number = through(Scalar::Int(1), out.dtype);
+        let own = out.values();
+        let values = a.map_or(vec![number; own.len()], Array::values);
+        let wanted: Vec<Scalar> = (mask.values().into_iter().zip(values).zip(own))
+            .map(|((flag, a), own)| if flag.as_bool() { a } else { own })
+            .collect();
+        let a = a.map_or(number.into(), |a| Input::from(a.operand()));
+        match select(
+            mask.operand().into(),
+            a,
+            out.operand().into(),
+            out.operand(),
+        ) {
+            Ok(()) => report.compare(&case, &out.values(), &wanted, out.dtype),
+            Err(error) => report.0.push(format!("{case}: {error}")),
+        }
+    };
+    for dtype in DType::ALL {
+        for shape in SHAPES.into_iter().chain([&[40, 130][..], &[9, 1024]]) {
+            for (i, to) in Arrangement::WRITABLE
+                .into_iter()
+                .cycle()
+                .take(8)
+                .enumerate()
+            {
+                let flags = |i: usize| Scalar::Bool(i % 3 == 0);
+                let mask = Array::new(shape, Arrangement::ALL[i % 7], DType::Bool, flags);
+                let out = Array::new(shape, to, dtype, sample);
+                let a = Array::new(shape, Arrangement::ALL[(i + 3) % 7], dtype, other);
+                let case = format!("{dtype} {shape:?} {to:?}");
+                check(format!("{case} number"), &mask, None, &out);
+                check(format!("{case} array"), &mask, Some(&a), &out);
+                check(format!("{case} itself"), &mask, Some(&out), &out);
+                if dtype == DType::Bool {
+                    check(format!("{case} by itself"), &out, None, &out);
+                }
+            }
+        }
+        // The values are what is there, one element on.
+        let mask = Array::new(&[5000], Arrangement::C, DType::Bool, |i| {
+            Scalar::Bool(i % 2 == 0)
+        });
+        let on = Array::new(&[5000], Arrangement::C, dtype, sample);
+        let layout = Layout::new([5000], [1isize].as_slice(), 4).unwrap();
+        let shifted = Array {
+            layout,
+            ..on.clone()
+        };
+        check(format!("{dtype} shifted"), &mask, Some(&shifted), &on);
+    }
+    report.finish();
+}
+
 #[test]
 fn wrong_calls_are_errors_and_write_nothing() {
     let x = Array::new(&[3, 4], Arrangement::C, DType::F32, sample);

@@ -1,7 +1,7 @@
 //! Take, scatter, compress, positions of non-zeros, joins.
 
 use lodestride_buffer::{DType, Scalar};
-use lodestride_kernels::gather_along::{put_along, take_along, taken_shape};
+use lodestride_kernels::gather_along::{put_along, take_along, take_along_new, taken_shape};
 use lodestride_kernels::{
     KernelError, compress, concat, count_nonzero, nonzero, scatter_add, scatter_set, take, take_new,
 };
@@ -168,14 +168,16 @@ fn check_along(
         let values = floats(&x);
         let wanted: Vec<f64> = from.iter().map(|&i| values[i]).collect();
         for target in [Arrangement::C, Arrangement::Strided] {
-            let out = Array::new(&wanted_shape, target, dtype, counted);
-            take_along(x.operand(), axis, at.operand(), out.operand()).unwrap();
-            report.compare(
-                &format!("take {case} {arrangement:?} {target:?}"),
-                &out,
-                &wanted,
-                0.0,
-            );
+            for take in [take_along, take_along_new] {
+                let out = Array::new(&wanted_shape, target, dtype, counted);
+                take(x.operand(), axis, at.operand(), out.operand()).unwrap();
+                report.compare(
+                    &format!("take {case} {arrangement:?} {target:?}"),
+                    &out,
+                    &wanted,
+                    0.0,
+                );
+            }
         }
     }
     for arrangement in Arrangement::WRITABLE {
@@ -300,6 +302,32 @@ fn single_elements_are_checked_while_they_are_taken_too() {
         take(x.operand(), 1, good.operand(), wanted.operand()).unwrap();
         take_new(x.operand(), 1, good.operand(), out.operand()).unwrap();
         assert_eq!(floats(&out), floats(&wanted));
+    }
+}
+
+/// As before, and along an axis without elements, where every index is out of range.
+#[test]
+fn elements_along_an_axis_of_new_memory_are_checked_while_they_are_copied() {
+    for (arrangement, size) in [
+        (Arrangement::C, 5),
+        (Arrangement::Strided, 5),
+        (Arrangement::C, 0),
+    ] {
+        let x = Array::new(&[3, size], arrangement, DType::F32, counted);
+        for (bad, place) in [(5, 0), (-6, 899), (i64::MAX, 450), (i64::MIN, 600)] {
+            let place = if size == 0 { 0 } else { place };
+            let value = |i: usize| Scalar::Int(if i == place { bad } else { i as i64 % 10 - 5 });
+            let indices = Array::new(&[3, 300], Arrangement::C, DType::I64, value);
+            let out = zeros(&[3, 300], DType::F32);
+            let line = zeros(&[3, 3, 300], DType::F32);
+            for error in [
+                take_along_new(x.operand(), 1, indices.operand(), out.operand()),
+                take_new(x.operand(), 1, indices.operand(), line.operand()),
+            ] {
+                let found = matches!(error, Err(KernelError::IndexOutOfRange { position, axis: 1, .. }) if position == place);
+                assert!(found, "{error:?}");
+            }
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use crate::error::{KernelError, Result};
 use crate::isa::Level;
 use crate::known::Loops;
 use crate::known_power::by_known_power;
+use crate::loops_choice::{half_loops_of_arrays, loops_of_arrays};
 use crate::op::{self, BinaryOp, UnaryOp};
 use crate::operand::{Input, Operand, Output};
 use crate::plan::{Action, Load, Plan, Source, Step};
@@ -135,36 +136,6 @@ fn binary_to<'a>(op: BinaryOp, x: &Input<'a>, y: &Input<'a>, out: &mut Output<'a
         return Ok(());
     }
     binary_of_any(op, x, y, out)
-}
-
-/// In which dtype an operation on two arrays computes, and its loops: those that halves have of their own where the results
-/// are such halves; of other dtypes they are not rounded in between.
-#[inline]
-fn loops_of_arrays(
-    op: BinaryOp,
-    dtype: DType,
-    out: &Output<'_>,
-    level: Level,
-) -> Option<(DType, &'static BinaryKernel)> {
-    if let Some(loops) = half_loops_of_arrays(op, dtype, out, level) {
-        return Some((dtype, loops));
-    }
-    let Loops { compute, kernel } = op::binary_loops(op, dtype, level)?;
-    Some((*compute, kernel))
-}
-
-/// The loops on two arrays that halves have of their own.
-#[inline]
-fn half_loops_of_arrays(
-    op: BinaryOp,
-    dtype: DType,
-    out: &Output<'_>,
-    level: Level,
-) -> Option<&'static BinaryKernel> {
-    if !matches!(dtype, DType::F16 | DType::BF16) || out.operand().dtype() != dtype {
-        return None;
-    }
-    op::half_loops_of(op, dtype, level).map(|loops| &loops.kernel.arrays)
 }
 
 #[inline(never)]

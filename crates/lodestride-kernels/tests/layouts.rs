@@ -381,7 +381,7 @@ fn select_and_clip_match_the_reference() {
         for (i, arrangement) in Arrangement::ALL.into_iter().enumerate() {
             let shape = [4, 70];
             let condition = Array::new(&shape, arrangement, DType::Bool, |i| {
-                Scalar::Bool(i % 3 == 0)
+                Scalar::Bool(i.is_multiple_of(3))
             });
             let a = Array::new(&shape, Arrangement::ALL[(i + 2) % 7], dtype, sample);
             let b = Array::new(&shape, Arrangement::ALL[(i + 4) % 7], dtype, other);
@@ -470,7 +470,7 @@ fn select_writes_over_its_own_operand() {
                 .take(8)
                 .enumerate()
             {
-                let flags = |i: usize| Scalar::Bool(i % 3 == 0);
+                let flags = |i: usize| Scalar::Bool(i.is_multiple_of(3));
                 let mask = Array::new(shape, Arrangement::ALL[i % 7], DType::Bool, flags);
                 let out = Array::new(shape, to, dtype, sample);
                 let a = Array::new(shape, Arrangement::ALL[(i + 3) % 7], dtype, other);

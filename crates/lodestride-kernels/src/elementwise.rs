@@ -14,7 +14,7 @@ use crate::op::{self, BinaryOp, UnaryOp};
 use crate::operand::{Input, Operand, Output};
 use crate::plan::{Action, Load, Plan, Source, Step};
 use crate::small::{Term, small};
-use crate::table::{BinaryKernel, UnaryKernel};
+use crate::table::UnaryKernel;
 use crate::table_moves;
 use crate::transfer::transfer;
 use lodestride_buffer::{Argument, Bool, DType, Element, Scalar, bf16, f16};

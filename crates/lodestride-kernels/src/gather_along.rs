@@ -67,7 +67,8 @@ fn take_along_to(
     let index_guard = door::read(OP, Argument::Y, indices, copies[1].as_ref())?;
     let mut out_guard = door::write(OP, Argument::Z, out)?;
     let whole = (x, axis);
-    with_lines(OP, whole, (indices, &index_guard), (out, is_new), |lines| {
+    let taken = (out, is_new);
+    with_lines(OP, whole, (indices, &index_guard), taken, &mut |lines| {
         lines.take(&x_guard, &mut out_guard)
     })
 }
@@ -99,7 +100,7 @@ pub fn put_along(
     let index_guard = door::read(OP, Argument::X, indices, copies[1].as_ref())?;
     let mut out_guard = door::write(OP, Argument::Z, out)?;
     let (whole, taken) = ((out, axis), (values, false));
-    with_lines(OP, whole, (indices, &index_guard), taken, |lines| {
+    with_lines(OP, whole, (indices, &index_guard), taken, &mut |lines| {
         lines.put(&value_guard, &mut out_guard);
         true
     })
@@ -127,7 +128,7 @@ fn with_lines(
     (whole, axis): (Operand<'_>, usize),
     (indices, guard): (Operand<'_>, &ReadGuard<'_>),
     (taken, is_new): (Operand<'_>, bool),
-    job: impl FnOnce(&Along<'_>) -> bool,
+    job: &mut dyn FnMut(&Along<'_>) -> bool,
 ) -> Result<(), KernelError> {
     let (failed, size) = (KernelError::shape(op), whole.shape()[axis]);
     // Each index is checked once, where it is: the place in an error is its place among the indices.
@@ -307,23 +308,31 @@ impl<'a> Along<'a> {
 
     /// Calls `job(first place, positions)` for stretches of a line.
     fn each_tile(&self, line: usize, tiles: &mut Tiles, mut job: impl FnMut(isize, &[usize])) {
-        let ([_, at, _], step) = (self.starts(line), self.line[1].stride);
-        let Tiles { tile, wrapped } = tiles;
+        let [_, at, _] = self.starts(line);
         for first in (0..self.line[0].size).step_by(TILE) {
             let len = TILE.min(self.line[0].size - first);
             let first = first as isize;
-            let at = at + first * step;
-            let raw = match self.indices.native() {
-                Some(data) if step == 1 => &data[at as usize..][..len],
-                _ => {
-                    self.indices.load(at, step, &mut tile[..len]);
-                    &tile[..len]
-                }
-            };
-            wrap(raw, self.size, &mut wrapped[..len]);
-            // While elements are picked.
-            prefetch_after(raw);
-            job(first, &wrapped[..len]);
+            job(
+                first,
+                self.positions(at + first * self.line[1].stride, len, tiles),
+            );
         }
+    }
+
+    /// The positions that so many indices from one on stand for. Once for all types of elements.
+    #[inline(never)]
+    fn positions<'t>(&self, at: isize, len: usize, tiles: &'t mut Tiles) -> &'t [usize] {
+        let (Tiles { tile, wrapped }, step) = (tiles, self.line[1].stride);
+        let raw = match self.indices.native() {
+            Some(data) if step == 1 => &data[at as usize..][..len],
+            _ => {
+                self.indices.load(at, step, &mut tile[..len]);
+                &tile[..len]
+            }
+        };
+        wrap(raw, self.size, &mut wrapped[..len]);
+        // While elements are picked.
+        prefetch_after(raw);
+        &wrapped[..len]
     }
 }

@@ -101,12 +101,19 @@ impl Indices<'_> {
         let (mut raw, mut wrapped) = ([0; TILE], [0; TILE]);
         for first in range.clone().step_by(TILE) {
             let len = TILE.min(range.end - first);
-            let raw = self.tile(first, &mut raw[..len]);
-            wrap(raw, self.size, &mut wrapped[..len]);
-            // While the job works on these.
-            prefetch_after(raw);
-            job(first, &wrapped[..len]);
+            let (raw, wrapped) = (&mut raw[..len], &mut wrapped[..len]);
+            self.positions(first, raw, wrapped);
+            job(first, wrapped);
         }
+    }
+
+    /// The positions that a tile of indices from one on stands for. Once for all jobs.
+    #[inline(never)]
+    fn positions(&self, first: usize, raw: &mut [i64], wrapped: &mut [usize]) {
+        let raw = self.tile(first, raw);
+        wrap(raw, self.size, wrapped);
+        // While the job works on these.
+        prefetch_after(raw);
     }
 }
 

@@ -40,10 +40,10 @@ const CASES: [Case; 6] = [
     ("poolgrad", 1, "f32", 1e-6, |o| {
         sequence::pool_grad(&o.x, PoolKind::Average, -1, &o.few)
     }),
-    ("concat", 1, "f32", 0.0, |o| {
+    ("concat", 1, "f32", 1e-6, |o| {
         Ok(sequence::concat(&[&o.x, &o.weights], -1)?.into_data())
     }),
-    ("steps", 1, "f32", 0.0, |o| {
+    ("steps", 1, "f32", 1e-6, |o| {
         Ok(sequence::from_steps(&sequence::to_steps(&o.x, -1)?)?.into_data())
     }),
     ("softmaxgrad", 1, "f32", 1e-4, |o| {

@@ -1,4 +1,4 @@
-//! Sums over the windows of rows: the adjoint of [`segment_windows`](crate::segment_windows), and convolutions column by column,
+//! Sums over the windows of rows: the adjoint of [`segment_windows`](crate::segment_windows()), and convolutions column by column,
 //! with their gradient. The windows themselves are nowhere written.
 
 use std::ops::Range;
@@ -18,13 +18,13 @@ use crate::segment_windows::{Places, check_windowed};
 use crate::stream;
 use crate::threads;
 
-/// The adjoint of [`segment_windows`](crate::segment_windows) of all rows: every row of `out` is the sum of its copies in the
+/// The adjoint of [`segment_windows`](crate::segment_windows()) of all rows: every row of `out` is the sum of its copies in the
 /// windows `dy`.
 ///
 /// `dy` is `[rows, len, ..]`, or `[rows, len * width]` for `out` of shape `[rows, width]`.
 ///
 /// # Errors
-/// As [`segment_windows`](crate::segment_windows).
+/// As [`segment_windows`](crate::segment_windows()).
 pub fn segment_windows_adjoint(
     dy: Operand<'_>,
     offsets: &[usize],
@@ -81,7 +81,7 @@ fn mirrored(start: isize, len: usize) -> isize {
 /// this is Fluid's `row_conv`; its gradient is the same with the filter backwards and `start` `1 - len`.
 ///
 /// # Errors
-/// As [`segment_windows`](crate::segment_windows).
+/// As [`segment_windows`](crate::segment_windows()).
 pub fn segment_convolve(
     x: Operand<'_>,
     offsets: &[usize],
@@ -308,7 +308,7 @@ impl<C: Compute> Sums<'_, C> {
 /// `x` and `dy` are `[rows, ..]`, `out` is `[len, ..]`. Rows are added in order, in blocks that depend on nothing but the data.
 ///
 /// # Errors
-/// As [`segment_windows`](crate::segment_windows).
+/// As [`segment_windows`](crate::segment_windows()).
 pub fn segment_convolve_gradient(
     x: Operand<'_>,
     dy: Operand<'_>,

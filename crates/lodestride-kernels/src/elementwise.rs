@@ -9,12 +9,11 @@ use crate::error::{KernelError, Result};
 use crate::isa::Level;
 use crate::known::Loops;
 use crate::known_power::by_known_power;
-use crate::loops_choice::{half_loops_of_arrays, loops_of_arrays};
 use crate::op::{self, BinaryOp, UnaryOp};
 use crate::operand::{Input, Operand, Output};
 use crate::plan::{Action, Load, Plan, Source, Step};
 use crate::small::{Term, small};
-use crate::table::UnaryKernel;
+use crate::table::{BinaryKernel, UnaryKernel};
 use crate::table_moves;
 use crate::transfer::transfer;
 use lodestride_buffer::{Argument, Bool, DType, Element, Scalar, bf16, f16};
@@ -138,6 +137,24 @@ fn binary_to<'a>(op: BinaryOp, x: &Input<'a>, y: &Input<'a>, out: &mut Output<'a
     binary_of_any(op, x, y, out)
 }
 
+/// In which dtype an operation on two arrays computes, and its loops: those that halves have of their own where the results
+/// are such halves; of other dtypes they are not rounded in between.
+#[inline]
+fn loops_of_arrays(
+    op: BinaryOp,
+    dtype: DType,
+    out: &Output<'_>,
+    level: Level,
+) -> Option<(DType, &'static BinaryKernel)> {
+    if out.operand().dtype() == dtype
+        && let Some(loops) = op::half_loops_of(op, dtype, level)
+    {
+        return Some((dtype, &loops.kernel.arrays));
+    }
+    let Loops { compute, kernel } = op::binary_loops(op, dtype, level)?;
+    Some((*compute, kernel))
+}
+
 #[inline(never)]
 fn binary_of_any<'a>(
     op: BinaryOp,
@@ -148,19 +165,13 @@ fn binary_of_any<'a>(
     let name = op.name();
     let dtype = promoted_dtype(op, x, y);
     let level = Level::current();
-    let Some(&Loops {
-        mut compute,
-        ref kernel,
-    }) = op::binary_loops(op, dtype, level)
-    else {
+    let loops = match (x, y) {
+        (Input::Array(_), Input::Array(_)) => loops_of_arrays(op, dtype, out, level),
+        _ => op::binary_loops(op, dtype, level).map(|loops| (loops.compute, &loops.kernel)),
+    };
+    let Some((compute, kernel)) = loops else {
         return Err(KernelError::UnsupportedDType { op: name, dtype });
     };
-    let mut kernel = kernel;
-    if let (Input::Array(_), Input::Array(_)) = (x, y)
-        && let Some(loops) = half_loops_of_arrays(op, dtype, out, level)
-    {
-        (compute, kernel) = (dtype, loops);
-    }
     if op == BinaryOp::Pow
         && let Input::Scalar(y) = *y
         && by_known_power(y, compute, x, out)?

@@ -1,5 +1,5 @@
-//! The fast path of programs: every operand dense in memory, or one row for all, of the program's dtypes, in one order, and inputs
-//! in an output's memory only where they are its very elements. No nest and nothing to resolve; what it does not fit goes to `driver.rs`.
+//! The fast path of programs: every operand dense in memory, of the program's dtypes, in one order, and inputs in an output's
+//! memory only where they are its very elements. No nest and nothing to resolve; what it does not fit goes to `driver.rs`.
 #![expect(
     unsafe_code,
     reason = "dense operands are handed to frames as raw pointers"
@@ -26,10 +26,12 @@ pub(crate) enum Bound<'a> {
     Word(&'a u64, usize),
 }
 
-/// How many elements follow each other in memory in every operand: all, or those of a row where some input is one row for all
-/// of them; `None` where operands lie otherwise, outputs share memory, or an input has an output's but in another place.
-pub(crate) fn stretch(loads: &[Bound<'_>], outputs: &[Operand<'_>]) -> Option<usize> {
-    let first = outputs.first()?;
+/// Whether operands lie densely in memory in the order of the first output, outputs apart from each other and inputs from outputs
+/// or in the same place.
+pub(crate) fn fits(loads: &[Bound<'_>], outputs: &[Operand<'_>]) -> bool {
+    let Some(first) = outputs.first() else {
+        return false;
+    };
     let arrays = || {
         loads.iter().filter_map(|load| match load {
             Bound::Array(operand) => Some(operand),
@@ -46,32 +48,10 @@ pub(crate) fn stretch(loads: &[Bound<'_>], outputs: &[Operand<'_>]) -> Option<us
         arrays().all(here) && outputs[..number].iter().all(apart)
     };
     let alike = |operand: &Operand<'_>| operand.shape() == first.shape();
-    if !(outputs[1..].iter().all(alike)
+    outputs[1..].iter().all(alike)
         && arrays().all(alike)
-        && outputs.iter().enumerate().all(apart))
-    {
-        return None;
-    }
-    if dense(Order::C) || dense(Order::F) {
-        return Some(first.elements());
-    }
-    let in_order = |operand: &Operand<'_>| operand.layout().is_contiguous(Order::C);
-    let row = *first.shape().last()?;
-    let fits = outputs.iter().all(in_order) && arrays().all(|x| in_order(x) || is_row(x));
-    (fits && row >= SHORTEST_ROW).then_some(row)
-}
-
-/// Shorter rows are better joined, which is what `driver.rs` does.
-const SHORTEST_ROW: usize = 16;
-
-/// Whether an operand is one dense row, repeated along every other axis.
-fn is_row(operand: &Operand<'_>) -> bool {
-    let strides = operand.layout().strides();
-    let Some((last, outer)) = strides.split_last() else {
-        return false;
-    };
-    let repeated = |(size, stride): (&usize, &isize)| *size == 1 || *stride == 0;
-    *last == 1 && operand.shape().iter().zip(outer).all(repeated)
+        && (dense(Order::C) || dense(Order::F))
+        && outputs.iter().enumerate().all(apart)
 }
 
 /// Whether two dense operands are the same elements.
@@ -85,8 +65,6 @@ fn is_same_place(input: &Operand<'_>, output: &Operand<'_>) -> bool {
 struct Opened<'a> {
     /// Outputs, then loads.
     lanes: Lanes,
-    /// The lanes of rows that are repeated.
-    rows: SmallVec<[usize; 2]>,
     _writers: SmallVec<[WriteGuard<'a>; 2]>,
     _readers: SmallVec<[ReadGuard<'a>; 4]>,
 }
@@ -95,7 +73,6 @@ impl<'a> Opened<'a> {
     #[inline(always)]
     fn new(op: &'static str, loads: &[Bound<'a>], outputs: &[Operand<'a>]) -> Result<Self> {
         let mut lanes = Lanes::new();
-        let mut rows = SmallVec::new();
         let mut writers: SmallVec<[WriteGuard<'a>; 2]> = SmallVec::new();
         let mut readers: SmallVec<[ReadGuard<'a>; 4]> = SmallVec::new();
         for (number, output) in outputs.iter().enumerate() {
@@ -121,9 +98,6 @@ impl<'a> Opened<'a> {
                             ..here
                         }
                     } else {
-                        if !operand.layout().is_contiguous(Order::C) && is_row(operand) {
-                            rows.push(lanes.len());
-                        }
                         let guard = operand.read(op, argument)?;
                         let start = guard.as_ptr().cast_mut();
                         readers.push(guard);
@@ -142,16 +116,14 @@ impl<'a> Opened<'a> {
         }
         Ok(Opened {
             lanes,
-            rows,
             _writers: writers,
             _readers: readers,
         })
     }
 }
 
-/// Runs code on operands of which `stretch` elements follow each other. `width` is the widest element of any step, `heavy` says
-/// that arithmetic rather than memory sets the pace. Gives false, having done nothing, for rows of so many elements that threads or
-/// ways past the caches are wanted.
+/// Runs code on operands that [`fits`] has accepted. `width` is the widest element of any step, `heavy` says that
+/// arithmetic rather than memory sets the pace.
 ///
 /// # Errors
 /// [`KernelError::Access`](crate::KernelError::Access). Nothing is written then.
@@ -159,12 +131,11 @@ pub(crate) fn run(
     op: &'static str,
     code: &Code,
     (width, heavy): (usize, bool),
-    (loads, outputs): (&[Bound<'_>], &[Operand<'_>]),
-    stretch: usize,
-) -> Result<bool> {
+    loads: &[Bound<'_>],
+    outputs: &[Operand<'_>],
+) -> Result<()> {
     let Opened {
         mut lanes,
-        rows,
         _writers,
         _readers,
     } = Opened::new(op, loads, outputs)?;
@@ -178,35 +149,20 @@ pub(crate) fn run(
         }
     }
     let parts = threads::parts(bytes, heavy);
-    if stretch < n {
-        if streamed || parts > 1 {
-            return Ok(false);
-        }
-        let setup = Setup::new(code, outputs.len(), &lanes, (width, heavy), false);
-        let mut frame = Frame::new(&setup, lanes, stretch);
-        for _ in 0..n / stretch {
-            // SAFETY: as below, for the elements of a row.
-            unsafe { frame.run(stretch) };
-            for &row in &rows {
-                frame.lanes[row].rewind(stretch);
-            }
-        }
-        return Ok(true);
-    }
     if parts == 1
         && !streamed
         && let Some(call) = sole_call(code, outputs.len(), &lanes, streamed)
     {
         // SAFETY: as below.
         unsafe { sole_pass(call, &lanes).run(n) };
-        return Ok(true);
+        return Ok(());
     }
     let setup = Setup::new(code, outputs.len(), &lanes, (width, heavy), streamed);
     if parts == 1 {
         // SAFETY: the operands are dense, opened, of the code's dtypes and have `n` elements; outputs are apart from
         // everything else, but for inputs that are their very elements, and those outputs are tiled.
         unsafe { Frame::new(&setup, lanes, n).run(n) };
-        return Ok(true);
+        return Ok(());
     }
     let work = Flat {
         setup: &setup,
@@ -215,7 +171,7 @@ pub(crate) fn run(
     let share = n.div_ceil(parts).next_multiple_of(TILE);
     let ranges = (0..parts).map(|part| (part * share).min(n)..((part + 1) * share).min(n));
     threads::for_each_part(ranges, |range| work.range(range));
-    Ok(true)
+    Ok(())
 }
 
 /// A dense operand, from the start of its opened buffer.

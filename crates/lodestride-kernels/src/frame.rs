@@ -73,13 +73,6 @@ impl Lane {
         let bytes = self.stride * (n * self.size).cast_signed();
         self.at = self.at.wrapping_offset(bytes);
     }
-
-    /// Moves back by `n` elements.
-    #[inline]
-    pub(crate) fn rewind(&mut self, n: usize) {
-        let bytes = self.stride * (n * self.size).cast_signed();
-        self.at = self.at.wrapping_offset(-bytes);
-    }
 }
 
 /// Operands in the order of the slots: outputs, then loads.

@@ -40,7 +40,6 @@ mod known;
 mod known_power;
 #[cfg(target_arch = "x86_64")]
 mod lines;
-mod loops_choice;
 mod matmul_mixed;
 mod matmul_small;
 mod matrix;

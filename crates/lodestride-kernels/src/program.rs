@@ -124,17 +124,12 @@ impl Program {
                 },
             });
         }
-        let Some(stretch) = flat::stretch(&loads, outputs) else {
+        if !flat::fits(&loads, outputs) {
             return Ok(false);
-        };
+        }
         let cost = (self.width, self.built.heavy);
-        flat::run(
-            self.built.name,
-            &self.code,
-            cost,
-            (&loads, outputs),
-            stretch,
-        )
+        flat::run(self.built.name, &self.code, cost, &loads, outputs)?;
+        Ok(true)
     }
 
     /// Inputs as the loads take them.

@@ -5,7 +5,7 @@ use crate::function::program::Program;
 use crate::hash::ShortHasher;
 use crate::op::Slot;
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Plans of the latest signatures, the newest last.
 #[derive(Default)]
@@ -23,28 +23,27 @@ struct Cached {
 const MAX_PLANS: usize = 64;
 
 impl PlanCache {
+    fn cached(&self) -> MutexGuard<'_, Cached> {
+        self.plans.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn largest(&self) -> usize {
-        self.plans
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .largest
+        self.cached().largest
     }
 
     /// What the last call ran.
     pub(crate) fn latest_program(&self) -> Option<Arc<Program>> {
-        let cached = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(Arc::clone(&cached.plans.last()?.program))
+        Some(Arc::clone(&self.cached().plans.last()?.program))
     }
 
     /// The plan of the last call, if the signature is the same.
     pub(crate) fn newest(&self, leaves: &[Slot]) -> Option<Arc<Plan>> {
-        let cached = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
-        cached.newest(leaves)
+        self.cached().newest(leaves)
     }
 
     /// The plan of a signature, and the signature's hash where there is none.
     pub(crate) fn find(&self, leaves: &[Slot]) -> Result<Arc<Plan>, u64> {
-        let mut cached = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cached = self.cached();
         // Mostly the signature is that of the last call, which needs no hash.
         if let Some(newest) = cached.newest(leaves) {
             return Ok(newest);
@@ -64,7 +63,7 @@ impl PlanCache {
     }
 
     pub(crate) fn insert(&self, plan: Arc<Plan>) {
-        let mut cached = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cached = self.cached();
         cached.largest = cached.largest.max(plan.bytes);
         if cached.plans.len() >= MAX_PLANS {
             cached.plans.remove(0);

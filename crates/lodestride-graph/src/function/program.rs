@@ -166,11 +166,9 @@ fn pattern(leaves: &[Leaf], given: &[Slot]) -> Vec<Type> {
         }
     }
     let mut named = |length: usize| {
-        let name = format!("n{}", names.len());
-        names
-            .entry(length)
-            .or_insert_with(|| Dim::symbol(&name))
-            .clone()
+        let known = names.len();
+        let name = || Dim::symbol(&format!("n{known}"));
+        names.entry(length).or_insert_with(name).clone()
     };
     let mut named_type = |(leaf, slot): (&Leaf, &Slot)| {
         let rows = usize::from(leaf.ty.is_lod());

@@ -59,7 +59,7 @@ struct Fusing<'g> {
     old: &'g FunctionGraph,
     new: FunctionGraph,
     map: Vec<Option<ValueId>>,
-    regions: Regions,
+    regions: Regions<'g>,
     /// Reductions that take the region in that they reduce.
     reduced: HashMap<NodeId, NodeId>,
     /// Per region and per node of none, whether it is there.
@@ -97,7 +97,7 @@ impl Fusing<'_> {
     fn stored(&self, region: NodeId) -> Values {
         let mut stored = Values::new();
         for node in self.regions.members(region) {
-            if self.regions.home(*node) == Some(region) && self.regions.is_stored(self.old, *node) {
+            if self.regions.home(*node) == Some(region) && self.regions.is_stored(*node) {
                 stored.push(self.old.node_outputs(*node)[0]);
             }
         }

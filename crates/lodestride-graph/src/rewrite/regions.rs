@@ -21,58 +21,46 @@ const LOOKS: usize = 8;
 type Places = SmallVec<[NodeId; 2]>;
 
 /// The regions of a graph.
-pub(super) struct Regions {
-    /// Per elementwise node: the region that computes it for whoever is in none.
-    home: Vec<Option<NodeId>>,
-    /// Per node, the regions that compute it.
-    held: Vec<Places>,
-    /// Per region, its nodes in order.
-    members: Vec<Vec<NodeId>>,
-    live: Vec<bool>,
-}
-
-struct Finder<'g> {
+pub(super) struct Regions<'g> {
     graph: &'g FunctionGraph,
     live: Vec<bool>,
     /// Per node, its place in the order.
     at: Vec<usize>,
+    /// Per elementwise node: the region that computes it for whoever is in none.
     home: Vec<Option<NodeId>>,
-    members: Vec<Vec<NodeId>>,
     /// Per node, the regions that compute it; known when those of its users are.
     held: Vec<Places>,
+    /// Per region, its nodes; in order once all are found.
+    members: Vec<Vec<NodeId>>,
+    /// Nodes that may still be looked at.
     looks: usize,
 }
 
-impl Regions {
-    pub(super) fn find(graph: &FunctionGraph, order: &[NodeId]) -> Self {
-        let mut at = vec![0; graph.nodes.len()];
-        for (place, node) in order.iter().enumerate() {
-            at[node.index()] = place;
-        }
-        let mut finder = Finder {
+impl<'g> Regions<'g> {
+    pub(super) fn find(graph: &'g FunctionGraph, order: &[NodeId]) -> Self {
+        let nodes = graph.nodes.len();
+        let mut regions = Self {
             graph,
             live: graph.live_nodes(),
-            at,
-            home: vec![None; graph.nodes.len()],
-            members: vec![Vec::new(); graph.nodes.len()],
-            held: vec![Places::new(); graph.nodes.len()],
+            at: vec![0; nodes],
+            home: vec![None; nodes],
+            held: vec![Places::new(); nodes],
+            members: vec![Vec::new(); nodes],
             looks: LOOKS * order.len(),
         };
+        for (place, node) in order.iter().enumerate() {
+            regions.at[node.index()] = place;
+        }
         for node in order.iter().rev() {
             if graph.op(*node).is::<Elemwise>() {
-                finder.place(*node);
+                regions.place(*node);
             }
         }
-        finder.repeat_cheap(order);
-        for members in &mut finder.members {
-            members.sort_by_key(|node| finder.at[node.index()]);
+        regions.repeat_cheap(order);
+        for members in &mut regions.members {
+            members.sort_by_key(|node| regions.at[node.index()]);
         }
-        Self {
-            home: finder.home,
-            held: finder.held,
-            members: finder.members,
-            live: finder.live,
-        }
+        regions
     }
 
     /// The region that computes a node for whoever is in none.
@@ -86,22 +74,15 @@ impl Regions {
     }
 
     /// Whether somebody takes a node's value from memory.
-    pub(super) fn is_stored(&self, graph: &FunctionGraph, node: NodeId) -> bool {
+    pub(super) fn is_stored(&self, node: NodeId) -> bool {
         let held = &self.held[node.index()];
-        let clients = graph.clients(graph.node_outputs(node)[0]);
-        clients.iter().any(|client| match client {
-            Client::Output(_) => true,
-            Client::Node(user, _) => {
-                let places = &self.held[user.index()];
-                self.live[user.index()]
-                    && (self.home[user.index()].is_none()
-                        || !places.iter().all(|p| held.contains(p)))
-            }
-        })
+        let takes = |user: &NodeId| {
+            let places = &self.held[user.index()];
+            self.home(*user).is_none() || !places.iter().all(|p| held.contains(p))
+        };
+        self.is_output(node) || self.users(node).iter().any(takes)
     }
-}
 
-impl Finder<'_> {
     /// Finds the region of a node whose users have theirs.
     fn place(&mut self, node: NodeId) {
         let mut regions: SmallVec<[NodeId; 4]> = SmallVec::new();
@@ -128,6 +109,12 @@ impl Finder<'_> {
         self.members[region.index()].push(node);
     }
 
+    /// An elementwise node's value.
+    fn value(&self, node: NodeId) -> ValueId {
+        self.graph.node_outputs(node)[0]
+    }
+
+    /// The nodes that take what a node computes, and that some output waits for.
     fn users(&self, node: NodeId) -> SmallVec<[NodeId; 4]> {
         let outputs = self.graph.node_outputs(node).iter();
         let clients = outputs.flat_map(|value| self.graph.clients(*value));
@@ -138,49 +125,42 @@ impl Finder<'_> {
         users.collect()
     }
 
-    /// Whether somebody outside a region wants a node's value.
-    fn is_wanted_outside(&self, node: NodeId, region: NodeId) -> bool {
-        let clients = self.graph.clients(self.graph.node_outputs(node)[0]);
-        clients.iter().any(|client| match client {
-            Client::Node(user, _) => {
-                self.live[user.index()] && self.home[user.index()] != Some(region)
-            }
-            Client::Output(_) => true,
-        })
+    fn is_output(&self, node: NodeId) -> bool {
+        let clients = self.graph.clients(self.value(node));
+        clients
+            .iter()
+            .any(|client| matches!(client, Client::Output(_)))
     }
 
     fn may_join(&mut self, node: NodeId, region: NodeId) -> bool {
         if self.members[region.index()].len() >= MAX_STEPS {
             return false;
         }
-        if !self.is_wanted_outside(node, region) {
-            return true;
-        }
-        let value = |node: NodeId| self.graph.node_outputs(node)[0];
-        if !self.graph.same_shape(value(node), value(region)) {
-            return false;
-        }
-        let others: Vec<NodeId> = (self.users(node).into_iter())
-            .filter(|user| self.home[user.index()] != Some(region))
-            .collect();
-        !self.leads_to(others, region)
+        let mut others = self.users(node).into_vec();
+        others.retain(|user| self.home[user.index()] != Some(region));
+        let is_wanted_outside = self.is_output(node) || !others.is_empty();
+        !is_wanted_outside || (self.are_alike(node, region) && !self.leads_to(others, region))
+    }
+
+    /// Whether two elementwise nodes certainly have one shape.
+    fn are_alike(&self, a: NodeId, b: NodeId) -> bool {
+        self.graph.same_shape(self.value(a), self.value(b))
     }
 
     fn may_unite(&mut self, a: NodeId, b: NodeId) -> bool {
         let size = self.members[a.index()].len() + self.members[b.index()].len();
-        let value = |node: NodeId| self.graph.node_outputs(node)[0];
-        if size >= MAX_STEPS || !self.graph.same_shape(value(a), value(b)) {
+        if size >= MAX_STEPS || !self.are_alike(a, b) {
             return false;
         }
         // What leaves both must not come back to either.
         let mut leaving = Vec::new();
         for region in [a, b] {
-            for member in self.members[region.index()].clone() {
+            for member in &self.members[region.index()] {
                 let outside = |user: &NodeId| {
                     let home = self.home[user.index()];
                     home != Some(a) && home != Some(b)
                 };
-                leaving.extend(self.users(member).into_iter().filter(outside));
+                leaving.extend(self.users(*member).into_iter().filter(outside));
             }
         }
         !self.leads_to(leaving.clone(), a) && !self.leads_to(leaving, b)
@@ -231,8 +211,7 @@ impl Finder<'_> {
 
     /// Whether a node may be computed with the shape of a region's result.
     fn fits(&self, node: NodeId, region: NodeId) -> bool {
-        let value = |node: NodeId| self.graph.node_outputs(node)[0];
-        let (ty, target) = (self.graph.ty(value(node)), self.graph.ty(value(region)));
+        let [ty, target] = [node, region].map(|node| self.graph.ty(self.value(node)));
         if ty.rank() != target.rank() || ty.is_lod() != target.is_lod() {
             return false;
         }
@@ -264,29 +243,24 @@ impl Finder<'_> {
 
     /// The regions in which a node is to be computed, if that is to be more than one or another than its own.
     fn repeats(&self, node: NodeId, home: NodeId) -> Option<Places> {
-        let value = self.graph.node_outputs(node)[0];
-        let cheap = is_cheap(*self.graph.op(node).downcast_ref::<Elemwise>()?);
+        let op = *self.graph.op(node).downcast_ref::<Elemwise>()?;
+        if !is_cheap(op) || self.is_output(node) {
+            return None;
+        }
         let mut places = Places::new();
-        for client in self.graph.clients(value) {
-            match client {
-                Client::Output(_) => return None,
-                Client::Node(user, _) if self.live[user.index()] => {
-                    self.home[user.index()]?;
-                    for place in &self.held[user.index()] {
-                        if !places.contains(place) {
-                            places.push(*place);
-                        }
-                    }
+        for user in self.users(node) {
+            self.home(user)?;
+            for place in &self.held[user.index()] {
+                if !places.contains(place) {
+                    places.push(*place);
                 }
-                Client::Node(..) => {}
             }
         }
         let others = places.iter().filter(|place| **place != home);
         let takes = |place: &NodeId| {
-            let last = self.graph.node_outputs(*place)[0];
-            self.members[place.index()].len() < MAX_STEPS && self.graph.same_shape(value, last)
+            self.members[place.index()].len() < MAX_STEPS && self.are_alike(node, *place)
         };
-        if !cheap || others.clone().count() == 0 || !others.clone().all(takes) {
+        if others.clone().count() == 0 || !others.clone().all(takes) {
             return None;
         }
         let inputs = self.graph.node_inputs(node);
@@ -294,8 +268,8 @@ impl Finder<'_> {
         let from_home = |v: &ValueId| {
             (self.graph.owner(*v)).is_some_and(|(maker, _)| self.home[maker.index()] == Some(home))
         };
-        let whole = inputs.iter().filter(|v| self.graph.same_shape(**v, value));
-        let whole = whole.count();
+        let whole = |v: &&ValueId| self.graph.same_shape(**v, self.value(node));
+        let whole = inputs.iter().filter(whole).count();
         // Its operands read, its value written and read everywhere else; or its operands read everywhere.
         let saves = whole * places.len() <= whole + 1 + others.count();
         (saves && !inputs.iter().any(from_home)).then_some(places)

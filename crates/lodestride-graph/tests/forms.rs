@@ -19,7 +19,13 @@ fn difference(a: &NdArray, b: &NdArray) -> Result<f64> {
     assert_eq!(a.shape(), b.shape());
     let (a, b) = (a.to_vec::<f64>()?, b.to_vec::<f64>()?);
     let largest = a.iter().fold(f64::MIN_POSITIVE, |m, x| m.max(x.abs()));
-    let differences = a.iter().zip(&b).map(|(a, b)| (a - b).abs());
+    // What is no number, or infinite, is so in both.
+    let apart = |(a, b): (&f64, &f64)| match (a - b).abs() {
+        _ if a == b || (a.is_nan() && b.is_nan()) => 0.0,
+        apart if apart.is_nan() => f64::INFINITY,
+        apart => apart,
+    };
+    let differences = a.iter().zip(&b).map(apart);
     Ok(differences.fold(0.0, f64::max) / (largest * f64::EPSILON))
 }
 

@@ -5,10 +5,11 @@
     reason = "dense operands are handed to frames as raw pointers"
 )]
 
-use crate::code::Code;
+use crate::code::{Call, Code};
 use crate::error::Result;
-use crate::frame::{Access, Frame, Lane, Lanes, Setup, sole_call, sole_pass};
-use crate::operand::Operand;
+use crate::frame::{Access, Frame, Lane, Lanes, Setup};
+use crate::operand::{Input, Operand};
+use crate::program_builder::Loaded;
 use crate::stream;
 use crate::threads;
 use crate::walk::TILE;
@@ -17,41 +18,75 @@ use lodestride_shape::Order;
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// A load of a flat run.
+/// The operands of a flat run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Bound<'a> {
-    /// An input of the call, in order.
-    Array(Operand<'a>),
-    /// A constant: its bytes, from the start of the word, and how many they are.
-    Word(&'a u64, usize),
+pub(crate) struct Operands<'o, 'a> {
+    /// What the code loads: constants, and inputs in their order.
+    pub(crate) loads: &'o [Loaded],
+    pub(crate) inputs: &'o [Input<'a>],
+    pub(crate) outputs: &'o [Operand<'a>],
 }
 
-/// Whether operands lie densely in memory in the order of the first output, outputs apart from each other and inputs from outputs
-/// or in the same place.
-pub(crate) fn fits(loads: &[Bound<'_>], outputs: &[Operand<'_>]) -> bool {
-    let Some(first) = outputs.first() else {
-        return false;
-    };
-    let arrays = || {
-        loads.iter().filter_map(|load| match load {
-            Bound::Array(operand) => Some(operand),
-            Bound::Word(..) => None,
-        })
-    };
-    let dense = |order: Order| {
-        let fits = |operand: &Operand<'_>| operand.layout().is_contiguous(order);
-        outputs.iter().all(fits) && arrays().all(fits)
-    };
-    let apart = |(number, output): (usize, &Operand<'_>)| {
-        let apart = |other: &Operand<'_>| !other.buffer().same_block(output.buffer());
-        let here = |input: &Operand<'_>| apart(input) || is_same_place(input, output);
-        arrays().all(here) && outputs[..number].iter().all(apart)
-    };
-    let alike = |operand: &Operand<'_>| operand.shape() == first.shape();
-    outputs[1..].iter().all(alike)
-        && arrays().all(alike)
-        && (dense(Order::C) || dense(Order::F))
-        && outputs.iter().enumerate().all(apart)
+/// What is known of operands that lie densely in one order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fit {
+    /// Bytes of one element of every array.
+    bytes: usize,
+    /// Whether no input is in an output's place.
+    apart: bool,
+}
+
+impl Operands<'_, '_> {
+    /// Whether they lie densely in memory in the order of the first output, inputs of the dtypes they are loaded in, outputs
+    /// apart from each other and inputs from outputs or in the same place.
+    pub(crate) fn fit(&self) -> Option<Fit> {
+        let (first, others) = self.outputs.split_first()?;
+        let layout = first.layout();
+        let in_c = layout.is_contiguous(Order::C);
+        if !in_c && !layout.is_contiguous(Order::F) {
+            return None;
+        }
+        let order = if in_c { Order::C } else { Order::F };
+        let dense = |operand: &Operand<'_>| {
+            operand.layout().is_contiguous(order) && operand.shape() == layout.shape()
+        };
+        let mut fit = Fit {
+            bytes: first.dtype().size(),
+            apart: true,
+        };
+        for (number, output) in others.iter().enumerate() {
+            let earlier = &self.outputs[..=number];
+            if !dense(output) || !earlier.iter().all(|other| are_apart(other, output)) {
+                return None;
+            }
+            fit.bytes += output.dtype().size();
+        }
+        let mut inputs = self.inputs.iter();
+        for load in self.loads {
+            let Loaded::Input(dtype) = load else { continue };
+            let Some(Input::Array(x)) = inputs.next() else {
+                return None;
+            };
+            if x.dtype() != *dtype || !dense(x) {
+                return None;
+            }
+            for output in self.outputs {
+                if !are_apart(x, output) {
+                    fit.apart = false;
+                    if !is_same_place(x, output) {
+                        return None;
+                    }
+                }
+            }
+            fit.bytes += x.dtype().size();
+        }
+        Some(fit)
+    }
+}
+
+#[inline]
+fn are_apart(one: &Operand<'_>, other: &Operand<'_>) -> bool {
+    !one.buffer().same_block(other.buffer())
 }
 
 /// Whether two dense operands are the same elements.
@@ -71,7 +106,8 @@ struct Opened<'a> {
 
 impl<'a> Opened<'a> {
     #[inline(always)]
-    fn new(op: &'static str, loads: &[Bound<'a>], outputs: &[Operand<'a>]) -> Result<Self> {
+    fn new(op: &'static str, operands: &Operands<'_, 'a>) -> Result<Self> {
+        let outputs = operands.outputs;
         let mut lanes = Lanes::new();
         let mut writers: SmallVec<[WriteGuard<'a>; 2]> = SmallVec::new();
         let mut readers: SmallVec<[ReadGuard<'a>; 4]> = SmallVec::new();
@@ -80,15 +116,16 @@ impl<'a> Opened<'a> {
             lanes.push(lane(output, guard.as_mut_ptr()));
             writers.push(guard);
         }
-        let mut input = 0;
-        for load in loads {
+        let mut inputs = operands.inputs.iter().enumerate();
+        for load in operands.loads {
             let next = match load {
-                Bound::Array(operand) => {
+                Loaded::Input(_) => {
+                    let Some((number, Input::Array(operand))) = inputs.next() else {
+                        unreachable!("`fit` has seen an array for every input");
+                    };
                     let place = outputs
                         .iter()
                         .position(|output| is_same_place(operand, output));
-                    let argument = Argument::Input(input);
-                    input += 1;
                     if let Some(output) = place {
                         // Opened already. Results wait in a tile until the last step has read what they replace.
                         let here = lanes[output];
@@ -98,14 +135,14 @@ impl<'a> Opened<'a> {
                             ..here
                         }
                     } else {
-                        let guard = operand.read(op, argument)?;
+                        let guard = operand.read(op, Argument::Input(number))?;
                         let start = guard.as_ptr().cast_mut();
                         readers.push(guard);
                         lane(operand, start)
                     }
                 }
-                Bound::Word(word, size) => Lane {
-                    at: std::ptr::from_ref(*word).cast_mut().cast(),
+                Loaded::Constant(word, size) => Lane {
+                    at: std::ptr::from_ref(word).cast_mut().cast(),
                     stride: 0,
                     size: *size,
                     access: Access::Scalar,
@@ -122,8 +159,8 @@ impl<'a> Opened<'a> {
     }
 }
 
-/// Runs code on operands that [`fits`] has accepted. `width` is the widest element of any step, `heavy` says that
-/// arithmetic rather than memory sets the pace.
+/// Runs code on operands of which that is known. `width` is the widest element of any step, `heavy` says that arithmetic
+/// rather than memory sets the pace.
 ///
 /// # Errors
 /// [`KernelError::Access`](crate::KernelError::Access). Nothing is written then.
@@ -131,31 +168,31 @@ pub(crate) fn run(
     op: &'static str,
     code: &Code,
     (width, heavy): (usize, bool),
-    loads: &[Bound<'_>],
-    outputs: &[Operand<'_>],
+    operands: &Operands<'_, '_>,
+    fit: Fit,
 ) -> Result<()> {
+    let outputs = operands.outputs;
+    let n = outputs.first().map_or(0, Operand::elements);
+    let bytes = n * fit.bytes;
+    let streamed = stream::pays(bytes);
+    let parts = threads::parts(bytes, heavy);
+    if parts == 1
+        && !streamed
+        && fit.apart
+        && operands.loads.len() < SOLE_SLOTS
+        && let ([output], Some(call)) = (outputs, code.sole_call())
+    {
+        return run_sole(op, call, operands, output);
+    }
     let Opened {
         mut lanes,
         _writers,
         _readers,
-    } = Opened::new(op, loads, outputs)?;
-    let n = outputs.first().map_or(0, Operand::elements);
-    let sizes = lanes.iter().map(|l| l.size * l.stride.unsigned_abs());
-    let bytes = n * sizes.sum::<usize>();
-    let streamed = stream::pays(bytes);
+    } = Opened::new(op, operands)?;
     if streamed {
         for lane in &mut lanes[..outputs.len()] {
             lane.access = Access::Tiled;
         }
-    }
-    let parts = threads::parts(bytes, heavy);
-    if parts == 1
-        && !streamed
-        && let Some(call) = sole_call(code, outputs.len(), &lanes, streamed)
-    {
-        // SAFETY: as below.
-        unsafe { sole_pass(call, &lanes).run(n) };
-        return Ok(());
     }
     let setup = Setup::new(code, outputs.len(), &lanes, (width, heavy), streamed);
     if parts == 1 {
@@ -174,13 +211,58 @@ pub(crate) fn run(
     Ok(())
 }
 
+/// The slots of a kernel's operands: one result and what it loads.
+const SOLE_SLOTS: usize = 4;
+
+/// Opens the operands of a [sole call](Code::sole_call), the output apart from the inputs, and hands them to its kernel: small
+/// programs are mostly that, and for them lanes would cost more than the arithmetic.
+///
+/// # Errors
+/// As [`run`].
+fn run_sole(
+    op: &'static str,
+    call: &Call,
+    operands: &Operands<'_, '_>,
+    output: &Operand<'_>,
+) -> Result<()> {
+    let mut writer = output.write(op, Argument::Output(0))?;
+    let mut readers = [const { None::<ReadGuard<'_>> }; SOLE_SLOTS - 1];
+    // Slot 0 is the output, which stands where the kernel has no source.
+    let mut starts = [start(output, writer.as_mut_ptr()); SOLE_SLOTS];
+    let mut inputs = operands.inputs.iter().enumerate();
+    for (slot, load) in (1..SOLE_SLOTS).zip(operands.loads) {
+        starts[slot] = match load {
+            Loaded::Constant(word, _) => std::ptr::from_ref(word).cast_mut().cast(),
+            Loaded::Input(_) => {
+                let Some((number, Input::Array(operand))) = inputs.next() else {
+                    unreachable!("`fit` has seen an array for every input");
+                };
+                let reader = operand.read(op, Argument::Input(number))?;
+                let first = start(operand, reader.as_ptr().cast_mut());
+                readers[slot - 1] = Some(reader);
+                first
+            }
+        };
+    }
+    let [a, b, c] = call.sources.map(|slot| starts[usize::from(slot)]);
+    // SAFETY: the operands are dense, opened, of the code's dtypes and have as many elements as the output, which is apart
+    // from them; a constant is one element, as the kernel takes it.
+    unsafe { (call.kernel)(output.elements(), starts[0], a, b, c) };
+    Ok(())
+}
+
+/// The first element of a dense operand whose opened buffer starts there.
+#[inline]
+fn start(operand: &Operand<'_>, buffer: *mut u8) -> *mut u8 {
+    buffer.wrapping_add(operand.layout().offset() * operand.dtype().size())
+}
+
 /// A dense operand, from the start of its opened buffer.
-fn lane(operand: &Operand<'_>, start: *mut u8) -> Lane {
-    let size = operand.dtype().size();
+fn lane(operand: &Operand<'_>, buffer: *mut u8) -> Lane {
     Lane {
-        at: start.wrapping_add(operand.layout().offset() * size),
+        at: start(operand, buffer),
         stride: 1,
-        size,
+        size: operand.dtype().size(),
         access: Access::Direct,
         gaps: false,
     }

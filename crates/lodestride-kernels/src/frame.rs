@@ -147,30 +147,27 @@ impl<'c> Setup<'c> {
 
 /// The only call of the code, where no tile is needed but that of a streamed output.
 #[inline]
-pub(crate) fn sole_call<'c>(
+fn sole_call<'c>(
     code: &'c Code,
     outputs: usize,
     lanes: &[Lane],
     streamed: bool,
 ) -> Option<&'c Call> {
-    let ([call], 1) = (code.calls.as_slice(), outputs) else {
-        return None;
-    };
+    let call = code.sole_call().filter(|_| outputs == 1)?;
     let (output, loads) = lanes.split_first()?;
     let wanted = if streamed {
         Access::Tiled
     } else {
         Access::Direct
     };
-    let plain = code.prologue.is_empty() && code.record.is_empty() && call.dst == 0;
-    let dense = output.stride == 1 && output.access == wanted && code.results[0] == 0;
+    let dense = output.stride == 1 && output.access == wanted;
     let direct = |lane: &Lane| lane.access != Access::Tiled;
-    (plain && dense && loads.iter().all(direct)).then_some(call)
+    (dense && loads.iter().all(direct)).then_some(call)
 }
 
 /// A [`sole_call`] on these lanes.
 #[inline]
-pub(crate) fn sole_pass(call: &Call, lanes: &[Lane]) -> Pass {
+fn sole_pass(call: &Call, lanes: &[Lane]) -> Pass {
     let sources = call
         .sources
         .map(|slot| (slot > 0, &lanes[usize::from(slot)]));

@@ -7,7 +7,7 @@ use crate::code::Code;
 use crate::driver;
 use crate::elementwise::{scalar_fits, scalar_word};
 use crate::error::{KernelError, Result};
-use crate::flat::{self, Bound};
+use crate::flat::{self, Operands};
 use crate::instruction::Instruction;
 use crate::isa::Level;
 use crate::operand::{Input, Operand};
@@ -113,22 +113,16 @@ impl Program {
                 return Ok(false);
             }
         }
-        let mut loads: SmallVec<[Bound<'_>; 6]> = SmallVec::new();
-        let mut next = inputs.iter();
-        for load in &self.built.loads {
-            loads.push(match load {
-                Loaded::Constant(word, size) => Bound::Word(word, *size),
-                Loaded::Input(dtype) => match next.next() {
-                    Some(Input::Array(x)) if x.dtype() == *dtype => Bound::Array(*x),
-                    _ => return Ok(false),
-                },
-            });
-        }
-        if !flat::fits(&loads, outputs) {
+        let operands = Operands {
+            loads: &self.built.loads,
+            inputs,
+            outputs,
+        };
+        let Some(fit) = operands.fit() else {
             return Ok(false);
-        }
+        };
         let cost = (self.width, self.built.heavy);
-        flat::run(self.built.name, &self.code, cost, &loads, outputs)?;
+        flat::run(self.built.name, &self.code, cost, &operands, fit)?;
         Ok(true)
     }
 

@@ -29,13 +29,13 @@ pub(crate) struct Fed {
 type Leaves = SmallVec<[Slot; 4]>;
 
 /// The memory of the graph's outputs; `None` where shapes depend on numbers.
-type Outputs = SmallVec<[Option<Slot>; 1]>;
+pub(crate) type Outputs = SmallVec<[Option<Slot>; 1]>;
 
 /// Values during a call, found by where the plan puts them.
-struct Frame<'f> {
+pub(crate) struct Frame<'f> {
     leaves: &'f [Slot],
     constants: &'f [(ValueId, Slot)],
-    outputs: &'f mut Outputs,
+    pub(crate) outputs: &'f mut Outputs,
     /// What the steps have made beside the outputs, in their order.
     made: Vec<Slot>,
 }
@@ -53,7 +53,7 @@ impl Frame<'_> {
     }
 
     #[inline]
-    fn get(&self, home: Home) -> Result<&Slot, GraphErrorKind> {
+    pub(crate) fn get(&self, home: Home) -> Result<&Slot, GraphErrorKind> {
         // Not `ok_or`, which makes the error and drops it again.
         match self.find(home) {
             Some(slot) => Ok(slot),
@@ -209,6 +209,9 @@ impl Function {
         frame: &mut Frame<'_>,
         mut hook: Option<Hook<'_>>,
     ) -> Result<()> {
+        if let (Some(sole), None) = (&plan.sole, &hook) {
+            return sole.run(plan, frame);
+        }
         let mut slots = Vec::with_capacity(plan.slots.len());
         for bytes in &plan.slots {
             slots.push(NdArray::recycled(DType::U8, *bytes)?.buffer().clone());
@@ -413,7 +416,7 @@ impl Function {
 }
 
 /// An error of a node, with the names of its operands and the user's lines.
-fn at_node(graph: &FunctionGraph, kind: GraphErrorKind, node: NodeId) -> GraphError {
+pub(crate) fn at_node(graph: &FunctionGraph, kind: GraphErrorKind, node: NodeId) -> GraphError {
     let names = graph.node_inputs(node).iter();
     let names = names.map(|v| graph.label(*v)).collect();
     let spans = graph.spans(node).to_vec();

@@ -3,6 +3,7 @@
 use crate::error::{GraphError, GraphErrorKind, Result};
 use crate::fgraph::{FunctionGraph, NodeId, ValueId};
 use crate::function::program::Program;
+use crate::function::sole::Sole;
 use crate::op::{Facts, OpRef, Overwrite, Planned, Slot};
 use crate::ops::{
     BroadcastLike, BroadcastTo, ConcatPart, Diagonal, DropLod, ElementCount, Elemwise, ExpandDims,
@@ -105,6 +106,8 @@ pub(crate) struct Plan {
     pub(crate) bytes: usize,
     /// Whether everything is elementwise and computed where the caller wants it: no workspace is needed.
     pub(crate) direct: bool,
+    /// The only step of a direct plan, where there is no other.
+    pub(crate) sole: Option<Sole>,
     key: Vec<LeafKey>,
     pub(super) hash: u64,
 }
@@ -241,11 +244,13 @@ impl Plan {
                 .iter()
                 .all(|step| step.is_elementwise(&program.graph));
         let (values, steps) = (planner.values, planner.steps);
+        let sole = Sole::new(&program, &steps, &homes).filter(|_| direct);
         Ok(Plan {
             program,
             homes,
             made,
             direct,
+            sole,
             values,
             steps,
             slots,

@@ -147,22 +147,22 @@ pub(crate) fn with_inputs(
     shape: &Shape,
     run: impl FnOnce(&[Input<'_>]) -> kernels::Result<()>,
 ) -> Result<(), GraphErrorKind> {
-    // Most inputs have the shape already; only the others need a layout of their own.
-    let alike = inputs.iter().all(|slot| slot.data.shape() == shape);
-    let has_shape = |slot: &Slot| alike || slot.data.shape() == shape;
+    let has_shape = |slot: &Slot| slot.data.shape() == shape;
     let mut stretched = Vec::new();
-    if !alike {
-        for slot in inputs.iter().filter(|slot| !has_shape(slot)) {
-            stretched.push(slot.data.broadcast_to(shape.clone())?);
-        }
-    }
-    let mut stretched = stretched.iter();
     let mut operands: SmallVec<[Input<'_>; 4]> = SmallVec::new();
-    for slot in inputs {
-        let here = Some(&slot.data).filter(|_| has_shape(slot));
-        if let Some(data) = here.or_else(|| stretched.next()) {
-            operands.push(data.operand().into());
+    // Mostly all have the shape already; the others need a layout of their own.
+    if inputs.iter().all(|slot| has_shape(slot)) {
+        for slot in inputs {
+            operands.push(slot.data.operand().into());
         }
+        return Ok(run(&operands)?);
+    }
+    for slot in inputs {
+        let data = (!has_shape(slot)).then(|| slot.data.broadcast_to(shape.clone()));
+        stretched.push(data.transpose()?);
+    }
+    for (slot, stretched) in inputs.iter().zip(&stretched) {
+        operands.push(stretched.as_ref().unwrap_or(&slot.data).operand().into());
     }
     Ok(run(&operands)?)
 }

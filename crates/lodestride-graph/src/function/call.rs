@@ -112,16 +112,16 @@ impl Function {
     ) -> Result<Vec<Value>> {
         let fail = |kind| GraphError::new(kind, None, span);
         self.complete_leaves(fed).map_err(fail)?;
-        // Values of the signature of the last call have the types that were accepted then.
-        let plan = match self.plans.newest(&fed.leaves) {
+        let other;
+        let plan = match self.plans.first(&fed.leaves) {
             Some(plan) => plan,
             None => {
-                self.accept(&mut fed.leaves).map_err(fail)?;
-                (self.plan_for(&fed.leaves)).map_err(|error| error.or_span(span))?
+                other = self.other_plan(&mut fed.leaves, span)?;
+                &other
             }
         };
         let mut outputs = Outputs::new();
-        (self.output_memory(&plan, &mut outputs)).map_err(fail)?;
+        (self.output_memory(plan, &mut outputs)).map_err(fail)?;
         let mut frame = Frame {
             leaves: &fed.leaves,
             constants: &plan.program.constants,
@@ -129,16 +129,26 @@ impl Function {
             made: Vec::with_capacity(plan.made),
         };
         if plan.direct {
-            self.execute(&plan, &mut frame, hook)?;
+            self.execute(plan, &mut frame, hook)?;
             return self.hand_out(frame.outputs).map_err(fail);
         }
         let arena = self.arenas.borrow(plan.bytes).map_err(fail)?;
         let guard = arena.workspace().enter().map_err(|e| fail(e.into()))?;
-        self.execute(&plan, &mut frame, hook)?;
+        self.execute(plan, &mut frame, hook)?;
         frame.made.clear();
         guard.close().map_err(|e| fail(e.into()))?;
         self.arenas.give_back(arena);
         self.hand_out(frame.outputs).map_err(fail)
+    }
+
+    /// The plan for leaves that are not those of the first: that of the last call, or any.
+    fn other_plan(&self, given: &mut [Slot], span: Span) -> Result<Arc<Plan>> {
+        // Values of a signature that was planned have the types that were accepted then.
+        if let Some(plan) = self.plans.newest(given) {
+            return Ok(plan);
+        }
+        (self.accept(given)).map_err(|kind| GraphError::new(kind, None, span))?;
+        self.plan_for(given).map_err(|error| error.or_span(span))
     }
 
     /// The cached plan for these leaves, or a new one.

@@ -244,7 +244,7 @@ impl Plan {
                 .iter()
                 .all(|step| step.is_elementwise(&program.graph));
         let (values, steps) = (planner.values, planner.steps);
-        let sole = Sole::new(&program, &steps, &homes).filter(|_| direct);
+        let sole = Sole::new(&program, &steps, &homes, &values).filter(|_| direct);
         Ok(Plan {
             program,
             homes,

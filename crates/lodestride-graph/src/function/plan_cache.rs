@@ -1,18 +1,24 @@
-//! The plans of the latest call signatures, and how they are found. What a plan is, is in `plan`.
+//! The plans of call signatures, and how they are found. What a plan is, is in `plan`.
 
 use crate::function::plan::Plan;
 use crate::function::program::Program;
 use crate::hash::ShortHasher;
 use crate::op::Slot;
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Plans of the latest signatures, the newest last.
+/// The plan of the first signature, and those of the latest others.
 #[derive(Default)]
 pub(crate) struct PlanCache {
+    /// Never given up, so that it is lent without a lock and without a count: most functions have no other.
+    first: OnceLock<Arc<Plan>>,
+    /// Whether the last call ran the first.
+    is_first_latest: AtomicBool,
     plans: Mutex<Cached>,
 }
 
+/// Plans of the latest signatures but the first, the newest last.
 #[derive(Default)]
 struct Cached {
     plans: Vec<Arc<Plan>>,
@@ -33,16 +39,34 @@ impl PlanCache {
 
     /// What the last call ran.
     pub(crate) fn latest_program(&self) -> Option<Arc<Program>> {
-        Some(Arc::clone(&self.cached().plans.last()?.program))
+        let first = (self.first.get()).filter(|_| self.is_first_latest.load(Ordering::Relaxed));
+        let program = |plan: &Arc<Plan>| Arc::clone(&plan.program);
+        first
+            .map(program)
+            .or_else(|| self.cached().plans.last().map(program))
+    }
+
+    /// The first plan, if the signature is its.
+    #[inline]
+    pub(crate) fn first(&self, leaves: &[Slot]) -> Option<&Arc<Plan>> {
+        let first = self.first.get().filter(|plan| plan.matches(leaves))?;
+        self.is_first_latest.store(true, Ordering::Relaxed);
+        Some(first)
     }
 
     /// The plan of the last call, if the signature is the same.
     pub(crate) fn newest(&self, leaves: &[Slot]) -> Option<Arc<Plan>> {
-        self.cached().newest(leaves)
+        let newest = self.cached().newest(leaves)?;
+        self.is_first_latest.store(false, Ordering::Relaxed);
+        Some(newest)
     }
 
     /// The plan of a signature, and the signature's hash where there is none.
     pub(crate) fn find(&self, leaves: &[Slot]) -> Result<Arc<Plan>, u64> {
+        if let Some(first) = self.first(leaves) {
+            return Ok(Arc::clone(first));
+        }
+        self.is_first_latest.store(false, Ordering::Relaxed);
         let mut cached = self.cached();
         // Mostly the signature is that of the last call, which needs no hash.
         if let Some(newest) = cached.newest(leaves) {
@@ -65,6 +89,10 @@ impl PlanCache {
     pub(crate) fn insert(&self, plan: Arc<Plan>) {
         let mut cached = self.cached();
         cached.largest = cached.largest.max(plan.bytes);
+        let Err(plan) = self.first.set(plan) else {
+            self.is_first_latest.store(true, Ordering::Relaxed);
+            return;
+        };
         if cached.plans.len() >= MAX_PLANS {
             cached.plans.remove(0);
         }

@@ -1,31 +1,48 @@
 //! Plans of one kernel from what is given to what is wanted: nothing is left to find out but its operands.
 
 use crate::error::{GraphErrorKind, Result};
-use crate::fgraph::NodeId;
+use crate::fgraph::{NodeId, ValueId};
 use crate::function::call::{Frame, at_node};
-use crate::function::plan::{Home, Plan, Step};
+use crate::function::plan::{Home, Plan, Planning, Step};
 use crate::function::program::Program;
 use crate::op::Slot;
+use crate::ops::Fused;
+use lodestride_array::kernels::{self, Input, Operand};
 use smallvec::SmallVec;
 
 /// The only step of a plan: its results are the graph's outputs, its inputs are given.
 pub(crate) struct Sole {
     node: NodeId,
     inputs: SmallVec<[Home; 4]>,
+    /// Whether all its operands have one shape.
+    alike: bool,
 }
 
 impl Sole {
     /// The step, if there is no other and nothing but operands to hand to it.
-    pub(crate) fn new(program: &Program, steps: &[Step], homes: &[Home]) -> Option<Self> {
+    pub(crate) fn new(
+        program: &Program,
+        steps: &[Step],
+        homes: &[Home],
+        values: &[Planning],
+    ) -> Option<Self> {
         let [Step::Perform(node)] = *steps else {
             return None;
         };
         let graph = &program.graph;
-        let home = |value: &crate::fgraph::ValueId| homes[value.index()];
-        let inputs: SmallVec<[Home; 4]> = graph.node_inputs(node).iter().map(home).collect();
+        let (inputs, outputs) = (graph.node_inputs(node), graph.node_outputs(node));
+        let shape = |value: &ValueId| Some(values[value.index()].facts.as_ref()?.layout.shape());
+        let mut shapes = inputs.iter().chain(outputs).map(shape);
+        let first = shape(outputs.first()?);
+        let alike = shapes.all(|shape| shape == first);
+        let inputs: SmallVec<[Home; 4]> = inputs.iter().map(|v| homes[v.index()]).collect();
         let is_given = |home: &Home| matches!(home, Home::Leaf(_) | Home::Constant(_));
-        let whole = graph.node_outputs(node) == graph.outputs();
-        (whole && inputs.iter().all(is_given)).then_some(Self { node, inputs })
+        let whole = outputs == graph.outputs() && inputs.iter().all(is_given);
+        whole.then_some(Self {
+            node,
+            inputs,
+            alike,
+        })
     }
 
     /// Runs it.
@@ -34,20 +51,34 @@ impl Sole {
     /// Those of the op, with the names of its operands.
     pub(crate) fn run(&self, plan: &Plan, frame: &Frame<'_>) -> Result<()> {
         let graph = &plan.program.graph;
-        let run = || {
-            let mut inputs: SmallVec<[&Slot; 4]> = SmallVec::new();
-            for home in &self.inputs {
-                inputs.push(frame.get(*home)?);
+        let op = graph.op(self.node);
+        let run = || match op.downcast_ref::<Fused>() {
+            // An op looks at the shapes of its inputs again.
+            Some(fused) if self.alike => self.run_program(fused.program(), frame),
+            _ => {
+                let inputs = self.inputs.iter().map(|home| frame.get(*home));
+                let inputs = inputs.collect::<Result<SmallVec<[&Slot; 4]>, _>>()?;
+                let outputs: SmallVec<[&Slot; 2]> = frame.outputs.iter().flatten().collect();
+                op.perform(&inputs, &outputs)
             }
-            let mut outputs: SmallVec<[&Slot; 2]> = SmallVec::new();
-            for output in frame.outputs.iter() {
-                let Some(slot) = output else {
-                    return Err(GraphErrorKind::NotComputable);
-                };
-                outputs.push(slot);
-            }
-            graph.op(self.node).perform(&inputs, &outputs)
         };
         run().map_err(|kind| at_node(graph, kind, self.node))
+    }
+
+    /// Pushed one by one, which costs half of a collection.
+    fn run_program(
+        &self,
+        program: &kernels::Program,
+        frame: &Frame<'_>,
+    ) -> Result<(), GraphErrorKind> {
+        let mut inputs: SmallVec<[Input<'_>; 4]> = SmallVec::new();
+        for home in &self.inputs {
+            inputs.push(frame.get(*home)?.data.operand().into());
+        }
+        let mut outputs: SmallVec<[Operand<'_>; 2]> = SmallVec::new();
+        for slot in frame.outputs.iter().flatten() {
+            outputs.push(slot.data.operand());
+        }
+        Ok(program.run(&inputs, &outputs)?)
     }
 }

@@ -43,7 +43,15 @@ impl FunctionGraph {
                         .iter()
                         .all(|other| other == *x || self.ty(*other).rank() == 0)
             };
-            *inputs.iter().find(alone)?
+            // Or the result's lengths are all known by name, and an operand has them.
+            let whole = |x: &&ValueId| {
+                let x = self.ty(**x);
+                let mut pairs = x.dims().iter().zip(ty.dims());
+                let fits = x.rank() == ty.rank() && pairs.all(|(a, b)| a.surely_equals(b));
+                fits && !x.is_lod() && !ty.is_lod()
+            };
+            let source = inputs.iter().find(alone);
+            *source.or_else(|| inputs.iter().find(whole))?
         } else if op.is::<BroadcastLike>() || op.is::<SumTo>() {
             inputs[1]
         } else if op.is::<Softmax>() || op.is::<Barrier>() {

@@ -162,6 +162,30 @@ fn a_gradient_runs_as_one_program_where_nothing_is_stretched() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn what_only_the_shape_is_wanted_of_is_neither_computed_nor_kept() -> Result<()> {
+    let (x, y) = (dmatrix("x"), dvector("y"));
+    let shape = (&x * 2.0).exp()?.shape_of()?;
+    assert_eq!(compile(&[&x], &[&shape])?.kernels().len(), 0);
+    // The gradient of a mean asks how many there were, and a stretched vector's gradient, where it was stretched.
+    let apart = &x - x.mean(1)?.expand_dims(&[1])?;
+    let cost = (apart.square()?.mean(1)?.sqrt()? + (&x * &y).sum(1)?).sum(..)?;
+    let gradients = grad(&cost, &[&x, &y])?;
+    let outputs = [&cost, &gradients[0], &gradients[1]];
+    let pair = Pair::new("deviation", &[&x, &y], &outputs, Mode::default())?;
+    let mut rng = Rng::seeded(8);
+    let arguments = [values(&mut rng, &[4096, 257])?, values(&mut rng, &[257])?];
+    let mut failures = Vec::new();
+    pair.failures(&arguments, &mut failures)?;
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    let kernels = pair.quick.latest_kernels();
+    let names: Vec<String> = kernels.iter().map(|op| op.name().into_owned()).collect();
+    let reduced = |name: &String| name == "mean{1}(fused{sub, square})";
+    assert!(names.iter().any(reduced), "{names:?}");
+    assert!(!names.iter().any(|name| name == "sum_to"), "{names:?}");
+    Ok(())
+}
+
 /// What a call that must fail says.
 fn text(called: Result<Vec<Value>>) -> String {
     called.map_or_else(|error| error.to_string(), |_| String::from("no error"))

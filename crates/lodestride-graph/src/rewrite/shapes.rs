@@ -9,6 +9,7 @@ use crate::ops::{
 };
 use crate::rewrite::engine::Soundness::Exact;
 use crate::rewrite::engine::{Key, Rewriter, Rule, Site, rule};
+use crate::ty::Dim;
 use lodestride_array::Index;
 use lodestride_array::kernels::ReduceOp;
 use smallvec::SmallVec;
@@ -41,10 +42,10 @@ pub(super) const RULES: &[Rule] = &[
         Exact,
         broadcast_twice,
     ),
-    rule("shape_of_origin", Key::BroadcastLike, Exact, nearer_shape),
     rule("sum_to_same", Key::SumTo, Exact, sum_to_same),
     rule("sum_to_scalar", Key::SumTo, Exact, sum_to_scalar),
-    rule("sum_to_origin", Key::SumTo, Exact, nearer_shape),
+    rule("sum_to_known", Key::SumTo, Exact, sum_to_known),
+    rule("shape_of_origin", Key::Any, Exact, nearer_shape),
     rule(
         "elemwise_of_broadcast",
         Key::AnyElemwise,
@@ -260,17 +261,54 @@ fn broadcast_twice(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
     }
 }
 
-/// The shape of `f(x)` is that of `x`: the graph keeps what is needed anyway.
+/// The shape of `f(x)` is that of `x`: who wants no more than the shape does not have `f(x)` computed, or kept.
 fn nearer_shape(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    let mut inputs: Values = SmallVec::from_slice(site.inputs);
+    for (position, input) in inputs.iter_mut().enumerate() {
+        let root = r.shape_root(*input);
+        if !site.op.reads(position) && r.ty(root).with_dtype(r.ty(*input).dtype()) == *r.ty(*input)
+        {
+            *input = root;
+        }
+    }
+    if inputs[..] == *site.inputs {
+        return Ok(None);
+    }
+    let nearer = r.apply(site.op.clone(), &inputs)?;
+    // An op may take the element type of what it does not read.
+    Ok(Some(nearer).filter(|value| r.ty(*value) == site.ty))
+}
+
+/// A sum of axes that are known is a reduction like others.
+fn sum_to_known(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
     let [x, like] = *site.inputs else {
         return Ok(None);
     };
-    let root = r.shape_root(like);
-    let alike = root != like && r.ty(root).with_dtype(r.ty(like).dtype()) == *r.ty(like);
-    if !alike {
+    let (from, to) = (r.ty(x), r.ty(like));
+    if from.is_lod() || to.is_lod() {
         return Ok(None);
     }
-    r.apply(site.op.clone(), &[x, root]).map(Some)
+    let shift = from.rank() - to.rank();
+    let mut stretched = SmallVec::new();
+    for (axis, (to, from)) in to.dims().iter().zip(&from.dims()[shift..]).enumerate() {
+        match to.surely_equals(from) {
+            true => {}
+            false if *to == Dim::Known(1) => stretched.push(axis),
+            false => return Ok(None),
+        }
+    }
+    let inner = stretched.iter().map(|axis| shift + axis);
+    let sum = Reduce {
+        op: ReduceOp::Sum,
+        axes: (0..shift).chain(inner).collect(),
+        keep: shift == 0,
+    };
+    let keeps = sum.keep || stretched.is_empty();
+    let mut total = r.apply(sum, &[x])?;
+    if !keeps {
+        total = r.apply(ExpandDims { axes: stretched }, &[total])?;
+    }
+    Ok(Some(total).filter(|total| r.ty(*total) == site.ty))
 }
 
 fn sum_to_same(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {

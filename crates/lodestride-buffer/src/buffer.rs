@@ -24,8 +24,9 @@ use crate::scope;
 
 /// Size of the header, and where the bytes of a small buffer begin in the block they share.
 const HEADER: usize = size_of::<Header>().next_multiple_of(ALIGNMENT);
-/// Buffers up to this size share their block with the header.
-const INLINE: usize = 1024 - HEADER;
+/// Buffers up to this size share their block with the header: larger ones take so long that a second block is no matter, and
+/// lie on their own pages.
+const INLINE: usize = cache::ROOMY;
 
 /// What all handles of one buffer share. It fills the first `HEADER` bytes of a block from the cache.
 #[repr(C, align(64))]
@@ -399,7 +400,7 @@ unsafe fn free(place: NonNull<Header>) {
     if matches!(header.memory, Memory::Inline) {
         let bytes = HEADER + header.len;
         // SAFETY: the block that the header begins holds its bytes too; nothing else is owned.
-        unsafe { free_block(place, cache::fine_class_of(bytes), Purpose::Array) };
+        unsafe { free_block(place, cache::class_of(bytes), Purpose::Array) };
         return;
     }
     // SAFETY: as the caller says.

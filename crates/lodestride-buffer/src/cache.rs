@@ -2,7 +2,8 @@
 //! The memory itself is `block.rs`; the public figures are `memory.rs`.
 //!
 //! Blocks come in size classes: steps of 64 bytes up to 1 KiB, then four classes per power of two (so that at most a
-//! fifth of a block is unused), eight from 2 MiB on.
+//! fifth of a block is unused), eight from 2 MiB on. Up to 256 KiB they have room for a header beside such a size: arrays are
+//! mostly as long as a power of two.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -15,9 +16,13 @@ use crate::counters::{
 use crate::hard_limit;
 use crate::system_memory;
 
-/// Blocks up to this size are in steps of [`ALIGNMENT`].
+/// What blocks of a size up to [`ROOMY`] have beside it, for a header.
+pub(crate) const ROOM: usize = ALIGNMENT;
+/// The largest size with room for a header.
+pub(crate) const ROOMY: usize = 256 << 10;
+/// Blocks up to this size and its room are in steps of [`ALIGNMENT`].
 const FINE: usize = 1024;
-const FINE_CLASSES: usize = FINE / ALIGNMENT;
+const FINE_CLASSES: usize = (FINE + ROOM) / ALIGNMENT;
 /// Classes a thread keeps for itself: everything below 2 MiB.
 const LOCAL_CLASSES: usize = FINE_CLASSES + 4 * 11;
 const CLASSES: usize = LOCAL_CLASSES + 8 * 43;
@@ -79,16 +84,16 @@ const LARGEST: usize = 1 << 62;
 /// The class of a request of this many bytes, of which there are at most [`LARGEST`].
 #[inline]
 pub(crate) fn class_of(bytes: usize) -> Class {
-    if bytes <= FINE {
+    if bytes <= FINE + ROOM {
         return fine_class_of(bytes);
     }
     coarse_class_of(bytes)
 }
 
-/// [`class_of`] a request of at most [`FINE`] bytes.
+/// [`class_of`] a request of at most [`FINE`] bytes and their room.
 #[inline]
 pub(crate) fn fine_class_of(bytes: usize) -> Class {
-    debug_assert!(bytes <= FINE);
+    debug_assert!(bytes <= FINE + ROOM);
     let steps = bytes.div_ceil(ALIGNMENT).max(1);
     Class {
         number: steps - 1,
@@ -97,19 +102,23 @@ pub(crate) fn fine_class_of(bytes: usize) -> Class {
 }
 
 fn coarse_class_of(bytes: usize) -> Class {
-    // `bytes` lies in (power, 2 * power], which is cut into `steps` equal parts.
-    let power_log = (bytes - 1).ilog2() as usize;
+    let room = if bytes <= ROOMY + ROOM { ROOM } else { 0 };
+    // What is wanted beside the room lies in (power, 2 * power], which is cut into equal parts.
+    let wanted = bytes - room;
+    let power_log = (wanted - 1).ilog2();
     let power = 1_usize << power_log;
-    let (first, base_log, steps) = if power < HUGE_PAGE {
-        (FINE_CLASSES, FINE.ilog2() as usize, 4)
+    let (first, base_log, parts_log) = if power < HUGE_PAGE {
+        (FINE_CLASSES, FINE.ilog2(), 2)
     } else {
-        (LOCAL_CLASSES, HUGE_PAGE.ilog2() as usize, 8)
+        (LOCAL_CLASSES, HUGE_PAGE.ilog2(), 3)
     };
-    let step = power / steps;
-    let part = (bytes - power).div_ceil(step);
+    let step_log = power_log - parts_log;
+    // At least 1; a shift is not a division.
+    let part = (wanted - 1 - power >> step_log) + 1;
+    let powers = (power_log - base_log) as usize;
     Class {
-        number: first + (power_log - base_log) * steps + part - 1,
-        size: power + part * step,
+        number: first + (powers << parts_log) + part - 1,
+        size: room + power + (part << step_log),
     }
 }
 

@@ -113,7 +113,7 @@ impl<'a> LazyOperand<'a> for &Lazy<'a> {
 impl sealed::Sealed for &NdArray {}
 impl<'a> LazyOperand<'a> for &'a NdArray {
     fn append(self, to: &mut Lazy<'a>) -> usize {
-        to.adopt(self.lazy())
+        to.push(Node::Array(self))
     }
 }
 
@@ -140,13 +140,14 @@ impl<'a> Lazy<'a> {
     /// Takes over another expression's nodes; gives the number of its last one.
     fn adopt(&mut self, other: Lazy<'a>) -> usize {
         let shift = self.nodes.len();
-        self.nodes
-            .extend(other.nodes.into_iter().map(|node| match node {
+        for node in other.nodes {
+            self.nodes.push(match node {
                 Node::Array(_) | Node::Number(_) => node,
                 Node::Unary(op, x) => Node::Unary(op, x + shift),
                 Node::Binary(op, x, y) => Node::Binary(op, x + shift, y + shift),
                 Node::Cast(dtype, x) => Node::Cast(dtype, x + shift),
-            }));
+            });
+        }
         self.nodes.len() - 1
     }
 

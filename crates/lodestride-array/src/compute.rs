@@ -3,9 +3,7 @@
 //! The public methods (`arithmetic`, `compare`, `math`) are one line each on top of these.
 
 use lodestride_buffer::{Argument, Buffer, DType};
-use lodestride_kernels::{
-    self as kernels, BinaryOp, Input, KernelError, Operand, Output, Packed, UnaryOp,
-};
+use lodestride_kernels::{self as kernels, BinaryOp, Input, KernelError, Operand, Output, UnaryOp};
 use lodestride_shape::{Layout, Order, Shape, broadcast_shapes};
 
 use crate::NdArray;
@@ -101,18 +99,17 @@ impl NdArray {
         self.binary_of_any(op, rhs)
     }
 
-    /// The shortest way of an operation with an array, where there is one.
-    #[inline]
-    fn packed_with(&self, op: BinaryOp, rhs: &NdArray) -> Option<Packed> {
-        let plain = self.dtype() == rhs.dtype() && self.layout().is_packed_like(rhs.layout());
-        if !plain || checks::are_on() {
-            return None;
-        }
-        Packed::find(op, self.dtype()).filter(|packed| packed.suits(self.len()))
-    }
-
     #[track_caller]
     fn binary_of_any(&self, op: BinaryOp, rhs: Arg<'_>) -> Result<NdArray> {
+        if let Some(packed) = self.packed_beside(op, rhs) {
+            let (n, dtype) = (self.len(), packed.operation().result());
+            let filled = Buffer::recycled_with(n * dtype.size(), |guard| {
+                packed.run(n, self.buffer(), guard)
+            });
+            if let Ok((buffer, true)) = filled {
+                return Ok(NdArray::whole(buffer, self.layout().clone(), dtype));
+            }
+        }
         if checks::are_on() {
             let watch = Watch::start();
             let made = self.unwatched_binary(op, rhs);
@@ -188,6 +185,11 @@ impl NdArray {
         name: &'static str,
         rhs: Arg<'_>,
     ) -> Result<&Self> {
+        if let Some(packed) = self.packed_beside(op, rhs)
+            && packed.run_in_place(self.len(), self.buffer())
+        {
+            return Ok(self);
+        }
         let input = promoted(self.dtype(), &rhs);
         self.expect_storable(name, result_dtype(name, input, op.result_dtype(input))?)?;
         match rhs {
@@ -225,6 +227,13 @@ impl NdArray {
             && packed.result() == out.dtype()
             && self.layout().is_packed_like(out.layout())
             && packed.run_into(self.len(), self.buffer(), rhs.buffer(), out.buffer())
+        {
+            return Ok(());
+        }
+        if let Some(packed) = self.packed_beside(op, rhs)
+            && packed.operation().result() == out.dtype()
+            && self.layout().is_packed_like(out.layout())
+            && packed.run_into(self.len(), self.buffer(), out.buffer())
         {
             return Ok(());
         }

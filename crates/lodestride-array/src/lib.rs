@@ -114,6 +114,7 @@ mod choose;
 mod combine;
 mod compare;
 mod compute;
+mod compute_packed;
 mod condition;
 mod conditional;
 mod convert;

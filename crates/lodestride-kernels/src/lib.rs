@@ -159,7 +159,7 @@ pub use matmul_small::PackedProduct;
 pub use normalise::{layer_norm, softmax, softmax_gradient};
 pub use op::{BinaryOp, UnaryOp};
 pub use operand::{Input, Operand, Output};
-pub use packed::Packed;
+pub use packed::{Packed, PackedNumber};
 pub use program::Program;
 pub use program_builder::ProgramBuilder;
 pub use reduce::{ReduceOp, reduce};

@@ -1,4 +1,5 @@
-//! The shortest way to a result: two small arrays of one dtype and shape that lie gap-free from the start of their buffers.
+//! The shortest way to a result: two small arrays of one dtype and shape that lie gap-free from the start of their buffers, or one
+//! and a number.
 //!
 //! Most calls on small arrays are like that, and what precedes their few additions is most of what they cost.
 #![expect(
@@ -7,10 +8,11 @@
 )]
 
 use crate::dense::SMALL;
+use crate::elementwise::{scalar_fits, scalar_word};
 use crate::isa::Level;
 use crate::op::{self, BinaryOp};
 use crate::table::BinaryKernel;
-use lodestride_buffer::{Buffer, DType, ReadGuard, WriteGuard};
+use lodestride_buffer::{Buffer, DType, ReadGuard, Scalar, WriteGuard};
 
 /// An operation on packed operands of one dtype in which it computes: elements from the start of their buffers, all of one
 /// shape and order.
@@ -106,6 +108,72 @@ impl Packed {
         // SAFETY: both buffers are open until the end of this function and hold `n` elements of the kernel's dtype from their
         // start, aligned; they are two buffers, and the in-place form reads its first operand through the destination.
         unsafe { kernel(n, dst, dst, b.as_ptr(), std::ptr::null()) };
+        true
+    }
+}
+
+/// A [`Packed`] operation with a number on the right.
+#[derive(Clone, Copy, Debug)]
+pub struct PackedNumber {
+    operation: Packed,
+    /// The number's bytes, from the start.
+    word: u64,
+}
+
+impl PackedNumber {
+    /// The operation for an array of a dtype and a number; none where it is not defined for them or computes in another dtype,
+    /// the number does not fit, or there is a better way than to go from element to element.
+    #[inline]
+    pub fn find(op: BinaryOp, dtype: DType, number: Scalar) -> Option<PackedNumber> {
+        let plain = dtype.promote_scalar(number.kind()) == dtype && op != BinaryOp::Pow;
+        if !plain || !scalar_fits(number, dtype) {
+            return None;
+        }
+        let operation = Packed::find(op, dtype)?;
+        let word = scalar_word(number, dtype);
+        Some(PackedNumber { operation, word })
+    }
+
+    /// The operation without its number.
+    #[inline]
+    pub fn operation(self) -> Packed {
+        self.operation
+    }
+
+    /// As [`Packed::run`]; false also where there is no loop for numbers.
+    #[inline]
+    pub fn run(&self, n: usize, x: &Buffer, mut out: WriteGuard<'_>) -> bool {
+        let Packed { kernel, dtype } = self.operation;
+        let fits = n * dtype.size() <= x.len() && n * kernel.out.size() <= out.buffer().len();
+        let (Some(form), true) = (kernel.zip_scalar, fits && self.operation.suits(n)) else {
+            return false;
+        };
+        let Ok(a) = x.read() else { return false };
+        let number = std::ptr::from_ref(&self.word).cast();
+        // SAFETY: both buffers are open until the end of this function and hold `n` elements of the kernel's dtypes from their
+        // start, aligned; `out` is open for writing, so it is not the one that is read; the number is one element.
+        unsafe { form(n, out.as_mut_ptr(), a.as_ptr(), number, std::ptr::null()) };
+        true
+    }
+
+    /// As [`Packed::run_into`].
+    #[inline]
+    pub fn run_into(&self, n: usize, x: &Buffer, out: &Buffer) -> bool {
+        open_apart(out, x, x).is_some_and(|guard| self.run(n, x, guard))
+    }
+
+    /// As [`Packed::run_in_place`].
+    #[inline]
+    pub fn run_in_place(&self, n: usize, x: &Buffer) -> bool {
+        let Packed { kernel, dtype } = self.operation;
+        let fits = n * dtype.size() <= x.len() && self.operation.suits(n) && kernel.out == dtype;
+        let (Some(form), true) = (kernel.zip_scalar_in_place, fits) else {
+            return false;
+        };
+        let Ok(mut a) = x.write() else { return false };
+        let (dst, number) = (a.as_mut_ptr(), std::ptr::from_ref(&self.word).cast());
+        // SAFETY: as above; the in-place form reads its first operand through the destination.
+        unsafe { form(n, dst, dst, number, std::ptr::null()) };
         true
     }
 }

@@ -5,15 +5,12 @@
     reason = "a test may panic; functions outside `#[test]` are not recognised"
 )]
 
-use lodestride_buffer::{Buffer, DType, Element};
-use lodestride_kernels::{BinaryOp, Operand, Packed, binary};
+use lodestride_buffer::{Buffer, DType, Element, Scalar};
+use lodestride_kernels::{BinaryOp, Operand, Packed, PackedNumber, binary};
 use lodestride_shape::{Layout, Order};
 
 /// Every operation on elements of a dtype, beside the general way.
-fn agrees<T: Element + PartialEq + std::fmt::Debug>(
-    values: fn(usize) -> T,
-    failures: &mut Vec<String>,
-) {
+fn agrees<T: Element + Into<Scalar>>(values: fn(usize) -> T, failures: &mut Vec<String>) {
     for n in [1, 3, 9, 64, 1000] {
         let layout = Layout::contiguous([n], Order::C).unwrap();
         let x = Buffer::from_vec((0..n).map(values).collect::<Vec<T>>()).unwrap();
@@ -46,6 +43,42 @@ fn agrees<T: Element + PartialEq + std::fmt::Debug>(
     }
 }
 
+/// Every operation on elements of a dtype and a number, beside the general way.
+fn agrees_with_number<T: Element + Into<Scalar>>(
+    values: fn(usize) -> T,
+    failures: &mut Vec<String>,
+) {
+    for n in [1, 3, 9, 64, 1000, 2000] {
+        let layout = Layout::contiguous([n], Order::C).unwrap();
+        let fresh = || Buffer::from_vec((0..n).map(values).collect::<Vec<T>>()).unwrap();
+        let x = fresh();
+        for op in BinaryOp::ALL {
+            let Some(packed) = PackedNumber::find(*op, T::DTYPE, values(5).into()) else {
+                continue;
+            };
+            let result = packed.operation().result();
+            let bytes = n * result.size();
+            let expected = Buffer::zeroed(bytes).unwrap();
+            let out = Operand::new(&expected, &layout, result).unwrap();
+            let left = Operand::new(&x, &layout, T::DTYPE).unwrap();
+            let number: Scalar = values(5).into();
+            binary(*op, left.into(), number.into(), out).unwrap();
+            let expected = expected.read().unwrap().bytes().to_vec();
+            let (found, anew) =
+                Buffer::recycled_with(bytes, |guard| packed.run(n, &x, guard)).unwrap();
+            let (given, changed) = (Buffer::zeroed(bytes).unwrap(), fresh());
+            let into = packed.run_into(n, &x, &given);
+            let over = packed.run_in_place(n, &changed);
+            for (done, found) in [(anew, found), (into, given), (over, changed)] {
+                let wrong = done && found.read().unwrap().bytes() != expected;
+                if wrong || done && !packed.operation().suits(n) {
+                    failures.push(format!("{op:?} of {n} {:?} and {number:?}", T::DTYPE));
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn packed_operands_give_what_the_general_way_gives() {
     let mut failures = Vec::new();
@@ -53,6 +86,11 @@ fn packed_operands_give_what_the_general_way_gives() {
     agrees::<f64>(|i| i as f64 * 0.75 - 2.0, &mut failures);
     agrees::<i32>(|i| i as i32 % 7 + 1, &mut failures);
     agrees::<u8>(|i| (i % 7 + 1) as u8, &mut failures);
+    agrees_with_number::<f32>(|i| i as f32 * 0.75 - 2.0, &mut failures);
+    agrees_with_number::<f64>(|i| i as f64 * 0.75 - 2.0, &mut failures);
+    agrees_with_number::<i32>(|i| i as i32 % 7 - 3, &mut failures);
+    agrees_with_number::<i64>(|i| i as i64 % 7 + 1, &mut failures);
+    agrees_with_number::<u8>(|i| (i % 7 + 1) as u8, &mut failures);
     assert!(failures.is_empty(), "{failures:#?}");
 }
 
@@ -77,5 +115,17 @@ fn what_does_not_fit_is_refused_and_nothing_is_written() {
     }
     let (_, done) = Buffer::recycled_with(8, |guard| add.run(3, &x, &y, guard)).unwrap();
     assert!(!done, "no room for the results");
+    let half = PackedNumber::find(BinaryOp::Mul, DType::F32, Scalar::Float(0.5)).unwrap();
+    assert!(!half.run_in_place(5, &x), "too short");
+    assert!(!half.run_into(4, &x, &x), "one buffer");
     assert_eq!(x.read().unwrap().slice::<f32>(), [1.0; 4]);
+    let none = [
+        (BinaryOp::Add, DType::U8, Scalar::Int(300)),
+        (BinaryOp::Add, DType::I32, Scalar::Float(0.5)),
+        (BinaryOp::Pow, DType::F32, Scalar::Float(2.0)),
+    ];
+    for (op, dtype, number) in none {
+        let found = PackedNumber::find(op, dtype, number);
+        assert!(found.is_none(), "{op:?} {dtype} {number:?}");
+    }
 }

@@ -114,7 +114,7 @@ fn coarse_class_of(bytes: usize) -> Class {
     };
     let step_log = power_log - parts_log;
     // At least 1; a shift is not a division.
-    let part = (wanted - 1 - power >> step_log) + 1;
+    let part = ((wanted - 1 - power) >> step_log) + 1;
     let powers = (power_log - base_log) as usize;
     Class {
         number: first + (powers << parts_log) + part - 1,

@@ -66,6 +66,7 @@ mod reduce_extremes;
 mod reduce_flags;
 mod reduce_fold;
 mod reduce_kinds;
+mod reduce_lifted;
 mod reduce_long;
 mod reduce_moments;
 mod reduce_plan;

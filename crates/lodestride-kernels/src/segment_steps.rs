@@ -47,7 +47,7 @@ pub fn segment_steps(
     door::check_output(OP, out, &with_rows(x.shape(), total))?;
     let row: usize = x.shape()[1..].iter().product();
     let starts: Vec<i64> = starts.iter().map(|&start| start as i64).collect();
-    if row != 1 || total == 0 {
+    if row != 1 || total == 0 || out.layout().strides()[0] != 1 {
         return by_indices(OP, x, &starts, counts, out);
     }
     with_rows_of(OP, x, out, |rows, from, to| {
@@ -92,7 +92,7 @@ fn checked_rows(
     Ok(total)
 }
 
-/// Rows of several elements, or none, by a list of all of them.
+/// Rows of any layout by a list of all of them.
 fn by_indices(
     op: &'static str,
     x: Operand<'_>,
@@ -109,7 +109,7 @@ fn by_indices(
     take(x, 0, Operand::new(&indices, &layout, DType::I64)?, out)
 }
 
-/// Rows of one element.
+/// Rows of one element, written one after the other.
 struct Steps<'a, U> {
     rows: &'a Rows,
     height: usize,
@@ -118,19 +118,8 @@ struct Steps<'a, U> {
 }
 
 impl<U: Element> Steps<'_, U> {
-    /// Writes the steps, dense ones on several threads where that pays.
+    /// Writes the steps, on several threads where that pays.
     fn run(&self, counts: &[usize], total: usize, out: &mut [U]) {
-        if self.rows.dense_row().is_none() {
-            let steps = counts.iter().enumerate();
-            let rows = steps.flat_map(|(step, &count)| {
-                let starts = self.starts[..count].iter();
-                starts.map(move |&start| start as usize + step)
-            });
-            for (to, row) in rows.enumerate() {
-                self.rows.copy((self.x, row, 1), (&mut *out, to, 0), 1);
-            }
-            return;
-        }
         let mut out = &mut out[self.rows.out_start as usize..][..total];
         let share = total.div_ceil(threads::parts(2 * size_of_val(out), true));
         let (mut pieces, mut first) = (Vec::new(), 0);

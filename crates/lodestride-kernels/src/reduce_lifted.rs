@@ -5,9 +5,11 @@ use half::{bf16, f16};
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use crate::isa::{Arch, Isa, Level, Task};
+use crate::isa::{Arch, Isa, Level, Plain, Task};
 use crate::numeric::{Compute, ComputeKind, Numeric};
-use crate::reduce_fold::{BLOCK, LANES, LONG, LaneFold, Reducer, lanes_of_run, with_rest};
+use crate::reduce_fold::{
+    BLOCK, LANES, LONG, LaneFold, Reducer, fold_run, lanes_of_run, with_rest,
+};
 use crate::reduce_plan::Plan;
 use crate::strided::Source;
 
@@ -39,6 +41,9 @@ pub(crate) fn fold_blocks<C: Compute, T: Copy + Send + Sync, V: Compute>(
     (x, blocks): (isize, Range<usize>),
     totals: &mut [T],
 ) -> bool {
+    if const { !C::VECTOR } {
+        return false;
+    }
     let [run] = plan.reduced.as_slice() else {
         return false;
     };
@@ -113,10 +118,14 @@ fn run<C: Compute, F: LaneFold<C>, S: Lifted<C>>(
         totals,
     };
     // Chunks of halves go through memory, where wider vectors gain nothing.
-    if const { S::STEP == 1 } {
-        Level::current().run_narrow(task);
+    let done = if const { S::STEP == 1 } {
+        Level::current().run_narrow_tuned(task)
     } else {
-        Level::current().run(task);
+        Level::current().run_tuned(task)
+    };
+    // Another thread may have chosen the baseline meanwhile.
+    if let Err(task) = done {
+        task.by_tile();
     }
 }
 
@@ -186,6 +195,19 @@ struct LiftedTask<'a, C, F, S, T> {
     source: S,
     places: (usize, usize, usize),
     totals: &'a mut [T],
+}
+
+impl<C: Compute, F: LaneFold<C>, S: Lifted<C>> LiftedTask<'_, C, F, S, F::Total> {
+    /// The same through a tile.
+    #[cold]
+    fn by_tile(self) {
+        let (start, step, len) = self.places;
+        let mut tile = vec![C::ZERO; len];
+        for (index, total) in self.totals.iter_mut().enumerate() {
+            self.source.read::<Plain>(start + index * step, &mut tile);
+            *total = fold_run(self.fold, &tile);
+        }
+    }
 }
 
 impl<C, F, S> Task for LiftedTask<'_, C, F, S, F::Total>

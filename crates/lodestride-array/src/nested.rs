@@ -31,6 +31,21 @@ pub trait Nested: Sized {
         axis: usize,
         into: &mut Vec<<Self::Number as HostType>::Element>,
     ) -> Result<()>;
+
+    /// [`append`](Nested::append) of every value of a sequence; numbers go together.
+    ///
+    /// # Errors
+    /// As [`append`](Nested::append).
+    fn append_all(
+        sequence: &[Self],
+        lengths: &[usize],
+        axis: usize,
+        into: &mut Vec<<Self::Number as HostType>::Element>,
+    ) -> Result<()> {
+        sequence
+            .iter()
+            .try_for_each(|value| value.append(lengths, axis, into))
+    }
 }
 
 /// [`Nested`] values whose lengths are part of the type, so they cannot be ragged: numbers and arrays of such.
@@ -52,6 +67,11 @@ macro_rules! nested_numbers {
 
             fn append(&self, _: &[usize], _: usize, into: &mut Vec<<$number as HostType>::Element>) -> Result<()> {
                 into.push(self.into_element());
+                Ok(())
+            }
+
+            fn append_all(sequence: &[Self], _: &[usize], _: usize, into: &mut Vec<<$number as HostType>::Element>) -> Result<()> {
+                into.extend(sequence.iter().map(|number| number.into_element()));
                 Ok(())
             }
         }
@@ -87,9 +107,7 @@ fn append_sequence<A: Nested>(
             found: sequence.len(),
         }));
     }
-    sequence
-        .iter()
-        .try_for_each(|value| value.append(lengths, axis + 1, into))
+    A::append_all(sequence, lengths, axis + 1, into)
 }
 
 /// `Nested` for one kind of sequence.

@@ -49,6 +49,13 @@ impl Plan {
         }
     }
 
+    /// The first gathered element, where they are single ones that follow each other.
+    fn run_of_single(&self) -> Option<usize> {
+        let is_run = matches!(self.indexed[..], [] | [Dim { stride: 1, .. }]);
+        let is_single = self.before.is_empty() && self.after.is_empty();
+        (is_run && is_single).then_some(self.gathered as usize)
+    }
+
     /// Calls `job(offset in whole, offset in gathered)` for the first element of every block.
     fn each(&self, indices: &Indices<'_>, mut job: impl FnMut(isize, isize)) {
         let x: Dims = self.before.iter().map(|p| dim(p.size, p.x)).collect();
@@ -302,6 +309,14 @@ impl Scattering<'_> {
             .filter(|_| dense && self.mode == Scatter::Add);
         if let Some(source) = native {
             let out = out.slice_mut::<C>();
+            if let Some(from) = self.plan.run_of_single() {
+                let (start, step) = (self.plan.whole, self.plan.step);
+                self.indices.each(|position, index| {
+                    let to = &mut out[(start + index as isize * step) as usize];
+                    *to = to.add(source[from + position]);
+                });
+                return;
+            }
             self.plan.each(self.indices, |to, from| {
                 for run in 0..count(&whole) {
                     let to = (to + offset_at(&whole, run)) as usize;

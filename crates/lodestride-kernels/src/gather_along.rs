@@ -170,7 +170,7 @@ fn along(shape: &[usize], axis: usize, size: usize) -> Shape {
 /// Room for a tile of indices, cleared once for all lines.
 struct Tiles {
     tile: [i64; TILE],
-    wrapped: [usize; TILE],
+    wrapped: [i64; TILE],
 }
 
 impl Tiles {
@@ -266,7 +266,7 @@ impl<'a> Along<'a> {
             // In order, since positions may repeat.
             for line in 0..count(&self.outer[0]) {
                 let [to, _, from] = self.starts(line);
-                self.each_tile(line, tiles, |first, at| {
+                self.each_tile(line, tiles, true, |first, at| {
                     for (i, &index) in (first..).zip(at) {
                         let to = to + i * steps[0] + index as isize * self.step;
                         whole[to as usize] = values[(from + i * steps[2]) as usize];
@@ -287,8 +287,9 @@ impl<'a> Along<'a> {
     ) -> bool {
         let mut are_inside = true;
         let ([from, ..], from_step) = (self.starts(line), self.line[0].stride);
-        self.each_tile(line, tiles, |first, at| {
-            if from_step == 0 && to_step == 1 {
+        let is_picked = from_step == 0 && to_step == 1;
+        self.each_tile(line, tiles, !is_picked, |first, at| {
+            if is_picked {
                 let out = &mut out[(to + first) as usize..][..at.len()];
                 are_inside &= pick(x, (from, self.step, self.size), at, out);
                 return;
@@ -306,22 +307,33 @@ impl<'a> Along<'a> {
         std::array::from_fn(|i| self.start[i] + offset_at(&self.outer[i], line))
     }
 
-    /// Calls `job(first place, positions)` for stretches of a line.
-    fn each_tile(&self, line: usize, tiles: &mut Tiles, mut job: impl FnMut(isize, &[usize])) {
+    /// Calls `job(first place, indices)` for stretches of a line, the indices wrapped if so `wished`.
+    fn each_tile(
+        &self,
+        line: usize,
+        tiles: &mut Tiles,
+        wished: bool,
+        mut job: impl FnMut(isize, &[i64]),
+    ) {
         let [_, at, _] = self.starts(line);
         for first in (0..self.line[0].size).step_by(TILE) {
             let len = TILE.min(self.line[0].size - first);
             let first = first as isize;
-            job(
-                first,
-                self.positions(at + first * self.line[1].stride, len, tiles),
-            );
+            let at = at + first * self.line[1].stride;
+            job(first, self.positions(at, len, tiles, wished));
         }
     }
 
-    /// The positions that so many indices from one on stand for. Once for all types of elements.
+    /// The positions that so many indices from one on stand for, or these where they are not to be wrapped. Once for all types
+    /// of elements.
     #[inline(never)]
-    fn positions<'t>(&self, at: isize, len: usize, tiles: &'t mut Tiles) -> &'t [usize] {
+    fn positions<'t>(
+        &'t self,
+        at: isize,
+        len: usize,
+        tiles: &'t mut Tiles,
+        wished: bool,
+    ) -> &'t [i64] {
         let (Tiles { tile, wrapped }, step) = (tiles, self.line[1].stride);
         let raw = match self.indices.native() {
             Some(data) if step == 1 => &data[at as usize..][..len],
@@ -330,9 +342,12 @@ impl<'a> Along<'a> {
                 &tile[..len]
             }
         };
-        wrap(raw, self.size, &mut wrapped[..len]);
         // While elements are picked.
         prefetch_after(raw);
+        if !wished {
+            return raw;
+        }
+        wrap(raw, self.size, &mut wrapped[..len]);
         &wrapped[..len]
     }
 }

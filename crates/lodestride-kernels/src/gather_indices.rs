@@ -80,73 +80,105 @@ impl Indices<'_> {
 
     /// Calls `job(position, index)` for every index, wrapped to `0..size`.
     pub(crate) fn each(&self, mut job: impl FnMut(usize, usize)) {
-        self.each_tile(0..self.count, |first, tile| {
+        self.each_tile(0..self.count, true, |first, tile| {
             for (at, &index) in tile.iter().enumerate() {
-                job(first + at, index);
+                job(first + at, index as usize);
             }
         });
     }
 
-    /// All positions.
-    pub(crate) fn wrapped(&self) -> Vec<usize> {
+    /// All positions; those out of range from below are none that [`pick`] would wrap once more.
+    pub(crate) fn wrapped(&self) -> Vec<i64> {
         let mut all = vec![0; self.count];
-        self.each_tile(0..self.count, |first, tile| {
-            all[first..first + tile.len()].copy_from_slice(tile);
+        self.each_tile(0..self.count, true, |first, tile| {
+            for (to, &index) in all[first..].iter_mut().zip(tile) {
+                *to = if index < 0 { i64::MIN } else { index };
+            }
         });
         all
     }
 
-    /// Calls `job(position, indices)` for stretches of positions, the indices wrapped to `0..size`.
-    pub(crate) fn each_tile(&self, range: Range<usize>, mut job: impl FnMut(usize, &[usize])) {
+    /// Calls `job(position, indices)` for stretches of positions, the indices wrapped to `0..size` if so `wished`.
+    pub(crate) fn each_tile(
+        &self,
+        range: Range<usize>,
+        wished: bool,
+        mut job: impl FnMut(usize, &[i64]),
+    ) {
         let (mut raw, mut wrapped) = ([0; TILE], [0; TILE]);
         for first in range.clone().step_by(TILE) {
             let len = TILE.min(range.end - first);
-            let (raw, wrapped) = (&mut raw[..len], &mut wrapped[..len]);
-            self.positions(first, raw, wrapped);
-            job(first, wrapped);
+            let wrapped = wished.then_some(&mut wrapped[..len]);
+            job(first, self.positions(first, &mut raw[..len], wrapped));
         }
     }
 
-    /// The positions that a tile of indices from one on stands for. Once for all jobs.
+    /// The positions that a tile of indices from one on stands for, or these where they are not to be wrapped. Once for all
+    /// jobs.
     #[inline(never)]
-    fn positions(&self, first: usize, raw: &mut [i64], wrapped: &mut [usize]) {
+    fn positions<'t>(
+        &'t self,
+        first: usize,
+        raw: &'t mut [i64],
+        wrapped: Option<&'t mut [i64]>,
+    ) -> &'t [i64] {
         let raw = self.tile(first, raw);
-        wrap(raw, self.size, wrapped);
         // While the job works on these.
         prefetch_after(raw);
+        let Some(wrapped) = wrapped else {
+            return raw;
+        };
+        wrap(raw, self.size, wrapped);
+        wrapped
     }
 }
 
-/// Indices that may count from the end as positions.
-pub(crate) fn wrap(raw: &[i64], size: usize, out: &mut [usize]) {
+/// Indices that may count from the end as positions; those out of range stay out of range.
+pub(crate) fn wrap(raw: &[i64], size: usize, out: &mut [i64]) {
     let size = size as i64;
     Level::current().run(Wrap { raw, size, out });
 }
 
-/// Elements `step` apart from `start` on at wrapped positions, in order; false, and nothing written, where a position is not
-/// below `size`.
+/// Elements `step` apart from `start` on at some indices, in order; false where one is not in `-size..size`. They are wrapped
+/// only where one counts from the end, so that most are looked at once before they are used.
 pub(crate) fn pick<U: Copy>(
     x: &[U],
     (start, step, size): (isize, isize, usize),
-    at: &[usize],
+    at: &[i64],
     out: &mut [U],
 ) -> bool {
-    if let (1, Ok(start)) = (step, usize::try_from(start)) {
-        let x = &x[start..][..size];
-        return Level::current().run(Pick { x, at, out });
+    let from = match usize::try_from(start) {
+        Ok(start) if step == 1 => &x[start..][..size],
+        _ => &[],
+    };
+    let level = Level::current();
+    if step == 1 && level.run(Pick { x: from, at, out }) {
+        return true;
     }
-    if at.iter().any(|&index| index >= size) {
-        return false;
-    }
-    for (to, &index) in out.iter_mut().zip(at) {
-        *to = x[(start + index as isize * step) as usize];
-    }
-    true
+    let mut wrapped = [0; TILE];
+    at.chunks(TILE).zip(out.chunks_mut(TILE)).all(|(at, out)| {
+        let wrapped = &mut wrapped[..at.len()];
+        wrap(at, size, wrapped);
+        if step == 1 {
+            return level.run(Pick {
+                x: from,
+                at: wrapped,
+                out,
+            });
+        }
+        if any_outside(wrapped, &(0..size as i64)) {
+            return false;
+        }
+        for (to, &index) in out.iter_mut().zip(&*wrapped) {
+            *to = x[(start + index as isize * step) as usize];
+        }
+        true
+    })
 }
 
 struct Pick<'a, U> {
     x: &'a [U],
-    at: &'a [usize],
+    at: &'a [i64],
     out: &'a mut [U],
 }
 
@@ -155,13 +187,17 @@ impl<U: Copy> Task for Pick<'_, U> {
 
     #[inline(always)]
     fn run<A: Arch>(self) -> bool {
-        let highest = self.at.iter().fold(0, |highest, &index| highest.max(index));
-        if highest >= self.x.len() {
+        // Negative ones are among the highest.
+        let highest = self
+            .at
+            .iter()
+            .fold(0, |high, &index| high.max(index as u64));
+        if highest >= self.x.len() as u64 {
             return self.at.is_empty();
         }
         for (to, &index) in self.out.iter_mut().zip(self.at) {
             // SAFETY: no position is above the highest, which is inside.
-            *to = unsafe { *self.x.get_unchecked(index) };
+            *to = unsafe { *self.x.get_unchecked(index as usize) };
         }
         true
     }
@@ -170,7 +206,7 @@ impl<U: Copy> Task for Pick<'_, U> {
 struct Wrap<'a> {
     raw: &'a [i64],
     size: i64,
-    out: &'a mut [usize],
+    out: &'a mut [i64],
 }
 
 impl Task for Wrap<'_> {
@@ -179,7 +215,7 @@ impl Task for Wrap<'_> {
     #[inline(always)]
     fn run<A: Arch>(self) {
         for (to, &index) in self.out.iter_mut().zip(self.raw) {
-            *to = (index + if index < 0 { self.size } else { 0 }) as usize;
+            *to = index + if index < 0 { self.size } else { 0 };
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::across::{FEW, Halves, Lines, across, across_rows, halved, spill};
 use crate::isa::{Arch, Level, Task};
 use crate::numeric::{Compute, run_fold};
 use crate::reduce_data::{Rows, Runs};
+use crate::reduce_lifted::LiftedRuns;
 use crate::stream;
 
 /// Independent accumulators of a long run: enough for eight vectors of f64 in flight.
@@ -48,6 +49,9 @@ pub(crate) trait LaneFold<C: Compute>: Copy + Sync {
 
     /// Whether many short runs are folded side by side: worth its code where a fold is common.
     const COMMON: bool = false;
+    /// Whether elements that must be converted or lie apart are folded as they are read: worth its code where a fold does little
+    /// beside.
+    const LIFTS: bool = false;
     /// Folds short runs in vector registers where there is a way; false, with nothing done, where there is none.
     #[inline(always)]
     fn short_runs<A: Arch>(self, _runs: Runs<'_, C>, _totals: &mut [Self::Total]) -> bool {
@@ -278,8 +282,17 @@ pub(crate) fn lanes<A: Arch, C: Compute, F: LaneFold<C>, const N: usize>(
         Some(lanes) => lanes,
         None => step_chunks(fold, [fold.lane(); N], chunks, far),
     };
+    with_rest(fold, wide, run.as_chunks::<N>().1)
+}
+
+/// `N` lanes, joined to a few for the elements that make no chunk of them.
+#[inline(always)]
+pub(crate) fn with_rest<C: Compute, F: LaneFold<C>, const N: usize>(
+    fold: F,
+    wide: [F::Lane; N],
+    mut rest: &[C],
+) -> F::Total {
     let mut few = grouped(wide, |left, right| fold.join(left, right));
-    let mut rest = run.as_chunks::<N>().1;
     if N > FEW {
         let (chunks, last) = rest.as_chunks();
         few = step_chunks(fold, few, chunks, false);
@@ -438,6 +451,12 @@ pub(crate) trait Reducer<C: Compute>: Sync {
     fn empty(&self) -> Self::Total;
     /// Makes each total that of one run, of at most [`BLOCK`] elements; what it was before does not count.
     fn runs(&self, runs: Runs<'_, C>, totals: &mut [Self::Total]);
+    /// Whether there is [`lifted`](Reducer::lifted).
+    fn lifts(&self) -> bool {
+        false
+    }
+    /// [`runs`](Reducer::runs) of elements that take a step before they are folded.
+    fn lifted(&self, _runs: LiftedRuns<'_, C>, _totals: &mut [Self::Total]) {}
     /// The most columns [`rows`](Reducer::rows) takes, which may be more than [`COLUMNS`].
     fn columns(&self) -> usize {
         COLUMNS

@@ -6,6 +6,7 @@ use crate::isa::Arch;
 use crate::numeric::Compute;
 use crate::reduce_data::{Rows, Runs};
 use crate::reduce_fold::{LaneFold, Reducer, WIDE, fold_rows, fold_runs};
+use crate::reduce_lifted::{LiftedRuns, fold_lifted, is_tuned};
 use crate::reduce_long::{ChunkLanes, RowLanes};
 use crate::reduce_short::{ShortRuns, VectorFold};
 use crate::vector::{Vector, VectorTask};
@@ -161,6 +162,14 @@ where
     fn runs(&self, runs: Runs<'_, C>, totals: &mut [F::Total]) {
         fold_runs(self.fold, runs, totals);
     }
+    fn lifts(&self) -> bool {
+        F::LIFTS && is_tuned()
+    }
+    fn lifted(&self, runs: LiftedRuns<'_, C>, totals: &mut [F::Total]) {
+        if const { F::LIFTS } {
+            fold_lifted(self.fold, runs, totals);
+        }
+    }
     fn columns(&self) -> usize {
         WIDE
     }
@@ -207,6 +216,7 @@ impl<C: Addable + Magnitude, const ABS: bool> LaneFold<C> for Sum<ABS> {
         C::plus(left, right)
     }
     const COMMON: bool = !ABS;
+    const LIFTS: bool = !ABS;
     #[inline(always)]
     fn short_runs<A: Arch>(self, runs: Runs<'_, C>, totals: &mut [Self::Total]) -> bool {
         let fold = self;

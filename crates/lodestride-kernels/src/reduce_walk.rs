@@ -15,6 +15,7 @@ use crate::across::Lines;
 use crate::numeric::Compute;
 use crate::reduce_data::{Rows, Runs};
 use crate::reduce_fold::{BLOCK, COLUMNS, FOLDED, ROWS, Reducer};
+use crate::reduce_lifted::fold_blocks;
 use crate::reduce_plan::Plan;
 use crate::sort_lines::Scratch;
 use crate::spread;
@@ -294,6 +295,10 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
             for (column, total) in totals.iter_mut().enumerate() {
                 *total = self.superblock(data, start + column * step, first..last);
             }
+            return;
+        }
+        let input = (self.plan, self.source);
+        if fold_blocks(input, self.reducer, (piece.x, first..last), totals) {
             return;
         }
         if self.plan.depth() * totals.len() <= NARROW {

@@ -145,7 +145,7 @@ pub(crate) struct SoftmaxGradient {
 
 impl SoftmaxGradient {
     #[inline(always)]
-    fn term<C: Raised, V: Vector<C>>(self, y: V, g: V, sum: V) -> V {
+    pub(crate) fn term<C: Raised, V: Vector<C>>(self, y: V, g: V, sum: V) -> V {
         if self.log {
             sum.add(g)
         } else {
@@ -154,7 +154,7 @@ impl SoftmaxGradient {
     }
 
     #[inline(always)]
-    fn result<C: Raised, V: Vector<C>>(self, y: V, g: V, total: V) -> V {
+    pub(crate) fn result<C: Raised, V: Vector<C>>(self, y: V, g: V, total: V) -> V {
         if self.log {
             // The raise is taken away again by the total.
             let power = raised_exp::<C, V>(y);
@@ -172,20 +172,28 @@ impl<C: Raised> RowKernel<C> for SoftmaxGradient {
         let mut total = 0.0;
         for (y, g) in y.chunks(block::<C>()).zip(g.chunks(block::<C>())) {
             let mut sum = V::splat(C::ZERO);
-            for (y, g) in y.chunks(V::LANES).zip(g.chunks(V::LANES)) {
+            let whole = y.len() / V::LANES * V::LANES;
+            for at in (0..whole).step_by(V::LANES) {
+                sum = self.term::<C, V>(V::load(&y[at..]), V::load(&g[at..]), sum);
+            }
+            if whole < y.len() {
+                let (y, g) = (&y[whole..], &g[whole..]);
                 let (y, g) = (V::load_part(y, C::ZERO), V::load_part(g, C::ZERO));
                 sum = self.term::<C, V>(y, g, sum);
             }
             total += sum.total().wide();
         }
         let total = V::splat(C::of(total));
-        for ((y, g), out) in y
-            .chunks(V::LANES)
-            .zip(g.chunks(V::LANES))
-            .zip(out.chunks_mut(V::LANES))
-        {
+        let whole = y.len() / V::LANES * V::LANES;
+        for at in (0..whole).step_by(V::LANES) {
+            let (y, g) = (V::load(&y[at..]), V::load(&g[at..]));
+            self.result::<C, V>(y, g, total).store(&mut out[at..]);
+        }
+        if whole < y.len() {
+            let (y, g) = (&y[whole..], &g[whole..]);
             let (y, g) = (V::load_part(y, C::ZERO), V::load_part(g, C::ZERO));
-            self.result::<C, V>(y, g, total).store_part(out);
+            self.result::<C, V>(y, g, total)
+                .store_part(&mut out[whole..]);
         }
     }
 

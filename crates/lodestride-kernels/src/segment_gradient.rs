@@ -14,8 +14,8 @@ use crate::row_copy::with_unit;
 use crate::row_walk::Aside;
 use crate::segment::{SegmentOp, with_rows};
 use crate::segment_dense::{aside, dense_copy, onto_dense, stand_in};
-use crate::segment_move::broadcast;
 use crate::segment_ranges::{RowRange, copy_ranges};
+use crate::segment_repeat::broadcast;
 use crate::segment_rows::{balanced, check_offsets, rows_of};
 use crate::threads;
 
@@ -90,15 +90,19 @@ fn divided<C: ComputeFloat>(op: SegmentOp, dy: Operand<'_>, offsets: &[usize]) -
     if dy.elements() > 0 {
         let mut rows = door::write(OP, Argument::X, share.operand()?)?;
         let width = dy.elements() / (offsets.len() - 1);
-        let rows = rows.slice_mut::<C>().chunks_mut(width);
-        for (row, pair) in rows.zip(offsets.windows(2)) {
-            let count = (pair[1] - pair[0]) as f64;
-            let divisor = C::of(if op == SegmentOp::Sqrt {
-                count.sqrt()
-            } else {
-                count
-            });
-            row.iter_mut().for_each(|value| *value = value.div(divisor));
+        let rows = rows.slice_mut::<C>();
+        let of_root = op == SegmentOp::Sqrt;
+        if width == 1 && !of_root && i32::try_from(offsets[offsets.len() - 1]).is_ok() {
+            // Numbers that vectors convert.
+            for (value, pair) in rows.iter_mut().zip(offsets.windows(2)) {
+                *value = value.div(C::of(f64::from((pair[1] - pair[0]) as i32)));
+            }
+        } else {
+            for (row, pair) in rows.chunks_mut(width).zip(offsets.windows(2)) {
+                let count = (pair[1] - pair[0]) as f64;
+                let divisor = C::of(if of_root { count.sqrt() } else { count });
+                row.iter_mut().for_each(|value| *value = value.div(divisor));
+            }
         }
     }
     Ok(share)

@@ -3,6 +3,7 @@
 use lodestride_buffer::{Argument, Element, ReadGuard, Scalar, WriteGuard};
 use lodestride_shape::{Layout, Shape};
 use smallvec::SmallVec;
+use std::ops::Range;
 
 use crate::door;
 use crate::error::{KernelError, Result};
@@ -17,10 +18,10 @@ use crate::threads;
 /// Rows of two arrays of one dtype, the source already converted.
 pub(crate) struct Rows {
     /// Steps from row to row.
-    x_step: isize,
+    pub(crate) x_step: isize,
     out_step: isize,
     x_start: isize,
-    out_start: isize,
+    pub(crate) out_start: isize,
     row: Pairs,
 }
 
@@ -78,9 +79,9 @@ impl Rows {
 }
 
 /// Where the rows of item `i` come from: the first of them and the step from row to row: 1, -1, or 0 for the same row.
-type From<'f> = dyn Fn(usize) -> Place + Sync + 'f;
+pub(crate) type From<'f> = dyn Fn(usize) -> Place + Sync + 'f;
 /// The first row and the step from row to row.
-type Place = (usize, isize);
+pub(crate) type Place = (usize, isize);
 
 impl Rows {
     /// The elements of a row, where the rows of both arrays are contiguous and those of `out` follow each other.
@@ -95,8 +96,14 @@ impl Rows {
     }
 
     /// Writes item `i` to the rows `offsets[i]..offsets[i + 1]`, dense rows on several threads where that pays.
-    fn gather<U: Element>(&self, x: &[U], out: &mut [U], offsets: &[usize], from: &From<'_>) {
-        let (items, total) = (offsets.len() - 1, offsets[offsets.len() - 1]);
+    pub(crate) fn gather<U: Element>(
+        &self,
+        x: &[U],
+        out: &mut [U],
+        offsets: &[usize],
+        from: &From<'_>,
+    ) {
+        let total = offsets[offsets.len() - 1];
         let Some(width) = self.dense_row().filter(|width| width * total > 0) else {
             for (item, pair) in offsets.windows(2).enumerate() {
                 let (first, step) = from(item);
@@ -104,19 +111,8 @@ impl Rows {
             }
             return;
         };
-        let start = self.out_start as usize;
-        let mut out = &mut out[start..start + width * total];
-        let bytes = 2 * size_of_val(out);
-        let (parts, past) = (threads::parts(bytes, false).min(items), stream::pays(bytes));
-        let mut pieces = Vec::with_capacity(parts);
-        for part in 0..parts {
-            let range = balanced(offsets, parts, part);
-            let rows = offsets[range.end] - offsets[range.start];
-            let (here, rest) = std::mem::take(&mut out).split_at_mut(rows * width);
-            pieces.push((range, here));
-            out = rest;
-        }
-        threads::for_each_part(pieces.into_iter(), |(range, mut out)| {
+        let past = stream::pays(2 * size_of::<U>() * width * total);
+        self.each_part(out, offsets, width, |range, mut out| {
             let end = range.end;
             for item in range {
                 let count = offsets[item + 1] - offsets[item];
@@ -133,6 +129,29 @@ impl Rows {
                 stream::fence();
             }
         });
+    }
+
+    /// Calls `job` with some items and their dense rows of the result, on several threads where that pays.
+    pub(crate) fn each_part<U: Element>(
+        &self,
+        out: &mut [U],
+        offsets: &[usize],
+        width: usize,
+        job: impl Fn(Range<usize>, &mut [U]) + Sync,
+    ) {
+        let (items, total) = (offsets.len() - 1, offsets[offsets.len() - 1]);
+        let start = self.out_start as usize;
+        let mut out = &mut out[start..start + width * total];
+        let parts = threads::parts(2 * size_of_val(out), false).min(items);
+        let mut pieces = Vec::with_capacity(parts);
+        for part in 0..parts {
+            let range = balanced(offsets, parts, part);
+            let rows = offsets[range.end] - offsets[range.start];
+            let (here, rest) = std::mem::take(&mut out).split_at_mut(rows * width);
+            pieces.push((range, here));
+            out = rest;
+        }
+        threads::for_each_part(pieces.into_iter(), |(range, out)| job(range, out));
     }
 
     /// The first element of a row of some that begin at a place.
@@ -222,7 +241,7 @@ pub(crate) const AHEAD: usize = 8;
 const AHEAD_LINES: usize = 16;
 
 /// Opens `x` (converted to the dtype of `out`) and `out`, and runs `job` with them.
-fn with_rows_of(
+pub(crate) fn with_rows_of(
     op: &'static str,
     x: Operand<'_>,
     out: Operand<'_>,
@@ -306,36 +325,6 @@ pub fn segment_reverse(x: Operand<'_>, offsets: &[usize], out: Operand<'_>) -> R
         with_unit!(out.dtype(), U => {
             let (x, out) = (from.slice::<U>(), to.slice_mut::<U>());
             rows.gather(x, out, offsets, &|segment| (offsets[segment + 1].saturating_sub(1), -1));
-        });
-    })
-}
-
-/// Repeats row `i` of `x` for every row of segment `i`: the adjoint of a segment sum.
-///
-/// `x` is `[segments, ..]`, `out` `[rows, ..]`; rows of empty segments are dropped.
-///
-/// # Errors
-/// As [`segment_reverse`].
-pub fn segment_broadcast(x: Operand<'_>, offsets: &[usize], out: Operand<'_>) -> Result<()> {
-    const OP: &str = "segment_broadcast";
-    let rows = rows_of(OP, out)?;
-    check_offsets(OP, offsets, rows)?;
-    x.check_shape(OP, Argument::X, &with_rows(out.shape(), offsets.len() - 1))?;
-    door::check_output(OP, out, out.shape())?;
-    broadcast(OP, x, offsets, out)
-}
-
-/// [`segment_broadcast`] of checked arguments.
-pub(crate) fn broadcast(
-    op: &'static str,
-    x: Operand<'_>,
-    offsets: &[usize],
-    out: Operand<'_>,
-) -> Result<()> {
-    with_rows_of(op, x, out, |rows, from, to| {
-        with_unit!(out.dtype(), U => {
-            let (x, out) = (from.slice::<U>(), to.slice_mut::<U>());
-            rows.gather(x, out, offsets, &|segment| (segment, 0));
         });
     })
 }

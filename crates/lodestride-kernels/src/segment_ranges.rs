@@ -158,6 +158,12 @@ fn check_ranges(op: &'static str, sources: &[Operand<'_>], ranges: &[RowRange]) 
     for x in sources {
         counts.push(rows_of(op, *x)?);
     }
+    // As of steps, of which each has the sequences that go on: the last array of a range has the fewest rows.
+    let descend = counts.is_sorted_by(|before, after| before >= after);
+    let fewest = |own: &[usize]| match descend {
+        true => own.last().copied(),
+        false => own.iter().copied().min(),
+    };
     let mut total = 0usize;
     for (index, range) in ranges.iter().enumerate() {
         let &RowRange {
@@ -165,7 +171,7 @@ fn check_ranges(op: &'static str, sources: &[Operand<'_>], ranges: &[RowRange]) 
         } = range;
         let (fits, rows) = match source.checked_add(len).map(|end| counts.get(source..end)) {
             Some(Some(own)) if range.across => {
-                let least = own.iter().copied().min().unwrap_or(usize::MAX);
+                let least = fewest(own).unwrap_or(usize::MAX);
                 (start < least, least)
             }
             _ => {
@@ -231,8 +237,12 @@ fn copy<U: Element>(
     }
     let mut to = &mut to[out.layout().offset()..][..width * total];
     let bytes = 2 * size_of_val(to);
+    let is_across = width == 1 && ranges.iter().any(|range| range.across);
+    let columns = is_across.then(|| sources.iter().map(Source::column).collect::<Option<_>>());
+    let columns: Vec<&[U]> = columns.flatten().unwrap_or_default();
     let work = Dense {
         sources,
+        columns,
         ranges,
         width,
         past: stream::pays(bytes),
@@ -255,9 +265,19 @@ fn copy<U: Element>(
     });
 }
 
+impl<U> Source<'_, U> {
+    /// Rows of one element from the first on, where they follow each other.
+    fn column(&self) -> Option<&[U]> {
+        let start = (self.rows.x_step == 1).then(|| self.rows.start_of((0, 1), 0));
+        start.and_then(|start| self.data.get(start..))
+    }
+}
+
 /// Ranges of dense rows.
 struct Dense<'a, U> {
     sources: &'a [Source<'a, U>],
+    /// [`Source::column`] of each where all have one and a range goes across.
+    columns: Vec<&'a [U]>,
     ranges: &'a [RowRange],
     width: usize,
     past: bool,
@@ -311,6 +331,12 @@ impl<U: Element> Dense<'_, U> {
 impl<U: Element> Dense<'_, U> {
     /// Fills `out` with one row of each source from `first` on.
     fn across(&self, first: usize, row: usize, out: &mut [U]) {
+        if let Some(columns) = self.columns.get(first..first + out.len()) {
+            for (out, column) in out.iter_mut().zip(columns) {
+                *out = column[row];
+            }
+            return;
+        }
         let sources = &self.sources[first..];
         for (at, out) in out.chunks_mut(self.width).enumerate() {
             let Source { data, rows } = &sources[at];

@@ -12,12 +12,13 @@ use crate::numeric::ComputeKind;
 use crate::operand::Operand;
 use crate::row_softmax::{Softmax, SoftmaxGradient};
 use crate::row_walk::{Aside, RowKernel, Rows, WIDE, wide};
-use crate::scalar::raised::Raised;
+use crate::scalar::raised::{Raised, raised_exp};
 use crate::segment::with_rows;
 use crate::segment_dense::{dense_copy, onto_dense, stand_in};
 use crate::segment_rows::{balanced, check_offsets, rows_of};
 use crate::strided::{Dim, Dims, collapse, dims_of};
 use crate::threads;
+use crate::vector::Vector;
 
 /// Softmax of every column over the rows of each segment: `exp(x - max) / sum(exp(x - max))`, so nothing overflows.
 ///
@@ -88,14 +89,31 @@ fn checked(
 /// A kernel that is known when it is compiled, so that nothing of its other form is.
 trait SegmentKernel<C: Raised>: RowKernel<C> + Send {
     const KERNEL: Self;
+    /// [`RowKernel::row`] of a row of no more than a vector; what lies beyond is of no account. Must be `#[inline(always)]`.
+    fn short<V: Vector<C>>(&self, inputs: [&[C]; 2]) -> V;
 }
 
 impl<C: Raised> SegmentKernel<C> for Softmax {
     const KERNEL: Self = Softmax { log: false };
+
+    #[inline(always)]
+    fn short<V: Vector<C>>(&self, [x, _]: [&[C]; 2]) -> V {
+        let x = V::load_part(x, C::LOWEST);
+        let power = raised_exp::<C, V>(x.sub(V::splat(x.largest())));
+        power.mul(V::splat(C::of(1.0 / power.total().wide())))
+    }
 }
 
 impl<C: Raised> SegmentKernel<C> for SoftmaxGradient {
     const KERNEL: Self = SoftmaxGradient { log: false };
+
+    #[inline(always)]
+    fn short<V: Vector<C>>(&self, [y, g]: [&[C]; 2]) -> V {
+        let (y, g) = (V::load_part(y, C::ZERO), V::load_part(g, C::ZERO));
+        let sum = self.term::<C, V>(y, g, V::splat(C::ZERO)).total();
+        // As of a longer row, whose parts are added to zero.
+        self.result::<C, V>(y, g, V::splat(C::of(0.0 + sum.wide())))
+    }
 }
 
 /// Computes dense rows where they lie, others aside.
@@ -214,9 +232,20 @@ impl<C: Raised, K: SegmentKernel<C>> Task for SegmentsTask<'_, C, K> {
         let mut rest = self.out;
         for pair in offsets.windows(2).filter(|pair| pair[0] < pair[1]) {
             let rows = pair[1] - pair[0];
+            let x = inputs.map(|(data, pitch)| &data[pair[0] * pitch..]);
+            let lanes = <C::In<A> as Vector<C>>::LANES;
+            // Of no use to AVX-512, whose masked stores are as fast as others.
+            let is_short = size_of::<C::In<A>>() <= 32 && rows <= lanes;
+            if is_run && is_short && rest.len() >= lanes {
+                // The segments after it write over what is too much.
+                K::KERNEL
+                    .short::<C::In<A>>(x.map(|x| &x[..rows]))
+                    .store(rest);
+                rest = &mut rest[rows..];
+                continue;
+            }
             let (out, after) = rest.split_at_mut(rows * width);
             rest = after;
-            let x = inputs.map(|(data, pitch)| &data[pair[0] * pitch..]);
             if is_run {
                 K::KERNEL.row::<C::In<A>>(x.map(|x| &x[..rows]), out);
                 continue;

@@ -12,6 +12,7 @@ use crate::isa::{Arch, Level, Task};
 use crate::lines;
 use crate::numeric::{Compute, ComputeKind, Numeric};
 use crate::program_reduce::Computed;
+use crate::reduce_lifted::Lift;
 
 /// One axis of a walk: how many steps, and how far one step is in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +111,21 @@ impl<'a, C: Compute> Source<'a, C> {
     /// The elements themselves when the buffer holds `C`: runs of unit stride can be borrowed.
     pub(crate) fn native(&self) -> Option<&'a [C]> {
         self.native
+    }
+
+    /// The elements for folds that take the steps to `C` themselves, where there is such a way.
+    pub(crate) fn lift(&self, stride: isize) -> Option<Lift<'a, C>> {
+        let is_f32 = const { C::KIND as u8 == ComputeKind::F32 as u8 };
+        match self.origin {
+            Origin::Memory(guard, DType::F16) if stride == 1 && is_f32 => {
+                Some(Lift::Half(guard.slice()))
+            }
+            Origin::Memory(guard, DType::BF16) if stride == 1 && is_f32 => {
+                Some(Lift::Brain(guard.slice()))
+            }
+            _ if stride == 2 && C::VECTOR => self.native.map(Lift::Second),
+            _ => None,
+        }
     }
 
     /// Copies the run that starts at `offset` and advances by `stride` into `out`.

@@ -26,7 +26,7 @@ const AHEAD_LINES: usize = 16;
 pub(crate) struct Rows<'a> {
     indices: &'a Indices<'a>,
     /// The positions, where they are few and taken often.
-    wrapped: Vec<usize>,
+    wrapped: Vec<i64>,
     /// Axes before the indexed one.
     before: Dims,
     dtype: DType,
@@ -100,8 +100,9 @@ impl<'a> Rows<'a> {
         true
     }
 
-    /// Calls `job(number, first element of the slice before, indices)` for stretches of the positions from `first` on.
-    fn each_tile(&self, first: usize, len: usize, mut job: impl FnMut(usize, isize, &[usize])) {
+    /// Calls `job(number, first element of the slice before, indices)` for stretches of the positions from `first` on. Those of
+    /// single elements may have to be wrapped.
+    fn each_tile(&self, first: usize, len: usize, mut job: impl FnMut(usize, isize, &[i64])) {
         let (mut position, end) = (first, first + len);
         while position < end {
             let (outer, at) = (position / self.indices.count, position % self.indices.count);
@@ -112,9 +113,11 @@ impl<'a> Rows<'a> {
                 position += here;
                 continue;
             }
-            self.indices.each_tile(at..at + here, |index, tile| {
-                job(position - first + index - at, start, tile);
-            });
+            let whole_rows = self.row > 1;
+            self.indices
+                .each_tile(at..at + here, whole_rows, |index, tile| {
+                    job(position - first + index - at, start, tile);
+                });
             position += here;
         }
     }
@@ -134,7 +137,7 @@ impl<'a> Rows<'a> {
         let row = self.row * self.dtype.size();
         self.each_tile(first, out.len() / row, |number, start, tile| {
             let from =
-                |index: usize| (start + index as isize * self.step) as usize * self.dtype.size();
+                |index: i64| (start + index as isize * self.step) as usize * self.dtype.size();
             for (at, &index) in tile.iter().enumerate() {
                 if let Some(&next) = tile.get(at + AHEAD) {
                     let next = x.as_ptr().wrapping_add(from(next));

@@ -187,8 +187,26 @@ impl Lod {
     #[track_caller]
     pub fn rank_by_length(&self, level: isize) -> Result<Vec<usize>> {
         let lengths: Vec<usize> = self.lengths_of(level)?.collect();
-        let mut order: Vec<usize> = (0..lengths.len()).collect();
-        order.sort_by_key(|&i| std::cmp::Reverse(lengths[i]));
+        let longest = lengths.iter().copied().max().unwrap_or(0);
+        if longest > 4 * lengths.len() {
+            let mut order: Vec<usize> = (0..lengths.len()).collect();
+            order.sort_by_key(|&i| std::cmp::Reverse(lengths[i]));
+            return Ok(order);
+        }
+        // Few lengths: how many are longer than each says where its sequences begin.
+        let mut places = vec![0; longest + 2];
+        for length in &lengths {
+            places[longest - length + 1] += 1;
+        }
+        for shorter in 0..=longest {
+            places[shorter + 1] += places[shorter];
+        }
+        let mut order = vec![0; lengths.len()];
+        for (sequence, length) in lengths.iter().enumerate() {
+            let place = &mut places[longest - length];
+            order[*place] = sequence;
+            *place += 1;
+        }
         Ok(order)
     }
 

@@ -125,16 +125,11 @@ pub(crate) fn assemble(dtype: DType, sources: &[&NdArray], ranges: &[RowRange]) 
     Ok(out)
 }
 
-/// A new array of the rows `indices`, in order.
+/// A new array of the rows `starts[..counts[t]] + t` of every step `t`.
 #[track_caller]
-pub(crate) fn take(x: &NdArray, indices: &[i64]) -> Result<NdArray> {
-    let out = NdArray::recycled(x.dtype(), shape_with_rows(x, indices.len()))?;
-    kernels::take_new(
-        x.operand(),
-        0,
-        index_array(indices)?.operand(),
-        out.operand(),
-    )?;
+pub(crate) fn by_steps(x: &NdArray, starts: &[usize], counts: &[usize]) -> Result<NdArray> {
+    let out = NdArray::recycled(x.dtype(), shape_with_rows(x, counts.iter().sum()))?;
+    kernels::segment_steps(x.operand(), starts, counts, out.operand())?;
     Ok(out)
 }
 

@@ -331,6 +331,25 @@ fn every_way_of_being_wrong_is_named() {
 }
 
 #[test]
+fn the_rank_of_any_lengths_is_that_of_a_stable_sort() {
+    let lists = [
+        vec![],
+        vec![0],
+        vec![3],
+        vec![0, 0, 0],
+        vec![2, 5, 2, 0, 5, 1, 9, 0],
+        vec![1000, 1, 1000, 3],
+        (0..300).map(|i| i * 7919 % 13).collect(),
+    ];
+    for lengths in lists {
+        let mut wanted: Vec<usize> = (0..lengths.len()).collect();
+        wanted.sort_by_key(|&i| std::cmp::Reverse(lengths[i]));
+        let lod = Lod::from_lengths(lengths).unwrap();
+        assert_eq!(lod.rank_by_length(0).unwrap(), wanted);
+    }
+}
+
+#[test]
 fn empty_batches_are_values() {
     let cases = [
         (lengths![[]], 0),

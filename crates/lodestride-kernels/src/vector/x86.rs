@@ -208,10 +208,25 @@ wide!(
     _mm512_div_pd
 );
 
-/// Vectors of 256 bits: parts and joins through an array.
+/// All bits of the lowest `len` lanes of 32 bits.
+#[inline(always)]
+fn lanes_32(len: usize) -> __m256i {
+    static MASKS: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
+    let mask = MASKS[8 - len.min(8)..].as_ptr();
+    // SAFETY: the processor has the instruction: see `Register`; eight numbers follow each of the first nine.
+    unsafe { _mm256_loadu_si256(mask.cast()) }
+}
+
+/// The same of 64 bits.
+#[inline(always)]
+fn lanes_64(len: usize) -> __m256i {
+    lanes_32(2 * len.min(4))
+}
+
+/// Vectors of 256 bits: parts by masks, joins through an array.
 macro_rules! narrow {
     ($c:ty, $r:ty, $lanes:literal, $bits:literal, $splat:ident, $load:ident, $store:ident, $max:ident, $min:ident, $same:ident,
-     $fma:ident, $fnma:ident, $shift:ident, $to_int:ident, $from_int:ident,
+     $fma:ident, $fnma:ident, $mask:ident, $mask_load:ident, $mask_store:ident, $blend:ident, $shift:ident, $to_int:ident, $from_int:ident,
      $root:ident, $add:ident, $sub:ident, $mul:ident, $div:ident) => {
         impl Vector<$c> for Register<$r> {
             arithmetic!($c, $r, $lanes, $splat, $load, $store, $max, $min, $same, $fma, $fnma,
@@ -219,19 +234,20 @@ macro_rules! narrow {
 
             #[inline(always)]
             fn load_part(data: &[$c], fill: $c) -> Self {
-                let mut lanes = [fill; $lanes];
-                for (lane, &value) in lanes.iter_mut().zip(data) {
-                    *lane = value;
-                }
-                Self::load(&lanes)
+                let fill = <Self as Vector<$c>>::splat(fill);
+                let mask = $mask(data.len());
+                // SAFETY: as above; lanes beyond the slice are masked out and not touched.
+                let lanes = unsafe { $mask_load(data.as_ptr(), mask) };
+                // SAFETY: as above.
+                let mask = unsafe { $from_int(mask) };
+                // SAFETY: as above.
+                Register(unsafe { $blend(fill.0, lanes, mask) })
             }
             #[inline(always)]
             fn store_part(self, data: &mut [$c]) {
-                let mut lanes = [0.0; $lanes];
-                self.store(&mut lanes);
-                for (value, &lane) in data.iter_mut().zip(&lanes) {
-                    *value = lane;
-                }
+                let mask = $mask(data.len());
+                // SAFETY: as above.
+                unsafe { $mask_store(data.as_mut_ptr(), mask, self.0) }
             }
             #[inline(always)]
             fn exponent_bits(self) -> Self {
@@ -284,6 +300,10 @@ narrow!(
     same_256_ps,
     _mm256_fmadd_ps,
     _mm256_fnmadd_ps,
+    lanes_32,
+    _mm256_maskload_ps,
+    _mm256_maskstore_ps,
+    _mm256_blendv_ps,
     _mm256_slli_epi32,
     _mm256_castps_si256,
     _mm256_castsi256_ps,
@@ -306,6 +326,10 @@ narrow!(
     same_256_pd,
     _mm256_fmadd_pd,
     _mm256_fnmadd_pd,
+    lanes_64,
+    _mm256_maskload_pd,
+    _mm256_maskstore_pd,
+    _mm256_blendv_pd,
     _mm256_slli_epi64,
     _mm256_castpd_si256,
     _mm256_castsi256_pd,

@@ -5,6 +5,7 @@
     reason = "test support that fails should panic, and is shared between test binaries"
 )]
 
+mod direct;
 mod division;
 mod extremes;
 mod gather;

@@ -124,11 +124,7 @@ pub fn to_steps(x: &LodTensor, level: isize) -> Result<Steps> {
     let entries = entries.map(|(step, &active)| starts[..active].iter().map(move |i| i + step));
     // All steps are parts of one array, which is written once.
     let (data, lods) = if level + 1 == x.lod_level() {
-        let mut rows = Vec::with_capacity(source.total());
-        for entries in entries {
-            rows.extend(entries.map(|row| row as i64));
-        }
-        (rows::take(x.data(), &rows)?, None)
+        (rows::by_steps(x.data(), &starts, &counts)?, None)
     } else {
         let (mut rows, mut lods) = (Vec::new(), Vec::with_capacity(counts.len()));
         for entries in entries {

@@ -1,0 +1,249 @@
+//! Runs that are folded as they are read: of halves, which become numbers, and of every second number. A tile between the two
+//! would cost another pass.
+
+use half::{bf16, f16};
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use crate::isa::{Arch, Isa, Level, Plain, Task};
+use crate::numeric::{Compute, ComputeKind, Numeric};
+use crate::reduce_fold::{
+    BLOCK, LANES, LONG, LaneFold, Reducer, fold_run, lanes_of_run, with_rest,
+};
+use crate::reduce_plan::Plan;
+use crate::strided::Source;
+
+/// Elements that take a step before they are folded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Lift<'a, C> {
+    /// Neighbouring halves.
+    Half(&'a [f16]),
+    /// The same of the other kind.
+    Brain(&'a [bf16]),
+    /// Every second number.
+    Second(&'a [C]),
+}
+
+/// Several such runs of equal length: the first begins at `start`, each other `step` elements on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LiftedRuns<'a, C> {
+    pub(crate) data: Lift<'a, C>,
+    pub(crate) start: usize,
+    pub(crate) step: usize,
+    pub(crate) len: usize,
+}
+
+/// Folds so many blocks of the only reduced axis for each of some outputs, of which the first begins at `x`; false, with
+/// nothing done, where there is no way that gains.
+pub(crate) fn fold_blocks<C: Compute, T: Copy + Send + Sync, V: Compute>(
+    (plan, source): (&Plan, &Source<'_, C>),
+    reducer: &dyn Reducer<C, Total = T, Value = V>,
+    (x, blocks): (isize, Range<usize>),
+    totals: &mut [T],
+) -> bool {
+    if const { !C::VECTOR } {
+        return false;
+    }
+    let [run] = plan.reduced.as_slice() else {
+        return false;
+    };
+    // Shorter ones are folded side by side.
+    let Some(data) = source.lift(run.stride).filter(|_| run.size >= LONG) else {
+        return false;
+    };
+    if !reducer.lifts() {
+        return false;
+    }
+    let runs = |start, step, len| LiftedRuns {
+        data,
+        start,
+        step,
+        len,
+    };
+    let (start, step, stride) = (x as usize, plan.inner.x as usize, run.stride as usize);
+    if run.size <= BLOCK {
+        reducer.lifted(runs(start, step, run.size), totals);
+        return true;
+    }
+    for (column, total) in totals.iter_mut().enumerate() {
+        *total = reducer.empty();
+        for block in blocks.clone() {
+            let (at, mut own) = (block * BLOCK, [reducer.empty()]);
+            let from = start + column * step + at * stride;
+            reducer.lifted(runs(from, 0, BLOCK.min(run.size - at)), &mut own);
+            *total = reducer.merge(*total, own[0]);
+        }
+    }
+    true
+}
+
+/// Whether [`fold_lifted`] gains: not on the baseline, whose loops convert no faster in registers.
+pub(crate) fn is_tuned() -> bool {
+    Isa::detect() != Isa::Baseline
+}
+
+/// Folds runs of at most a block, one for every total, which is overwritten: as they are folded where they lie in a tile.
+pub(crate) fn fold_lifted<C: Compute, F: LaneFold<C>>(
+    fold: F,
+    runs: LiftedRuns<'_, C>,
+    totals: &mut [F::Total],
+) {
+    match runs.data {
+        Lift::Half(data) if const { C::KIND as u8 == ComputeKind::F32 as u8 } => {
+            run(fold, Widened(data), runs, totals);
+        }
+        Lift::Brain(data) if const { C::KIND as u8 == ComputeKind::F32 as u8 } => {
+            run(fold, Widened(data), runs, totals);
+        }
+        Lift::Second(data) if const { C::VECTOR } => run(fold, EverySecond(data), runs, totals),
+        // No source has others: see `Source::lift`.
+        _ => {}
+    }
+}
+
+fn run<C: Compute, F: LaneFold<C>, S: Lifted<C>>(
+    fold: F,
+    source: S,
+    runs: LiftedRuns<'_, C>,
+    totals: &mut [F::Total],
+) {
+    let LiftedRuns {
+        start, step, len, ..
+    } = runs;
+    let task = LiftedTask {
+        kind: PhantomData::<C>,
+        fold,
+        source,
+        places: (start, step, len),
+        totals,
+    };
+    // Chunks of halves go through memory, where wider vectors gain nothing.
+    let done = if const { S::STEP == 1 } {
+        Level::current().run_narrow_tuned(task)
+    } else {
+        Level::current().run_tuned(task)
+    };
+    // Another thread may have chosen the baseline meanwhile.
+    if let Err(task) = done {
+        task.by_tile();
+    }
+}
+
+/// Where elements come from.
+trait Lifted<C>: Copy {
+    /// Elements of the source for each.
+    const STEP: usize;
+    /// Those from a place on. Must be `#[inline(always)]`.
+    fn read<A: Arch>(self, from: usize, to: &mut [C]);
+    /// The same of whole chunks. Must be `#[inline(always)]`.
+    fn chunk<A: Arch>(self, from: usize) -> [C; LANES];
+}
+
+/// Halves.
+#[derive(Clone, Copy)]
+struct Widened<'a, T>(&'a [T]);
+
+impl<C: Compute, T: Numeric> Lifted<C> for Widened<'_, T> {
+    const STEP: usize = 1;
+
+    #[inline(always)]
+    fn read<A: Arch>(self, from: usize, to: &mut [C]) {
+        C::load_all::<T, A>(&self.0[from..][..to.len()], to);
+    }
+
+    #[inline(always)]
+    fn chunk<A: Arch>(self, from: usize) -> [C; LANES] {
+        let mut chunk = [C::ZERO; LANES];
+        C::load_all::<T, A>(&self.0[from..][..LANES], &mut chunk);
+        chunk
+    }
+}
+
+/// Every second number.
+#[derive(Clone, Copy)]
+struct EverySecond<'a, C>(&'a [C]);
+
+impl<C: Compute> Lifted<C> for EverySecond<'_, C> {
+    const STEP: usize = 2;
+
+    #[inline(always)]
+    fn read<A: Arch>(self, from: usize, to: &mut [C]) {
+        // Where nothing is left the place may be one beyond the end.
+        let rest = self.0.get(from..).unwrap_or(&[]);
+        for (to, &value) in to.iter_mut().zip(rest.iter().step_by(2)) {
+            *to = value;
+        }
+    }
+
+    #[inline(always)]
+    fn chunk<A: Arch>(self, from: usize) -> [C; LANES] {
+        // The last one may end where the slice does, one before its pair.
+        match self.0[from..].first_chunk::<{ 2 * LANES }>() {
+            Some(pairs) => std::array::from_fn(|lane| pairs[2 * lane]),
+            None => {
+                let mut chunk = [C::ZERO; LANES];
+                self.read::<A>(from, &mut chunk);
+                chunk
+            }
+        }
+    }
+}
+
+struct LiftedTask<'a, C, F, S, T> {
+    kind: PhantomData<C>,
+    fold: F,
+    source: S,
+    places: (usize, usize, usize),
+    totals: &'a mut [T],
+}
+
+impl<C: Compute, F: LaneFold<C>, S: Lifted<C>> LiftedTask<'_, C, F, S, F::Total> {
+    /// The same through a tile.
+    #[cold]
+    fn by_tile(self) {
+        let (start, step, len) = self.places;
+        let mut tile = vec![C::ZERO; len];
+        for (index, total) in self.totals.iter_mut().enumerate() {
+            self.source.read::<Plain>(start + index * step, &mut tile);
+            *total = fold_run(self.fold, &tile);
+        }
+    }
+}
+
+impl<C, F, S> Task for LiftedTask<'_, C, F, S, F::Total>
+where
+    C: Compute,
+    F: LaneFold<C>,
+    S: Lifted<C>,
+{
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let Self { fold, source, .. } = self;
+        let (start, step, len) = self.places;
+        let whole = len / LANES;
+        for (index, total) in self.totals.iter_mut().enumerate() {
+            let mut at = start + index * step;
+            if len < LONG {
+                // The end of a long run: fewer lanes.
+                let mut few = [C::ZERO; LONG];
+                source.read::<A>(at, &mut few[..len]);
+                *total = lanes_of_run::<A, C, F>(fold, &few[..len], false);
+                continue;
+            }
+            let mut wide = [fold.lane(); LANES];
+            for _ in 0..whole {
+                let chunk = source.chunk::<A>(at);
+                for lane in 0..LANES {
+                    wide[lane] = fold.step(wide[lane], chunk[lane]);
+                }
+                at += LANES * S::STEP;
+            }
+            let mut rest = [C::ZERO; LANES];
+            let rest = &mut rest[..len % LANES];
+            source.read::<A>(at, rest);
+            *total = with_rest(fold, wide, rest);
+        }
+    }
+}

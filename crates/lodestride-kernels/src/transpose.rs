@@ -198,23 +198,19 @@ impl Sheet {
                     last: row + U::ROWS >= rows.end,
                     ahead: far && store != Store::Carry && column + 2 * width <= columns.end,
                 };
-                // Pieces of lines are carried from row to row. One loop for both orders: tiles are long code.
-                let carries = store == Store::Carry;
-                let (by_row, by_column) = ((rows.clone(), U::ROWS), (columns.clone(), width));
-                let (outer, inner) = if carries {
-                    (by_column, by_row)
+                if store == Store::Carry {
+                    for column in columns.clone().step_by(width) {
+                        for row in rows.clone().step_by(U::ROWS) {
+                            // SAFETY: the tile lies inside the matrix; the scratch holds both stages of a tile.
+                            unsafe { self.tile::<U, B>(tile(row, column), store, stage) };
+                        }
+                    }
                 } else {
-                    (by_row, by_column)
-                };
-                for first in outer.0.step_by(outer.1) {
-                    for second in inner.0.clone().step_by(inner.1) {
-                        let (row, column) = if carries {
-                            (second, first)
-                        } else {
-                            (first, second)
-                        };
-                        // SAFETY: the tile lies inside the matrix; the scratch holds both stages of a tile.
-                        unsafe { self.tile::<U, B>(tile(row, column), store, stage) };
+                    for row in rows.clone().step_by(U::ROWS) {
+                        for column in columns.clone().step_by(width) {
+                            // SAFETY: as above.
+                            unsafe { self.tile::<U, B>(tile(row, column), store, stage) };
+                        }
                     }
                 }
             }

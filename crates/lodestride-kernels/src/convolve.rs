@@ -36,15 +36,15 @@ fn convolve_as<C: Magnitude>(x: Operand<'_>, y: Operand<'_>, out: Operand<'_>) -
     let wanted = x.elements() + y.elements() - 1;
     door::check_output(OP, out, &[wanted].into())?;
     let (mut values, mut factors) = (Vec::new(), Vec::new());
-    read_lines::<C>(OP, x, 0, |x| {
+    read_lines::<C>(OP, x, 0, &mut |x| {
         values = padded(x);
         Ok(())
     })?;
-    read_lines::<C>(OP, y, 0, |y| {
+    read_lines::<C>(OP, y, 0, &mut |y| {
         factors = y.to_vec();
         Ok(())
     })?;
-    fill_lines::<C>(OP, None, out, 0, |sums| {
+    fill_lines::<C>(OP, None, out, 0, &mut |sums| {
         Level::current().run(Convolve {
             values: &values,
             factors: &factors,

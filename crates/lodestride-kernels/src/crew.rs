@@ -155,14 +155,17 @@ pub(crate) fn for_each(parts: usize, helpers: usize, work: &Work<'_>) {
     }
 }
 
-/// As [`for_each`], with one of `parts` for each number.
-pub(crate) fn for_each_of<R: Send>(
-    parts: impl ExactSizeIterator<Item = R>,
-    helpers: usize,
-    work: impl Fn(R) + Sync,
-) {
-    // Never contended: every part is taken once.
-    let parts: SmallVec<[Mutex<Option<R>>; 8]> = parts.map(|part| Mutex::new(Some(part))).collect();
+/// A part until somebody takes it. Never contended: every part is taken once.
+pub(crate) type Slot<R> = Mutex<Option<R>>;
+
+/// A part that nobody has taken.
+pub(crate) fn slot<R>(part: R) -> Slot<R> {
+    Mutex::new(Some(part))
+}
+
+/// As [`for_each`], with one of `parts` for each number. Its callers' work is erased: compiled once for each type of parts.
+#[inline(never)]
+pub(crate) fn for_each_of<R: Send>(parts: Vec<Slot<R>>, helpers: usize, work: &(dyn Fn(R) + Sync)) {
     for_each(parts.len(), helpers, &|index| {
         let mut slot = parts[index].lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(part) = slot.take() {

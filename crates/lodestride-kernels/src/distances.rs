@@ -74,7 +74,7 @@ fn distances_as<C: ComputeFloat + Magnitude>(
         &y_guard.slice::<C>()[y.layout().offset()..][..columns * width],
         width,
     );
-    fill_lines::<C>(OP, None, out, 1, |out| {
+    fill_lines::<C>(OP, None, out, 1, &mut |out| {
         if out.is_empty() || width == 0 {
             out.fill(C::ZERO);
             return Ok(());

@@ -12,8 +12,8 @@ use lodestride_shape::Shape;
 use crate::across::Lines;
 use crate::door;
 use crate::error::KernelError;
-use crate::index_search::{ByMagnitude, ByValue, Order, Rank, Steps, best_in, best_of_runs};
-use crate::numeric::{Compute, ComputeKind, run_fold};
+use crate::index_search::{AnyOrder, ByMagnitude, ByValue, Rank};
+use crate::numeric::{Compute, ComputeKind};
 use crate::operand::{Operand, Output};
 use crate::reduce_data::{Rows, Runs};
 use crate::reduce_extremes::first_places;
@@ -176,17 +176,34 @@ impl Search<'_> {
     }
 
     fn run<C: Rank + Magnitude>(&self, source: &Source<'_, C>, output: &mut WriteGuard<'_>) {
-        match self.op {
-            ArgOp::ArgMax => self.run_by::<C, ByValue<false>>(source, output),
-            ArgOp::ArgMin => self.run_by::<C, ByValue<true>>(source, output),
-            ArgOp::ArgAbsMax => self.run_by::<C, ByMagnitude<false>>(source, output),
-            ArgOp::ArgAbsMin => self.run_by::<C, ByMagnitude<true>>(source, output),
+        // What has no sign is its own magnitude.
+        let by_value = const { matches!(C::KIND, ComputeKind::U64) };
+        let smallest = matches!(self.op, ArgOp::ArgMin | ArgOp::ArgAbsMin);
+        if by_value || matches!(self.op, ArgOp::ArgMax | ArgOp::ArgMin) {
+            let order: &dyn AnyOrder<C, C> = if smallest {
+                &ByValue::<true>
+            } else {
+                &ByValue::<false>
+            };
+            self.run_by(order, source, output);
+        } else {
+            let order: &dyn AnyOrder<C, C::Magnitude> = if smallest {
+                &ByMagnitude::<true>
+            } else {
+                &ByMagnitude::<false>
+            };
+            self.run_by(order, source, output);
         }
     }
 
-    fn run_by<C: Compute, O: Order<C>>(&self, source: &Source<'_, C>, output: &mut WriteGuard<'_>) {
+    fn run_by<C: Compute, K: Compute>(
+        &self,
+        order: &dyn AnyOrder<C, K>,
+        source: &Source<'_, C>,
+        output: &mut WriteGuard<'_>,
+    ) {
         let Some((&row, outer)) = self.kept.split_last() else {
-            let best = self.best_alone::<C, O>(source);
+            let best = self.best_alone(order, source);
             store(output, self.out_dtype, self.out.0, 1, &[best]);
             return;
         };
@@ -213,7 +230,7 @@ impl Search<'_> {
                 let found = spread::map(BATCH.min(pieces - first), |index| {
                     let (x, _, columns) = piece(first + index);
                     let mut best = vec![0; columns.size];
-                    self.search::<C, O>(source, x, columns, &mut best);
+                    self.search(order, source, x, columns, &mut best);
                     best
                 });
                 for (index, best) in found.iter().enumerate() {
@@ -221,15 +238,16 @@ impl Search<'_> {
                 }
             }
         } else if row.size <= FEW_COLUMNS {
-            self.each::<C, O>(source, pieces, &mut [0; FEW_COLUMNS], piece, put);
+            self.each(order, source, pieces, &mut [0; FEW_COLUMNS], piece, put);
         } else {
-            self.each::<C, O>(source, pieces, &mut [0; COLUMNS], piece, put);
+            self.each(order, source, pieces, &mut [0; COLUMNS], piece, put);
         }
     }
 
     /// All pieces on this thread; `best` has room for one.
-    fn each<C: Compute, O: Order<C>>(
+    fn each<C: Compute, K: Compute>(
         &self,
+        order: &dyn AnyOrder<C, K>,
         source: &Source<'_, C>,
         pieces: usize,
         best: &mut [i64],
@@ -239,14 +257,15 @@ impl Search<'_> {
         for index in 0..pieces {
             let (x, _, columns) = piece(index);
             let best = &mut best[..columns.size];
-            self.search::<C, O>(source, x, columns, best);
+            self.search(order, source, x, columns, best);
             put(index, best);
         }
     }
 
     /// The positions for neighbouring outputs, the first of which starts at `x`.
-    fn search<C: Compute, O: Order<C>>(
+    fn search<C: Compute, K: Compute>(
         &self,
+        order: &dyn AnyOrder<C, K>,
         source: &Source<'_, C>,
         x: isize,
         columns: Dim,
@@ -255,7 +274,7 @@ impl Search<'_> {
         let last = self.reduced.last().copied();
         let step = last.map_or(isize::MAX, |dim| dim.stride.abs());
         if columns.size >= 8 && columns.stride.abs() < step {
-            self.sweep::<C, O>(source, x, columns, best);
+            self.sweep(order, source, x, columns, best);
             return;
         }
         if let (Some(data), [whole], true) = (
@@ -265,28 +284,29 @@ impl Search<'_> {
         ) && whole.stride == 1
         {
             let runs = Runs::new(data, x as usize, columns.stride as usize, whole.size);
-            best_of_runs::<C, O>(runs, best);
+            order.best_of_runs(runs, best);
             return;
         }
         if let [whole] = self.reduced.as_slice()
             && whole.size <= BLOCK
             && best.len() * whole.size >= SEVERAL
         {
-            self.search_copies::<C, O>(source, x, (columns.stride, *whole), best);
+            self.search_copies(order, source, x, (columns.stride, *whole), best);
             return;
         }
         for (column, best) in best.iter_mut().enumerate() {
             let start = x + column as isize * columns.stride;
             *best = self
-                .best_of::<C, O>(source, start, 0..self.blocks())
+                .best_of(order, source, start, 0..self.blocks())
                 .map_or(0, |(_, position)| position as i64);
         }
     }
 
     /// The positions for neighbouring outputs whose elements do not lie side by side: some runs at a time are copied.
     #[inline(never)]
-    fn search_copies<C: Compute, O: Order<C>>(
+    fn search_copies<C: Compute, K: Compute>(
         &self,
+        order: &dyn AnyOrder<C, K>,
         source: &Source<'_, C>,
         x: isize,
         (stride, whole): (isize, Dim),
@@ -303,26 +323,33 @@ impl Search<'_> {
             {
                 source.load(x + row as isize * stride, whole.stride, run);
             }
-            best_of_runs::<C, O>(Runs::new(&tile, 0, whole.size, whole.size), best);
+            order.best_of_runs(Runs::new(&tile, 0, whole.size, whole.size), best);
         }
     }
 
     /// The single position of a search without kept axes, its superblocks shared among threads.
-    fn best_alone<C: Compute, O: Order<C>>(&self, source: &Source<'_, C>) -> i64 {
+    fn best_alone<C: Compute, K: Compute>(
+        &self,
+        order: &dyn AnyOrder<C, K>,
+        source: &Source<'_, C>,
+    ) -> i64 {
         let blocks = self.blocks();
         let parts = blocks.div_ceil(SUPERBLOCK);
-        let found =
-            if parts > 1 && is_worth_threads::<C>(count(&self.reduced)) {
-                let parts = spread::map(parts, |part| {
-                    let end = blocks.min((part + 1) * SUPERBLOCK);
-                    self.best_of::<C, O>(source, self.start, part * SUPERBLOCK..end)
-                });
-                parts.into_iter().flatten().reduce(|best, next| {
-                    if O::beats(next.0, best.0) { next } else { best }
-                })
-            } else {
-                self.best_of::<C, O>(source, self.start, 0..blocks)
-            };
+        let found = if parts > 1 && is_worth_threads::<C>(count(&self.reduced)) {
+            let parts = spread::map(parts, |part| {
+                let end = blocks.min((part + 1) * SUPERBLOCK);
+                self.best_of(order, source, self.start, part * SUPERBLOCK..end)
+            });
+            parts.into_iter().flatten().reduce(|best, next| {
+                if order.beats(next.0, best.0) {
+                    next
+                } else {
+                    best
+                }
+            })
+        } else {
+            self.best_of(order, source, self.start, 0..blocks)
+        };
         found.map_or(0, |(_, position)| position as i64)
     }
 
@@ -332,32 +359,33 @@ impl Search<'_> {
     }
 
     /// The best element, and its position, in some blocks of the sequence that starts at `start`.
-    fn best_of<C: Compute, O: Order<C>>(
+    fn best_of<C: Compute, K: Compute>(
         &self,
+        order: &dyn AnyOrder<C, K>,
         source: &Source<'_, C>,
         start: isize,
         blocks: Range<usize>,
-    ) -> Option<(O::Key, usize)> {
+    ) -> Option<(K, usize)> {
         let whole = [Dim { size: 1, stride: 1 }];
         let (last, outer) = self.reduced.split_last().unwrap_or((&whole[0], &[]));
         let native = source.native().filter(|_| last.stride == 1);
         let per_run = last.size.div_ceil(BLOCK);
-        let mut best: Option<(O::Key, usize)> = None;
+        let mut best: Option<(K, usize)> = None;
         for block in blocks {
             let (run, first) = (block / per_run, block % per_run * BLOCK);
             let len = BLOCK.min(last.size - first);
             let at = start + offset_at(outer, run) + first as isize * last.stride;
             let found = match native {
-                Some(data) => best_in::<C, O>(&data[at as usize..][..len], best),
+                Some(data) => order.best_in(&data[at as usize..][..len], best),
                 None if len <= 64 => {
                     let mut tile = [C::ZERO; 64];
                     source.load(at, last.stride, &mut tile[..len]);
-                    best_in::<C, O>(&tile[..len], best)
+                    order.best_in(&tile[..len], best)
                 }
                 None => {
                     let mut tile = [C::ZERO; BLOCK];
                     source.load(at, last.stride, &mut tile[..len]);
-                    best_in::<C, O>(&tile[..len], best)
+                    order.best_in(&tile[..len], best)
                 }
             };
             if let Some((key, position)) = found {
@@ -371,8 +399,9 @@ impl Search<'_> {
     }
 
     /// Row after row: a row of best keys and a row of their positions stay in L1.
-    fn sweep<C: Compute, O: Order<C>>(
+    fn sweep<C: Compute, K: Compute>(
         &self,
+        order: &dyn AnyOrder<C, K>,
         source: &Source<'_, C>,
         start: isize,
         piece: Dim,
@@ -380,33 +409,35 @@ impl Search<'_> {
     ) {
         let native = source.native().filter(|_| piece.stride == 1);
         let width = piece.size;
-        let mut keys = Lines([O::Key::ZERO; COLUMNS]);
+        let mut keys = Lines([K::ZERO; COLUMNS]);
         let keys = &mut keys.0[..width];
         let mut tile = [C::ZERO; COLUMNS];
         let (mut offsets, mut positions) = ([0; ROWS], Lines([0u32; COLUMNS]));
         let positions = &mut positions.0[..width];
         let rows = count(&self.reduced);
-        let batch = if native.is_some() { ROWS } else { 1 };
+        // As many rows as fit in the tile.
+        let batch = match native {
+            Some(_) => ROWS,
+            None => (COLUMNS / width).clamp(1, ROWS),
+        };
         for first in (0..rows).step_by(batch) {
             let count = batch.min(rows - first);
             for (row, offset) in offsets[..count].iter_mut().enumerate() {
                 *offset = (start + offset_at(&self.reduced, first + row)) as usize;
             }
             if native.is_none() {
-                source.load(offsets[0] as isize, piece.stride, &mut tile[..width]);
-                offsets[0] = 0;
+                let tile = &mut tile[..count * width];
+                source.load_rows(&offsets[..count], piece.stride, tile);
+                let places = offsets.iter_mut().zip((0..).step_by(width));
+                places.for_each(|(offset, place)| *offset = place);
             }
             positions.fill(u32::MAX);
-            run_fold::<C, _>(Steps::<C, O> {
-                rows: Rows {
-                    data: native.unwrap_or(&tile),
-                    offsets: &offsets[..count],
-                    width,
-                },
-                keys,
-                positions,
-                is_first: first == 0,
-            });
+            let rows = Rows {
+                data: native.unwrap_or(&tile),
+                offsets: &offsets[..count],
+                width,
+            };
+            order.step(rows, first == 0, keys, positions);
             for (out, &position) in out.iter_mut().zip(positions.iter()) {
                 // A choice, not a branch: positions change too often to be guessed.
                 let found = first as i64 + i64::from(position);

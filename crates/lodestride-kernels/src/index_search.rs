@@ -50,7 +50,7 @@ pub(crate) trait Order<C: Compute>: Copy {
     /// Where a key first stands in a run of at least [`FEW`] elements.
     #[inline(always)]
     fn first<A: Arch>(run: &[C], key: Self::Key) -> usize {
-        locate::<C, Self>(run, key)
+        locate::<A, C, Self>(run, key)
     }
 
     /// Where the best of a run of at least [`CHUNK`] elements first stands; none where this has no quick way, or a NaN is there.
@@ -92,10 +92,10 @@ impl<C: Rank + Magnitude, const MIN: bool> Order<C> for ByValue<MIN> {
     fn first<A: Arch>(run: &[C], key: C) -> usize {
         // A NaN equals nothing.
         if key.is_nan() {
-            return locate::<C, Self>(run, key);
+            return locate::<A, C, Self>(run, key);
         }
         let place = C::in_vectors::<A, _>(FirstOf { run, key });
-        place.unwrap_or_else(|| locate::<C, Self>(run, key))
+        place.unwrap_or_else(|| locate::<A, C, Self>(run, key))
     }
     #[inline(always)]
     fn place<A: Arch>(run: &[C], far: bool) -> Option<usize> {
@@ -162,8 +162,40 @@ impl<C: Rank, const MIN: bool> LaneFold<C> for BestMagnitude<MIN> {
     }
 }
 
+/// An ordering of values with such keys, erased: walks that differ in it alone are the same code.
+pub(crate) trait AnyOrder<C, K>: Sync {
+    /// [`Order::beats`].
+    fn beats(&self, new: K, best: K) -> bool;
+    /// [`best_in`].
+    fn best_in(&self, run: &[C], best: Option<(K, usize)>) -> Option<(K, usize)>;
+    /// [`best_of_runs`].
+    fn best_of_runs(&self, runs: Runs<'_, C>, best: &mut [i64]);
+    /// [`Steps`].
+    fn step(&self, rows: Rows<'_, C>, is_first: bool, keys: &mut [K], positions: &mut [u32]);
+}
+
+impl<C: Compute, K: Compute, O: Order<C, Key = K> + Sync> AnyOrder<C, K> for O {
+    fn beats(&self, new: K, best: K) -> bool {
+        O::beats(new, best)
+    }
+    fn best_in(&self, run: &[C], best: Option<(K, usize)>) -> Option<(K, usize)> {
+        best_in::<C, O>(run, best)
+    }
+    fn best_of_runs(&self, runs: Runs<'_, C>, best: &mut [i64]) {
+        best_of_runs::<C, O>(runs, best);
+    }
+    fn step(&self, rows: Rows<'_, C>, is_first: bool, keys: &mut [K], positions: &mut [u32]) {
+        run_fold::<C, _>(Steps::<C, O> {
+            rows,
+            keys,
+            positions,
+            is_first,
+        });
+    }
+}
+
 /// The first element of `run` that beats `best`'s key and is the best of the run.
-pub(crate) fn best_in<C: Compute, O: Order<C>>(
+fn best_in<C: Compute, O: Order<C>>(
     run: &[C],
     best: Option<(O::Key, usize)>,
 ) -> Option<(O::Key, usize)> {
@@ -186,7 +218,7 @@ impl<C: Compute, O: Order<C>> Task for Locate<'_, C, O> {
 
     #[inline(always)]
     fn run<A: Arch>(self) -> usize {
-        locate::<C, O>(self.run, self.key)
+        locate::<A, C, O>(self.run, self.key)
     }
 }
 
@@ -195,8 +227,12 @@ const PIECE: usize = 64;
 
 /// A vector scan for the piece that has the key, then the smallest position in that piece; zero where it is nowhere.
 #[inline(always)]
-fn locate<C: Compute, O: Order<C>>(run: &[C], key: O::Key) -> usize {
+fn locate<A: Arch, C: Compute, O: Order<C>>(run: &[C], key: O::Key) -> usize {
     let found = |&value: &C| stands::<C, O>(value, key);
+    // Without instructions that compare words of 64 bits, vectors of them are long and no faster.
+    if !A::TUNED && size_of::<C>() == 8 {
+        return run.iter().position(found).unwrap_or(0);
+    }
     let has = |piece: &[C]| piece.iter().fold(false, |any, value| any | found(value));
     let last = run.len().saturating_sub(1) / PIECE * PIECE;
     let start = (0..last)
@@ -220,7 +256,7 @@ fn locate<C: Compute, O: Order<C>>(run: &[C], key: O::Key) -> usize {
 }
 
 /// Writes the position of the best element of every run, one for each of `best`.
-pub(crate) fn best_of_runs<C: Compute, O: Order<C>>(runs: Runs<'_, C>, best: &mut [i64]) {
+fn best_of_runs<C: Compute, O: Order<C>>(runs: Runs<'_, C>, best: &mut [i64]) {
     let order = PhantomData::<fn() -> O>;
     if !<O::Fold as LaneFold<C>>::COMMON || !(FEW..=SHORT).contains(&runs.len) {
         return run_fold::<C, _>(BestOfEachRun { runs, best, order });
@@ -262,7 +298,7 @@ impl<C: Compute, O: Order<C>> Task for BestOfEachRun<'_, C, O> {
                     (key, at) = (found, number * PART);
                 }
             }
-            *best = (at + locate::<C, O>(&run[at..], key)) as i64;
+            *best = (at + locate::<A, C, O>(&run[at..], key)) as i64;
         }
     }
 }
@@ -410,13 +446,12 @@ fn stands<C: Compute, O: Order<C>>(value: C, key: O::Key) -> bool {
 }
 
 /// Some rows of a sweep: columns that a row beats take its keys and its number.
-#[derive(Debug)]
-pub(crate) struct Steps<'a, C: Compute, O: Order<C>> {
-    pub(crate) rows: Rows<'a, C>,
-    pub(crate) keys: &'a mut [O::Key],
-    pub(crate) positions: &'a mut [u32],
+struct Steps<'a, C: Compute, O: Order<C>> {
+    rows: Rows<'a, C>,
+    keys: &'a mut [O::Key],
+    positions: &'a mut [u32],
     /// Whether the first row starts the columns.
-    pub(crate) is_first: bool,
+    is_first: bool,
 }
 
 impl<C: Compute, O: Order<C>> Task for Steps<'_, C, O> {

@@ -308,7 +308,7 @@ pub(crate) struct Plain;
 impl Arch for Plain {
     const FMA: bool = false;
     const TUNED: bool = false;
-    type F32 = Array<f32, 8>;
+    type F32 = Array<f32, 4>;
     type F64 = Array<f64, 4>;
 }
 

@@ -26,6 +26,17 @@ pub(crate) struct Plan {
     pub(crate) sweep: bool,
 }
 
+/// Some neighbouring outputs along the innermost kept axis.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    pub(crate) x: isize,
+    pub(crate) out: isize,
+    pub(crate) width: usize,
+}
+
+/// Takes runs of results: output offset, output stride, values.
+pub(crate) type Sink<'s, V> = dyn FnMut(isize, isize, &[V]) + 's;
+
 impl Plan {
     /// Plans a reduction of `x` (start, shape, strides) over the axes marked in `is_reduced`; `out_strides` belong to the
     /// kept axes in order.
@@ -114,9 +125,17 @@ impl Plan {
 
 /// Adds an axis to a list with the largest steps first, behind those of the same step; most come in that order.
 fn insert<A: Copy>(axes: &mut SmallVec<[A; 6]>, axis: A, step: impl Fn(&A) -> isize) {
-    let before = |other: &A| step(other) >= step(&axis);
-    let place = axes.iter().rposition(before).map_or(0, |last| last + 1);
-    axes.insert(place, axis);
+    insert_by(axes, axis, |other, axis| step(other) >= step(axis));
+}
+
+/// Adds an axis to a list behind the last of those that come before it; sorts of the standard library are ten times the code.
+pub(crate) fn insert_by<A: Copy>(
+    axes: &mut SmallVec<[A; 6]>,
+    axis: A,
+    before: impl Fn(&A, &A) -> bool,
+) {
+    let last = axes.iter().rposition(|other| before(other, &axis));
+    axes.insert(last.map_or(0, |last| last + 1), axis);
 }
 
 /// Sort key of a stride: a repeated (stride 0) axis goes outermost, where it costs nothing per element.

@@ -16,7 +16,7 @@ use crate::numeric::Compute;
 use crate::reduce_data::{Rows, Runs};
 use crate::reduce_fold::{BLOCK, COLUMNS, FOLDED, ROWS, Reducer};
 use crate::reduce_lifted::fold_blocks;
-use crate::reduce_plan::Plan;
+use crate::reduce_plan::{Piece, Plan, Sink};
 use crate::sort_lines::Scratch;
 use crate::spread;
 use crate::strided::{Source, count, offset_at};
@@ -40,17 +40,6 @@ const GATHERED: usize = 1024;
 const NARROW: usize = 64;
 /// Outputs of a piece of runs: few enough that filling and finishing their totals stays cheap.
 const OUTPUTS: usize = 256;
-
-/// Some neighbouring outputs along the innermost kept axis.
-#[derive(Clone, Copy, Debug)]
-struct Piece {
-    x: isize,
-    out: isize,
-    width: usize,
-}
-
-/// Takes runs of results: output offset, output stride, values.
-type Sink<'s, V> = dyn FnMut(isize, isize, &[V]) + 's;
 
 /// Any reducer with these totals and values: walks of reducers that differ in arithmetic alone are the same code.
 type AnyReducer<'a, C, T, V> = dyn Reducer<C, Total = T, Value = V> + 'a;
@@ -115,27 +104,42 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
             return;
         }
         match self.width.min(self.plan.inner.size) {
-            0..=1 => self.run_alone::<1>(pieces, parts, sink),
-            2..=NARROW => self.run_alone::<NARROW>(pieces, parts, sink),
-            _ if !self.plan.sweep => self.run_alone::<OUTPUTS>(pieces, parts, sink),
+            0..=1 => self.run_in::<1>(pieces, parts, sink),
+            2..=NARROW => self.run_in::<NARROW>(pieces, parts, sink),
+            _ if !self.plan.sweep => self.run_in::<OUTPUTS>(pieces, parts, sink),
             width if width > COLUMNS => self.run_threaded(pieces, parts, sink),
-            _ => self.run_alone::<COLUMNS>(pieces, parts, sink),
+            _ => self.run_in::<COLUMNS>(pieces, parts, sink),
         }
     }
 
     /// On this thread; `N` is room for the totals of one piece, small for small results: filling it costs time too.
-    fn run_alone<const N: usize>(&self, pieces: usize, parts: usize, sink: &mut Sink<'_, V>) {
+    fn run_in<const N: usize>(&self, pieces: usize, parts: usize, sink: &mut Sink<'_, V>) {
         let mut totals = Lines([self.reducer.empty(); N]);
+        if parts == 1 {
+            return self.run_alone(pieces, 1, [&mut totals.0, &mut []], sink);
+        }
+        let mut scratch = [self.reducer.empty(); N];
+        self.run_alone(pieces, parts, [&mut totals.0, &mut scratch], sink);
+    }
+
+    /// [`run_in`](Self::run_in) some room for totals, and for those of a part where there are several.
+    #[inline(never)]
+    fn run_alone(
+        &self,
+        pieces: usize,
+        parts: usize,
+        [totals, scratch]: [&mut [T]; 2],
+        sink: &mut Sink<'_, V>,
+    ) {
         for index in 0..pieces {
             let piece = self.piece(index);
-            let totals = &mut totals.0[..piece.width];
+            let totals = &mut totals[..piece.width];
             if index > 0 && self.plan.sweep {
                 totals.fill(self.reducer.empty());
             }
             if parts == 1 {
                 self.unit(piece, 0, totals);
             } else {
-                let mut scratch = [self.reducer.empty(); N];
                 let scratch = &mut scratch[..piece.width];
                 for part in 0..parts {
                     scratch.fill(self.reducer.empty());
@@ -285,11 +289,10 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
         let last = self.blocks().min(first + SUPERBLOCK);
         let step = self.plan.inner.x;
         if let Some(data) = self.direct_runs() {
-            let depth = self.plan.depth();
             let (start, step) = (piece.x as usize, step as usize);
-            if self.plan.reduced.len() == 1 && depth <= BLOCK {
-                self.reducer
-                    .runs(Runs::new(data, start, step, depth), totals);
+            if self.plan.reduced.len() == 1 && self.plan.depth() <= BLOCK {
+                let runs = Runs::new(data, start, step, self.plan.depth());
+                self.reducer.runs(runs, totals);
                 return;
             }
             for (column, total) in totals.iter_mut().enumerate() {
@@ -299,9 +302,8 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
         }
         let input = (self.plan, self.source);
         if fold_blocks(input, self.reducer, (piece.x, first..last), totals) {
-            return;
-        }
-        if self.plan.depth() * totals.len() <= NARROW {
+            // Done as they were read.
+        } else if self.plan.depth() * totals.len() <= NARROW {
             self.unit_gathered(piece, first..last, &mut [C::ZERO; NARROW], totals);
         } else {
             self.unit_gathered(piece, first..last, &mut [C::ZERO; BLOCK], totals);
@@ -316,15 +318,13 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
             let mut totals = [self.reducer.empty(); SUPERBLOCK];
             let runs = Runs::new(data, start + next * BLOCK, BLOCK, BLOCK);
             self.reducer.runs(runs, &mut totals[..full]);
-            for &block in &totals[..full] {
-                total = self.reducer.merge(total, block);
-            }
+            let merge = |total, block: &T| self.reducer.merge(total, *block);
+            total = totals[..full].iter().fold(total, merge);
             next += full;
         }
-        for block in next..blocks.end {
-            total = self.with_run(total, self.direct_block(data, start as isize, block));
-        }
-        total
+        let with =
+            |total, block| self.with_run(total, self.direct_block(data, start as isize, block));
+        (next..blocks.end).fold(total, with)
     }
 
     /// A total and the total of one more run, merged.

@@ -14,6 +14,7 @@ use crate::elementwise;
 use crate::error::KernelError;
 use crate::isa::{Arch, Level, Task};
 use crate::operand::Operand;
+use crate::reduce_plan::insert_by;
 use crate::row_lines::{Columns, Lines};
 use crate::scalar::raised::Raised;
 use crate::square::transpose;
@@ -174,8 +175,11 @@ fn rows_of<'a, C>(data: &'a [C], layout: &Layout, outer: &[usize], axis: usize) 
 /// The axes from the largest step to the smallest where they cover memory without gaps; those of size 1 come first.
 fn dense_order(layout: &Layout) -> Option<SmallVec<[usize; 6]>> {
     let (shape, strides) = (layout.shape(), layout.strides());
-    let mut order: SmallVec<[usize; 6]> = (0..layout.rank()).collect();
-    order.sort_by_key(|&axis| (shape[axis] > 1, std::cmp::Reverse(strides[axis])));
+    let mut order = SmallVec::<[usize; 6]>::new();
+    for axis in 0..layout.rank() {
+        let key = |axis: usize| (shape[axis] > 1, std::cmp::Reverse(strides[axis]));
+        insert_by(&mut order, axis, |&other, &axis| key(other) <= key(axis));
+    }
     let mut expected = 1;
     for &axis in order.iter().rev().filter(|&&axis| shape[axis] > 1) {
         if strides[axis] != expected {

@@ -5,12 +5,12 @@
 //! waiting for the last. Where no grouping changes a bit (integers, extremes), one step of eight waits. Across lines, a row of
 //! running values takes one row after the other.
 
-use std::cmp::Reverse;
 use std::fmt;
 use std::marker::PhantomData;
 
 use lodestride_buffer::{Argument, DType, WriteGuard};
 use lodestride_shape::{Layout, Order};
+use smallvec::SmallVec;
 
 use crate::dense::SMALL;
 use crate::door;
@@ -18,6 +18,7 @@ use crate::error::KernelError;
 use crate::isa::{Arch, Level, Task, task_baseline};
 use crate::numeric::{Compute, ComputeKind};
 use crate::operand::Operand;
+use crate::reduce_plan::insert_by;
 use crate::scan_lines::{
     BLOCK, Extreme, Product, SIDE, Step, Sum, free_line, in_order, long_line, side_by_side,
 };
@@ -160,10 +161,16 @@ struct Lines {
 impl Lines {
     fn new(x: Operand<'_>, axis: usize, out: Operand<'_>) -> Self {
         let of = |layout: &Layout| dims_of(layout.shape(), layout.strides());
-        let mut both: Vec<(Dim, Dim)> = of(x.layout()).into_iter().zip(of(out.layout())).collect();
-        let scanned = both.remove(axis);
+        let (dims, out_dims) = (of(x.layout()), of(out.layout()));
+        let scanned = (dims[axis], out_dims[axis]);
         // Innermost what lies closest in the input, whose order results mostly have.
-        both.sort_by_key(|(x, _)| Reverse(x.stride.unsigned_abs()));
+        let mut both = SmallVec::<[(Dim, Dim); 6]>::new();
+        for (index, pair) in dims.into_iter().zip(out_dims).enumerate() {
+            if index != axis {
+                let step = |(x, _): &(Dim, Dim)| x.stride.unsigned_abs();
+                insert_by(&mut both, pair, |other, pair| step(other) >= step(pair));
+            }
+        }
         let (x_rest, out_rest) = both.into_iter().unzip();
         Self {
             x_start: x.layout().offset() as isize,

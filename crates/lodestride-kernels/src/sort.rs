@@ -95,7 +95,7 @@ pub fn sort(x: Operand<'_>, axis: usize, sorting: Sorting, out: Operand<'_>) -> 
         return sort_stably(OP, x, axis, sorting, out);
     }
     let len = x.shape()[axis];
-    with_unit!(x.dtype(), K => fill_copies::<K>(OP, x, out, axis, |keys, from| {
+    with_unit!(x.dtype(), K => fill_copies::<K>(OP, x, out, axis, &mut |keys, from| {
         let blocks = Blocks { keys, len, from };
         blocks.each(&mut [(); 0], 0, |block| sort_block(OP, block, len, coding))
     }))
@@ -202,7 +202,7 @@ fn gather(
     with_unit!(x.dtype(), K => {
         let mut values = values.open(op)?;
         let values = values.slice::<K>();
-        fill_lines::<K>(op, None, out, axis, |out| {
+        fill_lines::<K>(op, None, out, axis, &mut |out| {
             let lines = values.chunks_exact(len).zip(positions.chunks_exact(chosen));
             for (out, (values, positions)) in out.chunks_exact_mut(chosen).zip(lines) {
                 for (out, &position) in out.iter_mut().zip(positions) {
@@ -239,7 +239,7 @@ pub fn argsort(
     let Some(values) = values else {
         let lines = Lines::copy_of(OP, x, axis, x.dtype())?;
         let len = x.shape()[axis];
-        return fill_lines::<u64>(OP, None, indices, axis, |positions| {
+        return fill_lines::<u64>(OP, None, indices, axis, &mut |positions| {
             order_ranks(OP, &lines, len, sorting, positions)
         });
     };
@@ -264,7 +264,7 @@ pub fn partition(x: Operand<'_>, axis: usize, kth: &[usize], out: Operand<'_>) -
         return Ok(());
     }
     let coding = Coding::new(x.dtype(), false);
-    with_unit!(x.dtype(), K => fill_copies::<K>(OP, x, out, axis, |keys, from| {
+    with_unit!(x.dtype(), K => fill_copies::<K>(OP, x, out, axis, &mut |keys, from| {
         Blocks { keys, len, from }.each(&mut [(); 0], 0, |block: Block<'_, K, ()>| {
             let scratch = Scratch::new::<K>(OP, len)?;
             let mut scratch = scratch.open(OP)?;
@@ -319,12 +319,12 @@ pub fn argpartition(
     }
     let lines = Lines::copy_of(OP, x, axis, x.dtype())?;
     let [k] = kth[..] else {
-        return fill_lines::<u64>(OP, None, indices, axis, |positions| {
+        return fill_lines::<u64>(OP, None, indices, axis, &mut |positions| {
             order_ranks(OP, &lines, len, Sorting::ascending(), positions)
         });
     };
     let coding = Coding::new(x.dtype(), false);
-    fill_lines::<u64>(OP, None, indices, axis, |positions| {
+    fill_lines::<u64>(OP, None, indices, axis, &mut |positions| {
         with_unit!(x.dtype(), K => {
             let mut keys = lines.open(OP)?;
             let keys = keys.slice::<K>();
@@ -354,12 +354,12 @@ pub fn run_starts(x: Operand<'_>, starts: Operand<'_>) -> Result<()> {
     let coding = Coding::new(x.dtype(), false);
     let is_apart = !x.buffer().same_block(starts.buffer());
     with_unit!(x.dtype(), K => {
-        let mark = |values: &[K]| fill_lines::<u8>(OP, None, starts, 0, |starts| {
+        let mut mark = |values: &[K]| fill_lines::<u8>(OP, None, starts, 0, &mut |starts| {
             mark_starts::<K>(coding, values, starts);
             Ok(())
         });
         if is_apart {
-            return read_lines(OP, x, 0, mark);
+            return read_lines(OP, x, 0, &mut mark);
         }
         let copy = Lines::copy_of(OP, x, 0, x.dtype())?;
         mark(copy.open(OP)?.slice())

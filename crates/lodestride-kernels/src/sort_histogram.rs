@@ -88,7 +88,7 @@ pub fn bincount(x: Operand<'_>, len: usize, weights: Option<Operand<'_>>) -> Res
     };
     let axis = x.layout().rank().saturating_sub(1);
     if x.dtype() == DType::I64 {
-        read_lines(OP, x, axis, work)?;
+        read_lines(OP, x, axis, &mut work)?;
     } else {
         work(flat(OP, x, DType::I64)?.open(OP)?.slice())?;
     }

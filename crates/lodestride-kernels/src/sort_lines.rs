@@ -108,13 +108,14 @@ impl Opened<'_> {
     }
 }
 
-/// Lets `fill` write the lines of `out` along `axis`, which first hold the elements of `x` where that is given.
+/// Lets `fill`, which is called once, write the lines of `out` along `axis`, which first hold the elements of `x` where that is
+/// given. Here and below what is called is erased: the way to it is compiled once for each width of elements.
 pub(crate) fn fill_lines<T: Element>(
     op: &'static str,
     x: Option<Operand<'_>>,
     out: Operand<'_>,
     axis: usize,
-    fill: impl FnOnce(&mut [T]) -> Result<()>,
+    fill: &mut dyn FnMut(&mut [T]) -> Result<()>,
 ) -> Result<()> {
     let layout = moved(op, out.layout(), axis)?;
     if layout.is_contiguous(Order::C) {
@@ -136,6 +137,9 @@ pub(crate) fn fill_lines<T: Element>(
     lines.write_to(op, out, axis)
 }
 
+/// What writes lines, and is given what they are still to be copied from.
+type Fill<'f, T> = dyn FnMut(&mut [T], Option<&[T]>) -> Result<()> + 'f;
+
 /// As [`fill_lines`] with the elements of `x`; where there are several lines, and they lie alike in both, these are left to be
 /// copied line by line: they come along.
 pub(crate) fn fill_copies<T: Element>(
@@ -143,16 +147,16 @@ pub(crate) fn fill_copies<T: Element>(
     x: Operand<'_>,
     out: Operand<'_>,
     axis: usize,
-    fill: impl FnOnce(&mut [T], Option<&[T]>) -> Result<()>,
+    fill: &mut Fill<'_, T>,
 ) -> Result<()> {
     let is_alike = x.elements() > x.shape().get(axis).copied().unwrap_or(1)
         && !x.buffer().same_block(out.buffer())
         && moved(op, x.layout(), axis)?.is_contiguous(Order::C);
     if !is_alike {
-        return fill_lines(op, Some(x), out, axis, |lines| fill(lines, None));
+        return fill_lines(op, Some(x), out, axis, &mut |lines| fill(lines, None));
     }
-    read_lines(op, x, axis, |x| {
-        fill_lines(op, None, out, axis, |lines| fill(lines, Some(x)))
+    read_lines(op, x, axis, &mut |x| {
+        fill_lines(op, None, out, axis, &mut |lines| fill(lines, Some(x)))
     })
 }
 
@@ -161,7 +165,7 @@ pub(crate) fn read_lines<T: Element>(
     op: &'static str,
     x: Operand<'_>,
     axis: usize,
-    work: impl FnOnce(&[T]) -> Result<()>,
+    work: &mut dyn FnMut(&[T]) -> Result<()>,
 ) -> Result<()> {
     let layout = moved(op, x.layout(), axis)?;
     if layout.is_contiguous(Order::C) {

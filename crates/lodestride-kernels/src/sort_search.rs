@@ -61,7 +61,7 @@ pub fn searchsorted(
         let table = &*table;
         let mut keys = values.open(OP)?;
         let keys = keys.slice::<K>();
-        fill_lines::<u64>(OP, None, out, last, |places| {
+        fill_lines::<u64>(OP, None, out, last, &mut |places| {
             Blocks { keys, len: 1, from: None }.each(places, 1, |block| {
                 coding.rank(block.keys);
                 match side {

@@ -46,7 +46,7 @@ pub fn topk(
     let positions = Lines::beside(OP, values.layout(), axis, DType::I64)?;
     let chosen = Lines::beside(OP, values.layout(), axis, x.dtype())?;
     let coding = Coding::new(x.dtype(), sorting.is_descending());
-    with_unit!(x.dtype(), K => read_lines::<K>(OP, x, axis, |lines| {
+    with_unit!(x.dtype(), K => read_lines::<K>(OP, x, axis, &mut |lines| {
         let (mut positions, mut chosen) = (positions.open(OP)?, chosen.open(OP)?);
         first_of_lines(OP, coding, (lines, len), (chosen.slice(), positions.slice(), k))
     }))?;

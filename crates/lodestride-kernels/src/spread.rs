@@ -7,7 +7,14 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use crate::threads;
 
 /// Computes `work(0), .., work(count - 1)`, the units split evenly over the threads.
+#[inline]
 pub(crate) fn map<T: Send + Sync>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    map_erased(count, &work)
+}
+
+/// [`map`], compiled once for each type of results.
+#[inline(never)]
+fn map_erased<T: Send + Sync>(count: usize, work: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
     let mut results: Vec<OnceLock<T>> = Vec::new();
     results.resize_with(count, OnceLock::new);
     for_each(count, &|index| {
@@ -21,10 +28,21 @@ pub(crate) fn map<T: Send + Sync>(count: usize, work: impl Fn(usize) -> T + Sync
 }
 
 /// Calls `work(index, chunk)` for chunks of `size` elements (the last may be shorter), split evenly over the threads.
+#[inline]
 pub(crate) fn for_each_chunk<T: Send>(
     data: &mut [T],
     size: usize,
     work: impl Fn(usize, &mut [T]) + Sync,
+) {
+    for_each_chunk_erased(data, size, &work);
+}
+
+/// [`for_each_chunk`], compiled once for each type of elements.
+#[inline(never)]
+fn for_each_chunk_erased<T: Send>(
+    data: &mut [T],
+    size: usize,
+    work: &(dyn Fn(usize, &mut [T]) + Sync),
 ) {
     let chunks: Vec<_> = data.chunks_mut(size).map(Mutex::new).collect();
     for_each(chunks.len(), &|index| {

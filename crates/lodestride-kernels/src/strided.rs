@@ -30,7 +30,18 @@ pub(crate) fn count(dims: &[Dim]) -> usize {
 }
 
 /// The element offset of the `index`-th position of a walk, the last axis fastest.
-pub(crate) fn offset_at(dims: &[Dim], mut index: usize) -> isize {
+#[inline]
+pub(crate) fn offset_at(dims: &[Dim], index: usize) -> isize {
+    match dims {
+        [] => 0,
+        [dim] => index as isize * dim.stride,
+        _ => offset_among(dims, index),
+    }
+}
+
+/// [`offset_at`] of several axes: long enough for no more than one copy.
+#[inline(never)]
+fn offset_among(dims: &[Dim], mut index: usize) -> isize {
     let Some((slowest, others)) = dims.split_first() else {
         return 0;
     };

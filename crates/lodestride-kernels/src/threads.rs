@@ -192,9 +192,11 @@ pub(crate) fn for_each_part<R: Send>(
     parts: impl ExactSizeIterator<Item = R> + Send,
     work: impl Fn(R) + Sync,
 ) {
+    // Erased, so that what is done for each part is compiled once, and the way there once for each type of parts.
+    let work: &(dyn Fn(R) + Sync) = &work;
     #[cfg(feature = "rayon")]
     if parts.len() > 1 {
-        crate::crew::for_each_of(parts, threads() - 1, work);
+        crate::crew::for_each_of(parts.map(crate::crew::slot).collect(), threads() - 1, work);
         return;
     }
     parts.for_each(work);

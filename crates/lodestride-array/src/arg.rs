@@ -86,8 +86,25 @@ impl From<usize> for Arg<'_> {
 /// Arrays, slices and vectors of `i32`, `isize`, `usize` or `i64`, and references to them, so that literals and
 /// computed values both go without a cast. Negative numbers count from the end where that makes sense.
 pub trait IndexList: sealed::Sealed {
+    /// How many numbers there are.
+    fn count(&self) -> usize;
+
+    /// One of them, by its place from 0 on.
+    ///
+    /// # Panics
+    /// Where there is none.
+    fn number(&self, place: usize) -> isize;
+
     /// The numbers.
-    fn indices(&self) -> SmallVec<[isize; 6]>;
+    #[inline]
+    fn indices(&self) -> SmallVec<[isize; 6]> {
+        // Places, then numbers: a push asks each time whether there is room.
+        let mut list = SmallVec::from_elem(0, self.count());
+        for (place, number) in list.iter_mut().enumerate() {
+            *number = self.number(place);
+        }
+        list
+    }
 }
 
 mod sealed {
@@ -112,26 +129,37 @@ macro_rules! index_lists {
         impl sealed::Sealed for [$number] {}
         impl IndexList for [$number] {
             #[inline]
-            fn indices(&self) -> SmallVec<[isize; 6]> {
-                // Places, then numbers: a push asks each time whether there is room.
-                let mut list = SmallVec::from_elem(0, self.len());
-                for (place, number) in list.iter_mut().zip(self) {
-                    *place = number.to_isize();
-                }
-                list
+            fn count(&self) -> usize {
+                self.len()
+            }
+
+            #[inline]
+            fn number(&self, place: usize) -> isize {
+                self[place].to_isize()
             }
         }
         impl<const N: usize> sealed::Sealed for [$number; N] {}
         impl<const N: usize> IndexList for [$number; N] {
             #[inline]
-            fn indices(&self) -> SmallVec<[isize; 6]> {
-                self.as_slice().indices()
+            fn count(&self) -> usize {
+                N
+            }
+
+            #[inline]
+            fn number(&self, place: usize) -> isize {
+                self[place].to_isize()
             }
         }
         impl sealed::Sealed for Vec<$number> {}
         impl IndexList for Vec<$number> {
-            fn indices(&self) -> SmallVec<[isize; 6]> {
-                self.as_slice().indices()
+            #[inline]
+            fn count(&self) -> usize {
+                self.len()
+            }
+
+            #[inline]
+            fn number(&self, place: usize) -> isize {
+                self[place].to_isize()
             }
         }
     )*};
@@ -142,8 +170,14 @@ index_lists!(i32, isize, usize, i64);
 impl<L: IndexList + ?Sized> sealed::Sealed for &L {}
 
 impl<L: IndexList + ?Sized> IndexList for &L {
-    fn indices(&self) -> SmallVec<[isize; 6]> {
-        (**self).indices()
+    #[inline]
+    fn count(&self) -> usize {
+        (**self).count()
+    }
+
+    #[inline]
+    fn number(&self, place: usize) -> isize {
+        (**self).number(place)
     }
 }
 
@@ -152,8 +186,14 @@ macro_rules! shape_lists {
     ($($list:ty),*) => {$(
         impl sealed::Sealed for $list {}
         impl IndexList for $list {
-            fn indices(&self) -> SmallVec<[isize; 6]> {
-                self[..].indices()
+            #[inline]
+            fn count(&self) -> usize {
+                self.len()
+            }
+
+            #[inline]
+            fn number(&self, place: usize) -> isize {
+                self[place].to_isize()
             }
         }
     )*};

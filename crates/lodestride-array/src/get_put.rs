@@ -12,10 +12,9 @@ use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, Result};
 impl NdArray {
     /// The place of an element in the buffer.
     #[track_caller]
-    fn place(&self, op: &'static str, index: impl IndexList) -> Result<usize> {
-        let index = index.indices();
-        if index.len() != self.rank() {
-            let (given, array) = (index.len(), ArraySummary::of(self));
+    fn place(&self, op: &'static str, indices: impl IndexList) -> Result<usize> {
+        if indices.count() != self.rank() {
+            let (given, array) = (indices.count(), ArraySummary::of(self));
             return Err(ArrayError::new(ArrayErrorKind::IndexCount {
                 op,
                 given,
@@ -23,11 +22,9 @@ impl NdArray {
             }));
         }
         let mut place = self.layout().offset() as isize;
-        let axes = index
-            .iter()
-            .zip(self.shape().iter())
-            .zip(self.strides().iter());
-        for (axis, ((&index, &size), &stride)) in axes.enumerate() {
+        let axes = self.shape().iter().zip(self.strides().iter());
+        for (axis, (&size, &stride)) in axes.enumerate() {
+            let index = indices.number(axis);
             let position = if index < 0 {
                 index + size as isize
             } else {

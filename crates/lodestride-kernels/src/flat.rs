@@ -1,5 +1,6 @@
 //! The fast path of programs: every operand dense in memory, of the program's dtypes, in one order, and inputs in an output's
-//! memory only where they are its very elements. No nest and nothing to resolve; what it does not fit goes to `driver.rs`.
+//! memory only where they are its very elements. Inputs that are small may lie in any way: they are laid side by side first. No nest
+//! and nothing to resolve; what it does not fit goes to `driver.rs`.
 #![expect(
     unsafe_code,
     reason = "dense operands are handed to frames as raw pointers"
@@ -10,12 +11,14 @@ use crate::error::Result;
 use crate::frame::{Access, Frame, Lane, Lanes, Setup};
 use crate::operand::{Input, Operand};
 use crate::program_builder::Loaded;
+use crate::small::gather;
 use crate::stream;
 use crate::threads;
 use crate::walk::TILE;
 use lodestride_buffer::{Argument, ReadGuard, WriteGuard};
 use lodestride_shape::Order;
 use smallvec::SmallVec;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// The operands of a flat run.
@@ -34,11 +37,22 @@ pub(crate) struct Fit {
     bytes: usize,
     /// Whether no input is in an output's place.
     apart: bool,
+    /// Bytes of the inputs that do not lie densely, which fit in a [`Room`].
+    gathered: usize,
+}
+
+/// Memory for small inputs that do not lie densely, on the stack.
+#[repr(align(64))]
+struct Room(#[expect(dead_code, reason = "only there to have a size")] [u8; 8 << 10]);
+
+/// What an input of so many bytes takes of it.
+fn room_of(bytes: usize) -> usize {
+    bytes.next_multiple_of(stream::LINE)
 }
 
 impl Operands<'_, '_> {
     /// Whether they lie densely in memory in the order of the first output, inputs of the dtypes they are loaded in, outputs
-    /// apart from each other and inputs from outputs or in the same place.
+    /// apart from each other and inputs from outputs or in the same place. Small inputs that are apart may lie in any way.
     pub(crate) fn fit(&self) -> Option<Fit> {
         let (first, others) = self.outputs.split_first()?;
         let layout = first.layout();
@@ -53,6 +67,7 @@ impl Operands<'_, '_> {
         let mut fit = Fit {
             bytes: first.dtype().size(),
             apart: true,
+            gathered: 0,
         };
         for (number, output) in others.iter().enumerate() {
             let earlier = &self.outputs[..=number];
@@ -67,20 +82,28 @@ impl Operands<'_, '_> {
             let Some(Input::Array(x)) = inputs.next() else {
                 return None;
             };
-            if x.dtype() != *dtype || !dense(x) {
+            if x.dtype() != *dtype {
                 return None;
+            }
+            let size = x.dtype().size();
+            let is_dense = dense(x);
+            if !is_dense {
+                if x.shape() != layout.shape() || x.elements() > size_of::<Room>() / size {
+                    return None;
+                }
+                fit.gathered += room_of(x.elements() * size);
             }
             for output in self.outputs {
                 if !are_apart(x, output) {
                     fit.apart = false;
-                    if !is_same_place(x, output) {
+                    if !is_dense || !is_same_place(x, output) {
                         return None;
                     }
                 }
             }
-            fit.bytes += x.dtype().size();
+            fit.bytes += size;
         }
-        Some(fit)
+        (fit.gathered <= size_of::<Room>()).then_some(fit)
     }
 }
 
@@ -105,9 +128,12 @@ struct Opened<'a> {
 }
 
 impl<'a> Opened<'a> {
+    /// Opens them; inputs that do not lie densely are copied to `room`, which has as many bytes as their [`Fit`] says.
     #[inline(always)]
-    fn new(op: &'static str, operands: &Operands<'_, 'a>) -> Result<Self> {
+    fn new(op: &'static str, operands: &Operands<'_, 'a>, mut room: *mut u8) -> Result<Self> {
         let outputs = operands.outputs;
+        let order = outputs.first().and_then(|first| first.layout().order());
+        let order = order.unwrap_or(Order::C);
         let mut lanes = Lanes::new();
         let mut writers: SmallVec<[WriteGuard<'a>; 2]> = SmallVec::new();
         let mut readers: SmallVec<[ReadGuard<'a>; 4]> = SmallVec::new();
@@ -136,9 +162,16 @@ impl<'a> Opened<'a> {
                         }
                     } else {
                         let guard = operand.read(op, Argument::Input(number))?;
-                        let start = guard.as_ptr().cast_mut();
+                        let mut lane = lane(operand, guard.as_ptr().cast_mut());
                         readers.push(guard);
-                        lane(operand, start)
+                        if !operand.layout().is_contiguous(order) {
+                            // SAFETY: the layout stays inside the opened buffer; the room was measured for these elements,
+                            // and nobody else sees it.
+                            unsafe { gather(operand, lane.at, room, order) };
+                            lane.at = room;
+                            room = room.wrapping_add(room_of(operand.elements() * lane.size));
+                        }
+                        lane
                     }
                 }
                 Loaded::Constant(word, size) => Lane {
@@ -179,16 +212,18 @@ pub(crate) fn run(
     if parts == 1
         && !streamed
         && fit.apart
+        && fit.gathered == 0
         && operands.loads.len() < SOLE_SLOTS
         && let ([output], Some(call)) = (outputs, code.sole_call())
     {
         return run_sole(op, call, operands, output);
     }
+    let mut room = MaybeUninit::<Room>::uninit();
     let Opened {
         mut lanes,
         _writers,
         _readers,
-    } = Opened::new(op, operands)?;
+    } = Opened::new(op, operands, room.as_mut_ptr().cast())?;
     if streamed {
         for lane in &mut lanes[..outputs.len()] {
             lane.access = Access::Tiled;

@@ -241,6 +241,20 @@ impl<'l> Plane<'l> {
     }
 }
 
+/// Copies the elements of an array, of which the first is at `first`, to dense memory in an order of its axes.
+///
+/// # Safety
+/// The array's buffer is open, `dense` has room for its elements, aligned to them, and is apart.
+pub(crate) unsafe fn gather(x: &Operand<'_>, first: *mut u8, dense: *mut u8, order: Order) {
+    let plane = Plane {
+        sizes: x.shape().as_slice(),
+        strides: x.layout().strides().as_slice(),
+        order,
+    };
+    // SAFETY: the layout stays inside the opened buffer (invariant of `Operand`), and the caller's contract.
+    unsafe { move_elements::<true>(x.dtype().size(), first, dense, plane) };
+}
+
 /// Copies the elements of a plane to dense memory, or with `IN` false from there, and gives the place behind the last.
 ///
 /// # Safety

@@ -127,8 +127,10 @@ pub(crate) unsafe fn try_copy(to: *mut u8, from: *const u8, lines: usize) -> boo
 unsafe fn copy(to: *mut u8, from: *const u8, lines: usize) {
     for line in 0..lines {
         let at = line * LINE;
-        // SAFETY: a line of both by the caller's contract.
-        unsafe { put(to.add(at), _mm512_loadu_si512(from.add(at).cast()), true) };
+        // SAFETY: a line that may be read by the caller's contract.
+        let moved = unsafe { _mm512_loadu_si512(from.wrapping_add(at).cast()) };
+        // SAFETY: as above; its place may be written, and begins a line.
+        unsafe { put(to.wrapping_add(at), moved, true) };
     }
 }
 

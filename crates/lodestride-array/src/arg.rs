@@ -117,6 +117,21 @@ trait Number: Copy {
     fn to_isize(self) -> isize;
 }
 
+/// What `IndexList` asks for, of a list of `Number`s that is indexed by place.
+macro_rules! by_place {
+    () => {
+        #[inline]
+        fn count(&self) -> usize {
+            self.len()
+        }
+
+        #[inline]
+        fn number(&self, place: usize) -> isize {
+            self[place].to_isize()
+        }
+    };
+}
+
 /// `Number` and `IndexList` for one integer type.
 macro_rules! index_lists {
     ($($number:ty),*) => {$(
@@ -128,39 +143,15 @@ macro_rules! index_lists {
         }
         impl sealed::Sealed for [$number] {}
         impl IndexList for [$number] {
-            #[inline]
-            fn count(&self) -> usize {
-                self.len()
-            }
-
-            #[inline]
-            fn number(&self, place: usize) -> isize {
-                self[place].to_isize()
-            }
+            by_place!();
         }
         impl<const N: usize> sealed::Sealed for [$number; N] {}
         impl<const N: usize> IndexList for [$number; N] {
-            #[inline]
-            fn count(&self) -> usize {
-                N
-            }
-
-            #[inline]
-            fn number(&self, place: usize) -> isize {
-                self[place].to_isize()
-            }
+            by_place!();
         }
         impl sealed::Sealed for Vec<$number> {}
         impl IndexList for Vec<$number> {
-            #[inline]
-            fn count(&self) -> usize {
-                self.len()
-            }
-
-            #[inline]
-            fn number(&self, place: usize) -> isize {
-                self[place].to_isize()
-            }
+            by_place!();
         }
     )*};
 }
@@ -186,15 +177,7 @@ macro_rules! shape_lists {
     ($($list:ty),*) => {$(
         impl sealed::Sealed for $list {}
         impl IndexList for $list {
-            #[inline]
-            fn count(&self) -> usize {
-                self.len()
-            }
-
-            #[inline]
-            fn number(&self, place: usize) -> isize {
-                self[place].to_isize()
-            }
+            by_place!();
         }
     )*};
 }

@@ -42,14 +42,12 @@ impl Pass {
     #[inline]
     pub(crate) unsafe fn stream(&self, n: usize, stage: *mut u8, piece: usize) {
         let wakes = stream::wakes();
-        // Sizes are powers of two, and a shift is not a division, which would hold up the piece that comes next.
-        let shift = self.size.trailing_zeros();
         let mut start = 0;
         while start < n {
             let dst = self.dst.wrapping_add(start * self.size);
             // The first piece ends where a cache line of the destination does.
             let room = piece - dst.addr() % stream::LINE;
-            let here = (room >> shift).max(1).min(n - start);
+            let here = (room / self.size).max(1).min(n - start);
             let at = |source: usize| self.sources[source].wrapping_add(start * self.steps[source]);
             if wakes {
                 for source in 0..self.sources.len() {

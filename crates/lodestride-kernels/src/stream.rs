@@ -311,8 +311,10 @@ pub(crate) unsafe fn copy_raw(dst: *mut u8, src: *const u8, bytes: usize) {
         // SAFETY: `head + lines * LINE <= bytes`, and `head` has aligned the destination to a line.
         unsafe { long_lines(to, from, lines) };
     } else {
-        // SAFETY: as above.
-        unsafe { few_lines(to, from, lines) };
+        for at in (0..lines * LINE).step_by(LINE) {
+            // SAFETY: as above.
+            unsafe { line_raw(to.wrapping_add(at), from.wrapping_add(at)) };
+        }
     }
     if done < bytes {
         // SAFETY: the rest of both.
@@ -323,31 +325,6 @@ pub(crate) unsafe fn copy_raw(dst: *mut u8, src: *const u8, bytes: usize) {
                 bytes - done,
             );
         }
-    }
-}
-
-/// Copies lines past the caches, four at a time: what stands between the lines of a piece takes room in which the processor could
-/// have begun the next piece.
-///
-/// # Safety
-/// As [`copy_raw`], of so many lines, and `dst` begins one.
-#[inline(always)]
-unsafe fn few_lines(mut dst: *mut u8, mut src: *const u8, lines: usize) {
-    let mut copy = |count: usize| {
-        for line in 0..count {
-            // SAFETY: a line of both by the caller's contract.
-            unsafe { line_raw(dst.wrapping_add(line * LINE), src.wrapping_add(line * LINE)) };
-        }
-        (dst, src) = (
-            dst.wrapping_add(count * LINE),
-            src.wrapping_add(count * LINE),
-        );
-    };
-    for _ in 0..lines / 4 {
-        copy(4);
-    }
-    for _ in 0..lines % 4 {
-        copy(1);
     }
 }
 

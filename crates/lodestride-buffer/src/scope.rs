@@ -25,16 +25,16 @@ struct Entry {
     kind: Kind,
 }
 
+/// Every part is a whole word: entries are moved right after they were made, and a copy in odd pieces cannot be loaded again
+/// before it has reached the cache.
 #[derive(Debug)]
 enum Kind {
     /// The workspace was opened here.
     Open(Session),
-    /// The workspace opened by the entry with this index is current again; `borrowed` tells the two reasons apart.
-    Again {
-        index: usize,
-        borrowed: bool,
-        name: WorkspaceName,
-    },
+    /// The workspace that the entry with this index opened was entered once more.
+    Again(usize),
+    /// The workspace that the entry with this index opened was borrowed.
+    Borrowed(usize),
     /// No workspace is current.
     Out,
 }
@@ -88,7 +88,7 @@ impl Stack {
             None => HEAP,
             Some(entry) => match entry.kind {
                 Kind::Open(_) => self.entries.len() - 1,
-                Kind::Again { index, .. } => index,
+                Kind::Again(index) | Kind::Borrowed(index) => index,
                 Kind::Out => HEAP,
             },
         };
@@ -114,6 +114,17 @@ impl Stack {
         }
     }
 
+    /// The name of the workspace that an entry just popped made current.
+    fn name(&self, entry: &Entry) -> Option<WorkspaceName> {
+        let session = match &entry.kind {
+            Kind::Open(session) => Some(session),
+            // Who opened it did so before, and is there still.
+            Kind::Again(index) | Kind::Borrowed(index) => self.session(*index),
+            Kind::Out => None,
+        };
+        session.map(|session| session.workspace.name().clone())
+    }
+
     /// The entry that opened this workspace.
     fn position(&self, workspace: &Workspace) -> Option<usize> {
         (0..self.entries.len()).find(|index| {
@@ -130,16 +141,6 @@ impl Drop for Stack {
         ARENA.set(std::ptr::null());
         while let Some(entry) = self.entries.pop() {
             close_entry(entry, Location::caller());
-        }
-    }
-}
-
-impl Entry {
-    fn name(&self) -> Option<WorkspaceName> {
-        match &self.kind {
-            Kind::Open(session) => Some(session.workspace.name().clone()),
-            Kind::Again { name, .. } => Some(name.clone()),
-            Kind::Out => None,
         }
     }
 }
@@ -232,11 +233,7 @@ fn enter_scope(
 ) -> Result<u64, WorkspaceError> {
     STACK.with_borrow_mut(|stack| match stack.position(workspace) {
         None => Ok(stack.push_open(Session::open(workspace, location)?)),
-        Some(index) => Ok(stack.push(Kind::Again {
-            index,
-            borrowed: false,
-            name: workspace.name().clone(),
-        })),
+        Some(index) => Ok(stack.push(Kind::Again(index))),
     })
 }
 
@@ -274,17 +271,12 @@ pub(crate) fn borrow(
         let Some(position) = stack.position(workspace) else {
             return Err(WorkspaceError::NotOpen { workspace: name() });
         };
-        let is_borrowed = |entry: &Entry| {
-            matches!(entry.kind, Kind::Again { index, borrowed: true, .. } if index == position)
-        };
+        let is_borrowed =
+            |entry: &Entry| matches!(entry.kind, Kind::Borrowed(index) if index == position);
         if stack.entries.iter().any(is_borrowed) {
             return Err(WorkspaceError::AlreadyBorrowed { workspace: name() });
         }
-        Ok(stack.push(Kind::Again {
-            index: position,
-            borrowed: true,
-            name: name(),
-        }))
+        Ok(stack.push(Kind::Borrowed(position)))
     })?;
     Ok(WorkspaceGuard::new(workspace, serial, location))
 }
@@ -335,7 +327,7 @@ pub fn parent_workspace() -> Option<Workspace> {
         let stack = stack.borrow();
         let index = match stack.entries.get(before)?.kind {
             Kind::Open(_) => before,
-            Kind::Again { index, .. } => index,
+            Kind::Again(index) | Kind::Borrowed(index) => index,
             Kind::Out => return None,
         };
         stack
@@ -417,18 +409,20 @@ fn leave_early(serial: u64, location: &'static Location<'static>) -> Left {
         let popped = STACK.try_with(|stack| {
             let mut stack = stack.borrow_mut();
             stack.entries.iter().rfind(|entry| entry.serial == serial)?;
-            stack.pop()
+            let entry = stack.pop()?;
+            let name = stack.name(&entry);
+            Some((entry, name))
         });
-        let Ok(Some(entry)) = popped else {
+        let Ok(Some((entry, name))) = popped else {
             return Left::Before;
         };
-        if entry.serial == serial {
-            close_entry(entry, location);
+        let is_last = entry.serial == serial;
+        close_entry(entry, location);
+        if is_last {
             inner.reverse();
             return Left::OutOfOrder { inner };
         }
-        inner.extend(entry.name());
-        close_entry(entry, location);
+        inner.extend(name);
     }
 }
 

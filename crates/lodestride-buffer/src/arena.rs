@@ -15,9 +15,9 @@ use crate::buffer::Buffer;
 use crate::counters::Purpose;
 use crate::error::{AccessError, StaleAccess};
 use crate::floor::Floor;
-use crate::ground::Ground;
 use crate::pin::{Epoch, Stamp};
 use crate::scope;
+use crate::session::Session;
 use crate::timeline::{Recorder, TimelineKind};
 use crate::workspace::WorkspaceName;
 
@@ -282,20 +282,20 @@ pub(crate) struct Place {
     pub(crate) allocated_at: &'static Location<'static>,
 }
 
-/// Where a workspace keeps its ground while it is closed.
+/// Where a workspace keeps its memory while it is closed.
 ///
 /// Invariant: null, or a box that this value owns.
 #[derive(Debug)]
-pub(crate) struct Slot(AtomicPtr<Ground>);
+pub(crate) struct Slot(AtomicPtr<Session>);
 
 impl Slot {
-    pub(crate) fn new(ground: Box<Ground>) -> Slot {
-        Slot(AtomicPtr::new(Box::into_raw(ground)))
+    pub(crate) fn new(session: Box<Session>) -> Slot {
+        Slot(AtomicPtr::new(Box::into_raw(session)))
     }
 
-    /// Takes the ground away; `None` if somebody has it.
+    /// Takes the memory away; `None` if somebody has it.
     #[inline]
-    pub(crate) fn take(&self) -> Option<Box<Ground>> {
+    pub(crate) fn take(&self) -> Option<Box<Session>> {
         let nothing = std::ptr::null_mut();
         let found = if let Some(_alone) = alone() {
             let found = self.0.load(Ordering::Relaxed);
@@ -304,17 +304,17 @@ impl Slot {
         } else {
             self.0.swap(nothing, Ordering::AcqRel)
         };
-        let ground = NonNull::new(found)?;
+        let session = NonNull::new(found)?;
         // SAFETY: by the invariant a box owned by the slot, which does not know it any more since the exchange.
-        Some(unsafe { Box::from_raw(ground.as_ptr()) })
+        Some(unsafe { Box::from_raw(session.as_ptr()) })
     }
 
-    /// Puts the ground back that was taken.
+    /// Puts the memory back that was taken.
     #[inline]
-    pub(crate) fn put(&self, ground: Box<Ground>) {
-        // There is one ground for each slot, and the caller has it: the slot is empty and nobody else puts one in.
+    pub(crate) fn put(&self, session: Box<Session>) {
+        // There is one session for each slot, and the caller has it: the slot is empty and nobody else puts one in.
         debug_assert!(self.0.load(Ordering::Relaxed).is_null());
-        self.0.store(Box::into_raw(ground), Ordering::Release);
+        self.0.store(Box::into_raw(session), Ordering::Release);
     }
 }
 

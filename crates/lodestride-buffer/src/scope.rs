@@ -30,7 +30,7 @@ struct Entry {
 #[derive(Debug)]
 enum Kind {
     /// The workspace was opened here.
-    Open(Session),
+    Open(Box<Session>),
     /// The workspace that the entry with this index opened was entered once more.
     Again(usize),
     /// The workspace that the entry with this index opened was borrowed.
@@ -66,9 +66,9 @@ impl Stack {
 
     /// [`push`](Self::push) of a workspace that was just opened, which is current from now on.
     #[inline]
-    fn push_open(&mut self, session: Session) -> u64 {
+    fn push_open(&mut self, workspace: &Workspace, session: Box<Session>) -> u64 {
         CURRENT.set(self.entries.len());
-        ARENA.set(Arc::as_ptr(session.workspace.arena()));
+        ARENA.set(Arc::as_ptr(workspace.arena()));
         self.serial += 1;
         self.entries.push(Entry {
             serial: self.serial,
@@ -93,15 +93,16 @@ impl Stack {
             },
         };
         CURRENT.set(current);
-        ARENA.set(match self.session(current) {
-            Some(session) => Arc::as_ptr(session.workspace.arena()),
+        ARENA.set(match self.workspace(current) {
+            Some(workspace) => Arc::as_ptr(workspace.arena()),
             None => std::ptr::null(),
         });
     }
 
-    fn session(&self, index: usize) -> Option<&Session> {
+    /// The workspace that the entry with this index opened.
+    fn workspace(&self, index: usize) -> Option<&Workspace> {
         match self.entries.get(index).map(|entry| &entry.kind) {
-            Some(Kind::Open(session)) => Some(session),
+            Some(Kind::Open(session)) => session.workspace(),
             _ => None,
         }
     }
@@ -116,20 +117,20 @@ impl Stack {
 
     /// The name of the workspace that an entry just popped made current.
     fn name(&self, entry: &Entry) -> Option<WorkspaceName> {
-        let session = match &entry.kind {
-            Kind::Open(session) => Some(session),
+        let workspace = match &entry.kind {
+            Kind::Open(session) => session.workspace(),
             // Who opened it did so before, and is there still.
-            Kind::Again(index) | Kind::Borrowed(index) => self.session(*index),
+            Kind::Again(index) | Kind::Borrowed(index) => self.workspace(*index),
             Kind::Out => None,
         };
-        session.map(|session| session.workspace.name().clone())
+        workspace.map(|workspace| workspace.name().clone())
     }
 
     /// The entry that opened this workspace.
     fn position(&self, workspace: &Workspace) -> Option<usize> {
         (0..self.entries.len()).find(|index| {
-            self.session(*index)
-                .is_some_and(|session| session.workspace.is_same(workspace))
+            self.workspace(*index)
+                .is_some_and(|open| open.is_same(workspace))
         })
     }
 }
@@ -156,10 +157,11 @@ pub(crate) fn bump(
     if current == HEAP {
         return None;
     }
-    STACK.with_borrow_mut(|stack| {
-        let Session { workspace, ground } = stack.session_mut(current)?;
-        ground.bump(workspace.arena(), bytes, zero, location)
-    })
+    let bumped = STACK.try_with(|stack| {
+        let mut stack = stack.borrow_mut();
+        stack.session_mut(current)?.bump(bytes, zero, location)
+    });
+    bumped.ok().flatten()
 }
 
 /// An array in the current workspace, in its block or spilled; `None` if allocations go to the heap, or workspaces are
@@ -227,13 +229,17 @@ pub(crate) fn enter(
 }
 
 /// [`enter`] without a guard: the serial number that [`leave`] wants.
+#[inline]
 fn enter_scope(
     workspace: &Workspace,
     location: &'static Location<'static>,
 ) -> Result<u64, WorkspaceError> {
-    STACK.with_borrow_mut(|stack| match stack.position(workspace) {
-        None => Ok(stack.push_open(Session::open(workspace, location)?)),
-        Some(index) => Ok(stack.push(Kind::Again(index))),
+    STACK.with(|stack| {
+        let mut stack = stack.borrow_mut();
+        match stack.position(workspace) {
+            None => Ok(stack.push_open(workspace, Session::open(workspace, location)?)),
+            Some(index) => Ok(stack.push(Kind::Again(index))),
+        }
     })
 }
 
@@ -313,9 +319,7 @@ pub fn current_workspace() -> Option<Workspace> {
     let index = CURRENT.get();
     let current = STACK.try_with(|stack| {
         let stack = stack.borrow();
-        stack
-            .session(index)
-            .map(|session| session.workspace.clone())
+        stack.workspace(index).cloned()
     });
     current.ok().flatten()
 }
@@ -330,9 +334,7 @@ pub fn parent_workspace() -> Option<Workspace> {
             Kind::Again(index) | Kind::Borrowed(index) => index,
             Kind::Out => return None,
         };
-        stack
-            .session(index)
-            .map(|session| session.workspace.clone())
+        stack.workspace(index).cloned()
     });
     parent.ok().flatten()
 }
@@ -348,8 +350,8 @@ pub fn open_workspaces() -> Vec<WorkspaceName> {
     let names = STACK.try_with(|stack| {
         let stack = stack.borrow();
         (0..stack.entries.len())
-            .filter_map(|index| stack.session(index))
-            .map(|session| session.workspace.name().clone())
+            .filter_map(|index| stack.workspace(index))
+            .map(|workspace| workspace.name().clone())
             .collect()
     });
     names.unwrap_or_default()

@@ -16,6 +16,7 @@ use crate::ground::Ground;
 use crate::plan::WorkspaceConfig;
 use crate::registry;
 use crate::scope;
+use crate::session::Session;
 
 /// A workspace's name: a cheaply cloned string.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -99,8 +100,8 @@ pub struct Workspace {
 pub(crate) struct Shared {
     arena: Arc<Arena>,
     config: WorkspaceConfig,
-    /// The ground while the workspace is closed; a thread that opens it takes it away, so nobody else can.
-    ground: Slot,
+    /// The memory while the workspace is closed; a thread that opens it takes it away, so nobody else can.
+    session: Slot,
 }
 
 /// The figures of a workspace. Bytes count each array rounded up to 64.
@@ -164,13 +165,13 @@ impl Workspace {
         file: Option<Box<dyn Remap>>,
     ) -> Workspace {
         let arena = Arc::new(Arena::new(name));
-        let mut ground = Box::new(Ground::new(&config, file));
+        let mut ground = Ground::new(&config, file);
         // Who opens it tries again, and says what is wrong.
         let _later = ground.resize(&arena, config.initial_block_size());
         let shared = Arc::new(Shared {
             arena,
             config,
-            ground: Slot::new(ground),
+            session: Slot::new(Session::new(ground)),
         });
         registry::add(&shared);
         Workspace { shared }
@@ -359,14 +360,14 @@ impl Workspace {
         body: impl FnOnce(&mut Ground, &Arena, &WorkspaceConfig) -> Result<(), crate::AllocError>,
     ) -> Result<(), WorkspaceError> {
         let shared = &self.shared;
-        let Some(mut ground) = shared.ground.take() else {
+        let Some(mut session) = shared.session.take() else {
             return Err(WorkspaceError::StillOpen {
                 workspace: self.name().clone(),
                 opened_at: shared.arena.opened_at(),
             });
         };
-        let done = body(&mut ground, &shared.arena, &shared.config);
-        shared.ground.put(ground);
+        let done = body(&mut session.ground, &shared.arena, &shared.config);
+        shared.session.put(session);
         done.map_err(|source| WorkspaceError::Alloc {
             workspace: self.name().clone(),
             source,
@@ -377,13 +378,13 @@ impl Workspace {
         &self.shared.arena
     }
 
-    /// Takes the ground away; `None` if somebody has it.
-    pub(crate) fn take_ground(&self) -> Option<Box<Ground>> {
-        self.shared.ground.take()
+    /// Takes the memory away; `None` if somebody has it.
+    pub(crate) fn take_session(&self) -> Option<Box<Session>> {
+        self.shared.session.take()
     }
 
-    pub(crate) fn return_ground(&self, ground: Box<Ground>) {
-        self.shared.ground.put(ground);
+    pub(crate) fn return_session(&self, session: Box<Session>) {
+        self.shared.session.put(session);
     }
 }
 

@@ -147,12 +147,7 @@ impl Lod {
     /// [`LevelOutOfRange`](LodErrorKind::LevelOutOfRange) without levels.
     #[track_caller]
     pub fn filter_rows(&self, keep: &[bool]) -> Result<Selection> {
-        let last = self.at(-1)?;
-        self.check_rows(keep.len())?;
-        let lengths =
-            (0..last.count()).map(|i| keep[last.children(i)].iter().filter(|&&k| k).count());
-        let mut levels: SmallVec<[Level; 1]> = self.levels().into();
-        levels[self.depth() - 1] = Level::from_lengths(lengths, self.depth() - 1)?;
+        let lod = self.of_kept_rows(keep)?;
         let (mut rows, mut end) = (Vec::new(), 0);
         for run in keep.chunk_by(|a, b| a == b) {
             let start = end;
@@ -161,10 +156,19 @@ impl Lod {
                 rows.push(start..end);
             }
         }
-        Ok(Selection {
-            lod: Lod::proven(levels),
-            rows,
-        })
+        Ok(Selection { lod, rows })
+    }
+
+    /// The LoD of [`filter_rows`](Lod::filter_rows).
+    #[track_caller]
+    pub(crate) fn of_kept_rows(&self, keep: &[bool]) -> Result<Lod> {
+        let last = self.at(-1)?;
+        self.check_rows(keep.len())?;
+        let lengths =
+            (0..last.count()).map(|i| keep[last.children(i)].iter().filter(|&&k| k).count());
+        let mut levels: SmallVec<[Level; 1]> = self.levels().into();
+        levels[self.depth() - 1] = Level::from_lengths(lengths, self.depth() - 1)?;
+        Ok(Lod::proven(levels))
     }
 
     /// Sequence `i` of the result is sequence `i` of each input's level, one after the other, whole with everything

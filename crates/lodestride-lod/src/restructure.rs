@@ -226,11 +226,10 @@ impl Lod {
                 .cloned()
                 .flat_map(|range| source.slice_lengths(range));
             levels.push(Level::from_lengths(lengths, index)?);
-            ranges = join_ranges(
-                ranges
-                    .into_iter()
-                    .map(|r| source.at(r.start)..source.at(r.end)),
-            );
+            for range in &mut ranges {
+                *range = source.at(range.start)..source.at(range.end);
+            }
+            ranges = join_ranges(ranges);
         }
         Ok(Selection {
             lod: Lod::proven(levels),
@@ -384,17 +383,17 @@ impl Lod {
     }
 }
 
-/// Drops empty ranges and joins those that continue each other.
-pub(crate) fn join_ranges(ranges: impl IntoIterator<Item = Range<usize>>) -> Vec<Range<usize>> {
-    let mut joined: Vec<Range<usize>> = Vec::new();
-    for range in ranges {
-        match joined.last_mut() {
-            _ if range.is_empty() => {}
-            Some(last) if last.end == range.start => last.end = range.end,
-            _ => joined.push(range),
+/// Drops empty ranges and joins those that continue each other, in their own list.
+pub(crate) fn join_ranges(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.retain(|range| !range.is_empty());
+    ranges.dedup_by(|next, last| {
+        let continues = last.end == next.start;
+        if continues {
+            last.end = next.end;
         }
-    }
-    joined
+        continues
+    });
+    ranges
 }
 
 #[track_caller]

@@ -133,12 +133,6 @@ pub(crate) fn by_steps(x: &NdArray, starts: &[usize], counts: &[usize]) -> Resul
     Ok(out)
 }
 
-/// Numbers as an array: copied, not adopted, since a copy lives in the open workspace and goes with it.
-#[track_caller]
-pub(crate) fn index_array(numbers: &[i64]) -> Result<NdArray> {
-    Ok(NdArray::from_nested(numbers)?)
-}
-
 /// The adjoint of [`gather`]: zeros of `rows` rows, and every row of `x` added where `ranges` took it from.
 #[track_caller]
 pub(crate) fn scatter_add(x: &NdArray, ranges: &[Range<usize>], rows: usize) -> Result<NdArray> {

@@ -46,8 +46,8 @@ pub fn edit_distance(
         of_x.len() - 1,
         of_y.len() - 1,
     )?;
-    let tokens_of_x = numbers(OP, SequenceArgument::X, x)?;
-    let tokens_of_y = numbers(OP, SequenceArgument::Y, y)?;
+    let tokens_of_x = numbers(OP, SequenceArgument::X, x)?.to_vec::<i64>()?;
+    let tokens_of_y = numbers(OP, SequenceArgument::Y, y)?.to_vec::<i64>()?;
     let mut row = Vec::new();
     let mut distances = Vec::with_capacity(of_x.len() - 1);
     for (index, (a, b)) in of_x.windows(2).zip(of_y.windows(2)).enumerate() {

@@ -1,11 +1,14 @@
 //! `expand`, `expand_as`, `repeat`: rows and sequences written several times, and the sums that are their gradients.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use lodestride_array::kernels::SegmentOp;
 use lodestride_array::{NdArray, Scalar, kernels};
 
 use crate::error::{LodErrorKind, Result, SequenceArgument};
+use crate::lengths::room_for;
+use crate::level::Level;
 use crate::lod::Lod;
 use crate::restructure::check_count;
 use crate::rows;
@@ -85,8 +88,8 @@ fn reference_lengths(
 pub fn repeat(x: &LodTensor, counts: &[usize], level: isize) -> Result<LodTensor> {
     rows::check_rank("repeat", SequenceArgument::X, x.data(), 1)?;
     if x.lod().is_none() {
-        let rows = single_rows(x)?.repeat(0, counts)?.rows;
-        return Ok(rows::gather(x.data(), &rows)?.into());
+        let copies = copies_of_rows(x, counts)?;
+        return Ok(broadcast(x.data(), copies.offsets())?.into());
     }
     x.select(x.lod().repeat(level, counts)?)
 }
@@ -102,21 +105,51 @@ pub fn repeat_grad(
     level: isize,
     out_grad: &NdArray,
 ) -> Result<NdArray> {
-    rows::check_rank("repeat", SequenceArgument::X, x.data(), 1)?;
-    let copies = if x.lod().is_none() {
-        single_rows(x)?.repeat(0, counts)?.rows
-    } else {
-        x.lod().repeat(level, counts)?.rows
-    };
+    const OP: &str = "repeat";
+    rows::check_rank(OP, SequenceArgument::X, x.data(), 1)?;
+    if x.lod().is_none() {
+        return sums(OP, x, copies_of_rows(x, counts)?.offsets(), out_grad);
+    }
+    let copies = x.lod().repeat(level, counts)?.rows;
     let total = copies.iter().map(ExactSizeIterator::len).sum();
-    rows::check_out_grad("repeat", out_grad, &rows::shape_with_rows(x.data(), total))?;
+    rows::check_out_grad(OP, out_grad, &rows::shape_with_rows(x.data(), total))?;
     rows::scatter_add(out_grad, &copies, x.rows())
 }
 
-/// Every row a sequence of its own.
+/// Where the copies of each row go.
 #[track_caller]
-fn single_rows(x: &LodTensor) -> Result<Lod> {
-    Lod::uniform(x.rows(), 1)
+fn copies_of_rows(x: &LodTensor, counts: &[usize]) -> Result<Level> {
+    check_count(
+        "repeat",
+        SequenceArgument::Length,
+        0,
+        x.rows(),
+        counts.len(),
+    )?;
+    let copies = Level::from_lengths(counts.iter().copied(), 0)?;
+    // As many as no list can hold are refused in the same words as whole sequences.
+    room_for::<Range<usize>>(copies.total())?;
+    Ok(copies)
+}
+
+/// Row `i` of `x` in the rows `offsets[i]..offsets[i + 1]`.
+#[track_caller]
+fn broadcast(x: &NdArray, offsets: &[usize]) -> Result<NdArray> {
+    let rows = offsets[offsets.len() - 1];
+    let out = NdArray::recycled(x.dtype(), rows::shape_with_rows(x, rows))?;
+    kernels::segment_broadcast(x.operand(), offsets, out.operand())?;
+    Ok(out)
+}
+
+/// The adjoint of [`broadcast`], of `out_grad`.
+#[track_caller]
+fn sums(op: &'static str, x: &LodTensor, offsets: &[usize], out_grad: &NdArray) -> Result<NdArray> {
+    let rows = offsets[offsets.len() - 1];
+    rows::check_out_grad(op, out_grad, &rows::shape_with_rows(x.data(), rows))?;
+    let out = NdArray::recycled(out_grad.dtype(), x.shape().clone())?;
+    let (given, none) = (out_grad.operand(), Scalar::from(0));
+    kernels::segment_reduce(SegmentOp::Sum, given, offsets, none, out.operand(), None)?;
+    Ok(out)
 }
 
 /// Row `i` of `x` for every row of sequence `i` of a level of `y`; the result is grouped as `y`.
@@ -140,12 +173,7 @@ fn single_rows(x: &LodTensor) -> Result<Lod> {
 #[doc(alias = "sequence_expand_as")]
 pub fn expand_as(x: &LodTensor, y: &impl AsRef<Lod>, level: isize) -> Result<LodTensor> {
     let y = y.as_ref();
-    let offsets = spread(x, y, level)?;
-    let out = NdArray::recycled(
-        x.dtype(),
-        rows::shape_with_rows(x.data(), y.rows().unwrap_or(0)),
-    )?;
-    kernels::segment_broadcast(x.data().operand(), &offsets, out.operand())?;
+    let out = broadcast(x.data(), &spread(x, y, level)?)?;
     Ok(rows::keep(out, y))
 }
 
@@ -161,35 +189,21 @@ pub fn expand_as_grad(
     out_grad: &NdArray,
 ) -> Result<NdArray> {
     let offsets = spread(x, y.as_ref(), level)?;
-    let out = NdArray::recycled(out_grad.dtype(), x.shape().clone())?;
-    let rows = offsets[offsets.len() - 1];
-    rows::check_out_grad(
-        "sequence_expand_as",
-        out_grad,
-        &rows::shape_with_rows(x.data(), rows),
-    )?;
-    kernels::segment_reduce(
-        SegmentOp::Sum,
-        out_grad.operand(),
-        &offsets,
-        Scalar::from(0),
-        out.operand(),
-        None,
-    )?;
-    Ok(out)
+    sums(EXPAND_AS, x, &offsets, out_grad)
 }
+
+const EXPAND_AS: &str = "sequence_expand_as";
 
 /// Where the copies of each row of `x` go: the row offsets of the level of `y`.
 #[track_caller]
 fn spread<'a>(x: &LodTensor, y: &'a Lod, level: isize) -> Result<Cow<'a, [usize]>> {
-    const OP: &str = "sequence_expand_as";
-    rows::check_rank(OP, SequenceArgument::X, x.data(), 1)?;
+    rows::check_rank(EXPAND_AS, SequenceArgument::X, x.data(), 1)?;
     if y.is_none() {
-        let (op, argument) = (OP, SequenceArgument::Y);
+        let (op, argument) = (EXPAND_AS, SequenceArgument::Y);
         return Err(LodErrorKind::NoLod { op, argument }.into());
     }
     check_count(
-        OP,
+        EXPAND_AS,
         SequenceArgument::X,
         y.resolve_level(level)?,
         y.sequences(level)?,

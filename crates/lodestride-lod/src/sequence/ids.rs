@@ -94,23 +94,26 @@ pub fn erase(x: &LodTensor, tokens: &[i64]) -> Result<LodTensor> {
     const OP: &str = "sequence_erase";
     rows::check_lod(OP, SequenceArgument::X, x)?;
     let ids = numbers(OP, SequenceArgument::X, x)?;
-    let mut keep = vec![true; ids.len()];
-    for token in tokens {
-        // Without a branch: whole vectors of ids are compared.
-        for (keep, id) in keep.iter_mut().zip(&ids) {
-            *keep &= id != token;
-        }
+    let keep = NdArray::full_of(DType::Bool, ids.shape(), true)?;
+    let differs = NdArray::recycled(DType::Bool, ids.shape())?;
+    for &token in tokens {
+        ids.not_equal_into(token, &differs)?;
+        keep.bit_andi(&differs)?;
     }
-    x.select(x.lod().filter_rows(&keep)?)
+    let lod = x.lod().of_kept_rows(&keep.to_vec::<bool>()?)?;
+    let rows = rows::shape_with_rows(x.data(), lod.rows().unwrap_or(0));
+    // Not row by row: any number of rows may go.
+    let kept = x.data().select_where(&keep)?;
+    Ok(LodTensor::proven(kept.reshape(rows)?, lod))
 }
 
-/// One integer a row.
+/// One integer a row, as `i64`.
 #[track_caller]
 pub(crate) fn numbers(
     op: &'static str,
     argument: SequenceArgument,
     x: &LodTensor,
-) -> Result<Vec<i64>> {
+) -> Result<NdArray> {
     if !x.dtype().is_integer() {
         let found = x.dtype();
         return Err(LodErrorKind::NotIntegers {
@@ -124,9 +127,9 @@ pub(crate) fn numbers(
         rows::check_shape(op, argument, x.data(), &[x.rows(), 1])?;
     }
     if x.dtype() == DType::I64 {
-        return Ok(x.data().to_vec::<i64>()?);
+        return Ok(x.data().clone());
     }
-    Ok(x.data().cast(DType::I64)?.to_vec::<i64>()?)
+    Ok(x.data().cast(DType::I64)?)
 }
 
 /// `1` for the first `lengths[..]` of `maxlen` places and `0` for the others: `[lengths..., maxlen]`.
@@ -245,25 +248,43 @@ fn targets(input: &NdArray, ids: &LodTensor, updates: &NdArray, level: isize) ->
         }
         .into());
     }
-    let width = rows::row_width(input);
-    let mut targets = Vec::with_capacity(numbers.len());
-    for (row, pair) in offsets.windows(2).enumerate() {
-        let own = numbers.iter().enumerate().take(pair[1]).skip(pair[0]);
-        for (index, &found) in own {
-            match usize::try_from(found) {
-                Ok(id) if id < width => targets.push((row * width + id) as i64),
-                _ => {
-                    return Err(LodErrorKind::IdOutOfRange {
-                        op,
-                        argument,
-                        index,
-                        found,
-                        limit: width,
-                    }
-                    .into());
-                }
-            }
+    let numbers = numbers.view::<i64>()?;
+    let flat = match numbers.as_slice() {
+        Some(numbers) => flat_positions(numbers, &offsets, rows::row_width(input)),
+        None => {
+            let numbers: Vec<i64> = numbers.iter().copied().collect();
+            flat_positions(&numbers, &offsets, rows::row_width(input))
         }
+    };
+    match flat {
+        Ok(flat) => Ok(NdArray::from_vec(flat, [updates.len()])?),
+        Err((index, found, limit)) => Err(LodErrorKind::IdOutOfRange {
+            op,
+            argument,
+            index,
+            found,
+            limit,
+        }
+        .into()),
     }
-    rows::index_array(&targets)
+}
+
+/// The positions that the ids of every sequence name in a row of so many; or the first id that names none, and where it is.
+fn flat_positions(
+    ids: &[i64],
+    offsets: &[usize],
+    width: usize,
+) -> std::result::Result<Vec<i64>, (usize, i64, usize)> {
+    // One answer for all, which vectors give; the place is looked for only if there is one.
+    let outside = |id: i64| id as u64 >= width as u64;
+    if ids.iter().fold(false, |any, &id| any | outside(id)) {
+        let first = ids.iter().position(|&id| outside(id)).unwrap_or(0);
+        return Err((first, ids[first], width));
+    }
+    let mut flat = Vec::with_capacity(ids.len());
+    for (row, pair) in offsets.windows(2).enumerate() {
+        let start = (row * width) as i64;
+        flat.extend(ids[pair[0]..pair[1]].iter().map(|id| start + id));
+    }
+    Ok(flat)
 }

@@ -53,6 +53,12 @@ fn rescaled(x: &LodTensor, width: usize) -> Result<Lod> {
     let old = rows::row_width(x.data());
     let last = x.lod().depth() - 1;
     let mut levels: smallvec::SmallVec<[Level; 1]> = x.lod().levels().into();
+    // Rows that are cut evenly: no sequence can refuse, and nothing is divided.
+    if let Some(0) = old.checked_rem(width) {
+        let lengths = levels[last].lengths().map(|length| length * (old / width));
+        levels[last] = Level::from_lengths(lengths, last)?;
+        return Ok(Lod::proven(levels));
+    }
     let mut lengths = Vec::with_capacity(levels[last].count());
     for (index, length) in levels[last].lengths().enumerate() {
         match (length * old).checked_rem(width) {

@@ -136,26 +136,46 @@ fn take_to(
     let x_guard = door::read(OP, Argument::X, x, copies[0].as_ref())?;
     let index_guard = door::read(OP, Argument::Y, indices, copies[1].as_ref())?;
     let mut out_guard = door::write(OP, Argument::Z, out)?;
+    let index = (indices, &index_guard);
+    take_open(
+        OP,
+        axis,
+        (x, &x_guard),
+        index,
+        (out, &mut out_guard),
+        is_new,
+    )
+}
+
+/// [`take`] between open operands of fitting shapes, of which `x` and `out` have one dtype.
+pub(crate) fn take_open(
+    op: &'static str,
+    axis: usize,
+    (x, x_guard): (Operand<'_>, &ReadGuard<'_>),
+    (indices, index_guard): (Operand<'_>, &ReadGuard<'_>),
+    (out, out_guard): (Operand<'_>, &mut WriteGuard<'_>),
+    is_new: bool,
+) -> Result<(), KernelError> {
     let plan = Plan::new(x, axis, indices.layout().rank(), out);
     with_indices(
-        &index_guard,
+        index_guard,
         indices,
         (axis, x.layout().shape()[axis]),
         |indices| {
             if out.layout().is_empty() {
-                return indices.check(OP);
+                return indices.check(op);
             }
             let rows = Rows::new(&plan, x, indices, out);
             let is_checked_later = is_new && plan.after.is_empty() && rows.is_some();
             if !is_checked_later {
-                indices.check(OP)?;
+                indices.check(op)?;
             }
             if let Some(rows) = rows {
-                let are_inside = rows.take(&x_guard, &mut out_guard);
+                let are_inside = rows.take(x_guard, out_guard);
                 return if are_inside {
                     Ok(())
                 } else {
-                    indices.check(OP)
+                    indices.check(op)
                 };
             }
             with_unit!(x.dtype(), U => {

@@ -85,6 +85,7 @@ mod runs;
 mod scalar;
 mod scan_lines;
 mod segment_dense;
+mod segment_narrow;
 mod segment_pool;
 mod segment_rows;
 mod shuffle;

@@ -8,6 +8,7 @@ use lodestride_buffer::{Argument, Element};
 use crate::door;
 use crate::elementwise;
 use crate::error::{KernelError, Result};
+use crate::isa::{Arch, Level, Task};
 use crate::numeric::{ComputeFloat, ComputeKind};
 use crate::operand::Operand;
 use crate::row_copy::with_unit;
@@ -92,11 +93,13 @@ fn divided<C: ComputeFloat>(op: SegmentOp, dy: Operand<'_>, offsets: &[usize]) -
         let width = dy.elements() / (offsets.len() - 1);
         let rows = rows.slice_mut::<C>();
         let of_root = op == SegmentOp::Sqrt;
-        if width == 1 && !of_root && i32::try_from(offsets[offsets.len() - 1]).is_ok() {
-            // Numbers that vectors convert.
-            for (value, pair) in rows.iter_mut().zip(offsets.windows(2)) {
-                *value = value.div(C::of(f64::from((pair[1] - pair[0]) as i32)));
-            }
+        if width == 1 && i32::try_from(offsets[offsets.len() - 1]).is_ok() {
+            let task = Shares {
+                rows,
+                offsets,
+                of_root,
+            };
+            Level::current().run_narrow(task);
         } else {
             for (row, pair) in rows.chunks_mut(width).zip(offsets.windows(2)) {
                 let count = (pair[1] - pair[0]) as f64;
@@ -106,6 +109,29 @@ fn divided<C: ComputeFloat>(op: SegmentOp, dy: Operand<'_>, offsets: &[usize]) -
         }
     }
     Ok(share)
+}
+
+/// Rows of one element and the segments they are divided by, of lengths that vectors convert.
+struct Shares<'a, C> {
+    rows: &'a mut [C],
+    offsets: &'a [usize],
+    of_root: bool,
+}
+
+impl<C: ComputeFloat> Task for Shares<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let lengths = self.offsets.windows(2);
+        let lengths = lengths.map(|pair| f64::from((pair[1] - pair[0]) as i32));
+        let pairs = self.rows.iter_mut().zip(lengths);
+        if self.of_root {
+            pairs.for_each(|(value, count)| *value = value.div(C::of(count.sqrt())));
+        } else {
+            pairs.for_each(|(value, count)| *value = value.div(C::of(count)));
+        }
+    }
 }
 
 /// Hands every value to the row its maximum came from.

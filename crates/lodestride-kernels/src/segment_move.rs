@@ -1,12 +1,13 @@
 //! Moving rows by segment: reversing, repeating, laying side by side.
 
-use lodestride_buffer::{Argument, Element, ReadGuard, Scalar, WriteGuard};
-use lodestride_shape::{Layout, Shape};
+use lodestride_buffer::{Argument, Buffer, Element, ReadGuard, Scalar, WriteGuard};
+use lodestride_shape::{Layout, Order, Shape};
 use smallvec::SmallVec;
 use std::ops::Range;
 
 use crate::door;
 use crate::error::{KernelError, Result};
+use crate::gather::take_open;
 use crate::numeric::{Compute, ComputeKind};
 use crate::operand::Operand;
 use crate::row_copy::{Pair, Pairs, copy_block, join, pairs, with_unit};
@@ -240,20 +241,32 @@ pub(crate) const AHEAD: usize = 8;
 /// Lines of a row that are asked for; the processor brings what follows.
 const AHEAD_LINES: usize = 16;
 
-/// Opens `x` (converted to the dtype of `out`) and `out`, and runs `job` with them.
+/// Opens `x` (converted to the dtype of `out`) and `out`, and runs `job` with their rows.
 pub(crate) fn with_rows_of(
     op: &'static str,
     x: Operand<'_>,
     out: Operand<'_>,
     job: impl FnOnce(&Rows, &ReadGuard<'_>, &mut WriteGuard<'_>),
 ) -> Result<()> {
+    with_open(op, x, out, |x, from, to| {
+        job(&Rows::new(x, out), from, to);
+        Ok(())
+    })
+}
+
+/// The same with `x` as it was converted.
+fn with_open(
+    op: &'static str,
+    x: Operand<'_>,
+    out: Operand<'_>,
+    job: impl FnOnce(Operand<'_>, &ReadGuard<'_>, &mut WriteGuard<'_>) -> Result<()>,
+) -> Result<()> {
     let converted = door::converted(op, x, out.dtype())?;
     let x = door::stand_in(converted.as_ref(), x)?;
     let copy = door::private_copy(op, Argument::X, x, &[out])?;
     let guard = door::read(op, Argument::X, x, copy.as_ref())?;
     let mut out_guard = door::write(op, Argument::Z, out)?;
-    job(&Rows::new(x, out), &guard, &mut out_guard);
-    Ok(())
+    job(x, &guard, &mut out_guard)
 }
 
 /// Writes the first row of every segment, or the `last`, to one of `out`, and `pad` for an empty one. The shape of `out` is
@@ -266,30 +279,28 @@ pub(crate) fn segment_ends(
     pad: Scalar,
     out: Operand<'_>,
 ) -> Result<()> {
-    let items: Vec<usize> = (0..offsets.len()).collect();
-    let rows = offsets[offsets.len() - 1];
+    let (segments, rows) = (offsets.len() - 1, offsets[offsets.len() - 1]);
     // Any row stands for that of an empty segment, which is filled afterwards.
-    let from = |segment: usize| {
-        let row = if last {
-            offsets[segment + 1].max(1) - 1
-        } else {
-            offsets[segment].min(rows - 1)
-        };
-        (row, 1)
-    };
-    with_rows_of(op, x, out, |moved, source, to| {
+    let ends = offsets.windows(2).map(|pair| match last {
+        true => pair[1].max(1) as i64 - 1,
+        false => pair[0].min(rows.max(1) - 1) as i64,
+    });
+    let layout = Layout::contiguous([segments], Order::C).map_err(KernelError::shape(op))?;
+    let ends = Buffer::from_vec(ends.collect()).map_err(KernelError::alloc(op))?;
+    let ends = Operand::new(&ends, &layout, i64::DTYPE)?;
+    let named = ends.read(op, Argument::Y)?;
+    with_open(op, x, out, |moved, source, to| {
         if rows > 0 {
-            with_unit!(out.dtype(), U => {
-                moved.gather(source.slice::<U>(), to.slice_mut::<U>(), &items, &from);
-            });
+            take_open(op, 0, (moved, source), (ends, &named), (out, to), true)?;
         }
-        let empty = (0..offsets.len() - 1).filter(|&i| offsets[i] == offsets[i + 1]);
+        let empty = (0..segments).filter(|&i| offsets[i] == offsets[i + 1]);
         match ComputeKind::exact(x.dtype()) {
             ComputeKind::F32 => fill_rows::<f32>(empty, pad, out, to),
             ComputeKind::F64 => fill_rows::<f64>(empty, pad, out, to),
             ComputeKind::I64 => fill_rows::<i64>(empty, pad, out, to),
             ComputeKind::U64 => fill_rows::<u64>(empty, pad, out, to),
         }
+        Ok(())
     })
 }
 

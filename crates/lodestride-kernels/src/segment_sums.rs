@@ -153,11 +153,11 @@ fn sums<C: Compute>(
 
 /// Dense rows to be summed over windows.
 #[derive(Clone, Copy)]
-struct Sums<'a, C> {
-    x: &'a [C],
-    filter: Option<&'a [C]>,
-    places: Places<'a>,
-    width: usize,
+pub(crate) struct Sums<'a, C> {
+    pub(crate) x: &'a [C],
+    pub(crate) filter: Option<&'a [C]>,
+    pub(crate) places: Places<'a>,
+    pub(crate) width: usize,
 }
 
 impl<C: Compute> Sums<'_, C> {
@@ -203,7 +203,7 @@ struct SumTask<'a, C> {
 }
 
 /// Columns summed together.
-const MOST: usize = 16;
+pub(crate) const MOST: usize = 16;
 /// The same of narrower rows.
 const SOME: usize = 4;
 
@@ -216,7 +216,11 @@ impl<C: Compute> Task for SumTask<'_, C> {
         let (places, width) = (sums.places, sums.width);
         let rows = first..first + out.len() / width;
         let ahead = sums.ahead();
+        let done = sums.across_segments(&rows, out);
         places.each_stretch(rows, |rows, segment, inside| {
+            if inside && done {
+                return;
+            }
             for row in rows {
                 if let Some(ahead) = ahead {
                     sums.ask_for(row, ahead);

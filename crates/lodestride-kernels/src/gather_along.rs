@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::door;
 use crate::error::KernelError;
 use crate::gather::dim;
-use crate::gather_indices::{TILE, pick, with_indices, wrap};
+use crate::gather_indices::{Picked, TILE, pick, prefetch_line, with_indices, wrap};
 use crate::operand::Operand;
 use crate::row_copy::with_unit;
 use crate::stream::prefetch_after;
@@ -277,7 +277,7 @@ impl<'a> Along<'a> {
     }
 
     /// One line, written from an offset on with a step; false where it looks at its indices and one is out of range.
-    fn line<U: Copy>(
+    fn line<U: Picked>(
         &self,
         x: &[U],
         line: usize,
@@ -288,9 +288,15 @@ impl<'a> Along<'a> {
         let mut are_inside = true;
         let ([from, ..], from_step) = (self.starts(line), self.line[0].stride);
         let is_picked = from_step == 0 && to_step == 1;
+        // Of the next line, which is read in no order the processor could guess, a share is asked for with every tile.
+        let last = count(&self.outer[0]) - 1;
+        let [next, ..] = self.starts(last.min(line + 1));
         self.each_tile(line, tiles, !is_picked, |first, at| {
             if is_picked {
                 let out = &mut out[(to + first) as usize..][..at.len()];
+                if self.step == 1 {
+                    prefetch_line(x, next + first, self.size, at.len());
+                }
                 are_inside &= pick(x, (from, self.step, self.size), at, out);
                 return;
             }

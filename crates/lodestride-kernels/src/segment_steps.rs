@@ -6,7 +6,7 @@ use lodestride_shape::{Layout, Order};
 use crate::door;
 use crate::error::{KernelError, Result};
 use crate::gather::take;
-use crate::gather_indices::pick;
+use crate::gather_indices::{Picked, pick};
 use crate::operand::Operand;
 use crate::row_copy::with_unit;
 use crate::segment::with_rows;
@@ -117,7 +117,7 @@ struct Steps<'a, U> {
     x: &'a [U],
 }
 
-impl<U: Element> Steps<'_, U> {
+impl<U: Element + Picked> Steps<'_, U> {
     /// Writes the steps, on several threads where that pays.
     fn run(&self, counts: &[usize], total: usize, out: &mut [U]) {
         let mut out = &mut out[self.rows.out_start as usize..][..total];

@@ -6,7 +6,7 @@ use lodestride_shape::Order;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::gather::{Plan, dim};
-use crate::gather_indices::{Indices, pick};
+use crate::gather_indices::{Indices, Picked, pick, prefetch_line};
 use crate::operand::Operand;
 use crate::row_copy::{Pair, with_unit};
 use crate::stream;
@@ -123,10 +123,14 @@ impl<'a> Rows<'a> {
     }
 
     /// Single elements; false where a position is out of range.
-    fn elements<U: Copy>(&self, x: &[U], first: usize, out: &mut [U]) -> bool {
+    fn elements<U: Picked>(&self, x: &[U], first: usize, out: &mut [U]) -> bool {
         let mut are_inside = true;
         self.each_tile(first, out.len(), |number, start, tile| {
             let of = (start, self.step, self.indices.size);
+            if self.step == 1 && !self.wrapped.is_empty() {
+                let next = start + self.indices.size.cast_signed();
+                prefetch_line(x, next, self.indices.size, tile.len());
+            }
             are_inside &= pick(x, of, tile, &mut out[number..]);
         });
         are_inside

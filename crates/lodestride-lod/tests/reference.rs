@@ -372,32 +372,49 @@ fn convolutions_of_many_rows_are_products_with_their_windows() {
 
 #[test]
 fn look_ahead_convolutions_of_many_rows_are_plain_sums() {
-    let lengths: Vec<usize> = (0..70).map(|i| i * i % 53).collect();
-    let rows: usize = lengths.iter().sum();
-    for width in [1, 5, 8, 70] {
-        let x = LodTensor::new(many(rows, width, 1), Lengths::from(vec![lengths.clone()])).unwrap();
-        let (filter, g) = (many(3, width, 2), many(rows, width, 3));
-        let [values, weights, given] =
-            [x.data(), &filter, &g].map(|array| array.to_vec::<f64>().unwrap());
-        let (mut out, mut of_x) = (vec![0.0; rows * width], vec![0.0; rows * width]);
-        let mut of_filter = vec![0.0; 3 * width];
-        for pair in x.lod().rows_of(-1).unwrap().windows(2) {
-            for t in pair[0]..pair[1] {
-                for (k, c) in (0..3.min(pair[1] - t)).flat_map(|k| (0..width).map(move |c| (k, c)))
-                {
-                    let (from, to, weight) = ((t + k) * width + c, t * width + c, k * width + c);
-                    out[to] += values[from] * weights[weight];
-                    of_x[from] += given[to] * weights[weight];
-                    of_filter[weight] += values[from] * given[to];
+    let mut failures = Vec::new();
+    // Sequences much longer than a window, about as long, and of no row at all; columns that fill a part of a register, one, and more.
+    for longest in [53, 11, 4] {
+        for places in [1, 2, 3, 6, 9] {
+            for width in [1, 2, 5, 8, 15, 16, 70] {
+                if let Err(far) = look_ahead_is_plain_sums(longest, places, width) {
+                    failures.push(format!("{longest} {places} {width}: {far}"));
                 }
             }
         }
-        let (found_x, found_filter) = sequence::row_conv_grad(&x, &filter, -1, &g).unwrap();
-        let found = sequence::row_conv(&x, &filter, -1).unwrap().into_data();
-        for (found, expected) in [(found, out), (found_x, of_x), (found_filter, of_filter)] {
-            assert_close(&found, &expected).unwrap();
+    }
+    assert_eq!(failures, [""; 0]);
+}
+
+fn look_ahead_is_plain_sums(
+    longest: usize,
+    places: usize,
+    width: usize,
+) -> Result<(), TestCaseError> {
+    let lengths: Vec<usize> = (0..70).map(|i| i * i % longest).collect();
+    let rows: usize = lengths.iter().sum();
+    let x = LodTensor::new(many(rows, width, 1), Lengths::from(vec![lengths])).unwrap();
+    let (filter, g) = (many(places, width, 2), many(rows, width, 3));
+    let [values, weights, given] =
+        [x.data(), &filter, &g].map(|array| array.to_vec::<f64>().unwrap());
+    let (mut out, mut of_x) = (vec![0.0; rows * width], vec![0.0; rows * width]);
+    let mut of_filter = vec![0.0; places * width];
+    for pair in x.lod().rows_of(-1).unwrap().windows(2) {
+        for t in pair[0]..pair[1] {
+            let ahead = 0..places.min(pair[1] - t);
+            for (k, c) in ahead.flat_map(|k| (0..width).map(move |c| (k, c))) {
+                let (from, to, weight) = ((t + k) * width + c, t * width + c, k * width + c);
+                out[to] += values[from] * weights[weight];
+                of_x[from] += given[to] * weights[weight];
+                of_filter[weight] += values[from] * given[to];
+            }
         }
     }
+    let (found_x, found_filter) = sequence::row_conv_grad(&x, &filter, -1, &g).unwrap();
+    let found = sequence::row_conv(&x, &filter, -1).unwrap().into_data();
+    assert_close(&found, &out)?;
+    assert_close(&found_x, &of_x)?;
+    assert_close(&found_filter, &of_filter)
 }
 
 #[test]

@@ -84,19 +84,22 @@ impl Stack {
     }
 
     fn update_current(&self) {
-        let current = match self.entries.last() {
-            None => HEAP,
-            Some(entry) => match entry.kind {
-                Kind::Open(_) => self.entries.len() - 1,
-                Kind::Again(index) | Kind::Borrowed(index) => index,
-                Kind::Out => HEAP,
-            },
-        };
+        let last = self.entries.len().checked_sub(1);
+        let current = last.and_then(|last| self.opener(last)).unwrap_or(HEAP);
         CURRENT.set(current);
         ARENA.set(match self.workspace(current) {
             Some(workspace) => Arc::as_ptr(workspace.arena()),
             None => std::ptr::null(),
         });
+    }
+
+    /// The index of the entry that opened the workspace which the entry with this index made current.
+    fn opener(&self, index: usize) -> Option<usize> {
+        match self.entries.get(index)?.kind {
+            Kind::Open(_) => Some(index),
+            Kind::Again(index) | Kind::Borrowed(index) => Some(index),
+            Kind::Out => None,
+        }
     }
 
     /// The workspace that the entry with this index opened.
@@ -113,17 +116,6 @@ impl Stack {
             Some(Kind::Open(session)) => Some(session),
             _ => None,
         }
-    }
-
-    /// The name of the workspace that an entry just popped made current.
-    fn name(&self, entry: &Entry) -> Option<WorkspaceName> {
-        let workspace = match &entry.kind {
-            Kind::Open(session) => session.workspace(),
-            // Who opened it did so before, and is there still.
-            Kind::Again(index) | Kind::Borrowed(index) => self.workspace(*index),
-            Kind::Out => None,
-        };
-        workspace.map(|workspace| workspace.name().clone())
     }
 
     /// The entry that opened this workspace.
@@ -329,12 +321,7 @@ pub fn parent_workspace() -> Option<Workspace> {
     let before = CURRENT.get().checked_sub(1)?;
     let parent = STACK.try_with(|stack| {
         let stack = stack.borrow();
-        let index = match stack.entries.get(before)?.kind {
-            Kind::Open(_) => before,
-            Kind::Again(index) | Kind::Borrowed(index) => index,
-            Kind::Out => return None,
-        };
-        stack.workspace(index).cloned()
+        stack.workspace(stack.opener(before)?).cloned()
     });
     parent.ok().flatten()
 }
@@ -411,9 +398,10 @@ fn leave_early(serial: u64, location: &'static Location<'static>) -> Left {
         let popped = STACK.try_with(|stack| {
             let mut stack = stack.borrow_mut();
             stack.entries.iter().rfind(|entry| entry.serial == serial)?;
-            let entry = stack.pop()?;
-            let name = stack.name(&entry);
-            Some((entry, name))
+            // The newest entry's workspace is the current one.
+            let current = stack.workspace(CURRENT.get());
+            let name = current.map(|workspace| workspace.name().clone());
+            Some((stack.pop()?, name))
         });
         let Ok(Some((entry, name))) = popped else {
             return Left::Before;

@@ -89,6 +89,8 @@ pub(crate) struct Setup<'c> {
     wakes: bool,
     /// The only call, where it gets memory itself and its result goes to a dense output, or past the caches.
     sole: Option<&'c Call>,
+    /// Whether kernels get all memory itself and write to the outputs.
+    by_rows: bool,
     /// Elements per tile.
     pub(crate) chunk: usize,
     /// Bytes of the widest element.
@@ -114,6 +116,8 @@ impl<'c> Setup<'c> {
             .filter(|lane| lane.access == Access::Tiled)
             .count();
         let sole = sole_call(code, outputs, lanes, streamed);
+        let written = |output: usize| usize::from(code.results[output]) == output;
+        let by_rows = lanes_tiled == 0 && code.record.is_empty() && (0..outputs).all(written);
         let code_tiles = if sole.is_some() { 0 } else { code.tiles };
         let tiles = code_tiles + lanes_tiled;
         let chunk = if tiles == 0 {
@@ -133,6 +137,7 @@ impl<'c> Setup<'c> {
             streamed,
             wakes: streamed && stream::wakes(),
             sole,
+            by_rows,
             chunk,
             width,
             code_tiles,
@@ -229,6 +234,57 @@ impl<'s, 'c> Frame<'s, 'c> {
             slots,
             record: [std::ptr::null_mut(); MOST],
             _memory: memory,
+        }
+    }
+
+    /// Computes `count` runs of `len` elements of every output; `steps` are the bytes from a run of each slot's operand to the next.
+    ///
+    /// # Safety
+    /// As for [`run`](Frame::run), of every run.
+    pub(crate) unsafe fn run_block(&mut self, len: usize, count: usize, steps: &[isize]) {
+        if let Some(call) = self.setup.sole
+            && !self.setup.streamed
+        {
+            let pass = sole_pass(call, &self.lanes);
+            let sources = call.sources.map(|slot| steps[usize::from(slot)]);
+            // SAFETY: the caller's contract; a load that is the output's memory is the one an in-place form reads through `dst`.
+            unsafe { pass.run_rows(len, count, steps[0], sources) };
+            return;
+        }
+        if self.setup.by_rows && len <= self.setup.chunk {
+            // SAFETY: the caller's contract.
+            unsafe { self.run_rows(len, count, steps) };
+            return;
+        }
+        for row in 0..count {
+            if row > 0 {
+                for (lane, &step) in self.lanes.iter_mut().zip(steps) {
+                    let run = lane.stride * (len * lane.size).cast_signed();
+                    lane.at = lane.at.wrapping_offset(step - run);
+                }
+            }
+            // SAFETY: the lanes are at the next of the caller's runs.
+            unsafe { self.run(len) };
+        }
+    }
+
+    /// [`run_block`](Frame::run_block) of runs that fit a tile, where kernels get all memory itself and write the results: between
+    /// one run and the next the pointers move, and nothing else.
+    ///
+    /// # Safety
+    /// As for [`run_block`](Frame::run_block).
+    unsafe fn run_rows(&mut self, len: usize, count: usize, steps: &[isize]) {
+        for (slot, lane) in self.slots.iter_mut().zip(&self.lanes) {
+            *slot = lane.at;
+        }
+        for _ in 0..count {
+            // SAFETY: the slots are at the caller's next run; tiles take a chunk.
+            unsafe { self.prologue(len) };
+            // SAFETY: as above.
+            unsafe { self.calls(len) };
+            for (slot, &step) in self.slots.iter_mut().zip(steps) {
+                *slot = slot.wrapping_offset(step);
+            }
         }
     }
 

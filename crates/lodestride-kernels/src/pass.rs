@@ -32,6 +32,24 @@ impl Pass {
         unsafe { (self.kernel)(n, self.dst, a, b, c) };
     }
 
+    /// Computes `count` rows of `n` elements, each so many bytes behind the one before, where the destination and where the sources
+    /// are. Nothing between one row and the next: of rows of 64 elements that takes as long as the elements.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run), of every row.
+    #[inline]
+    pub(crate) unsafe fn run_rows(&self, n: usize, count: usize, step: isize, steps: [isize; 3]) {
+        let (mut dst, [mut a, mut b, mut c]) = (self.dst, self.sources);
+        for _ in 0..count {
+            // SAFETY: the caller's contract.
+            unsafe { (self.kernel)(n, dst, a, b, c) };
+            dst = dst.wrapping_offset(step);
+            a = a.wrapping_offset(steps[0]);
+            b = b.wrapping_offset(steps[1]);
+            c = c.wrapping_offset(steps[2]);
+        }
+    }
+
     /// Computes `n` elements, a piece of at most `piece` bytes at a time in `stage`, from where it leaves past the caches. The
     /// caller ends with [`stream::fence`].
     ///

@@ -19,6 +19,17 @@ pub(crate) enum Source {
     Step(usize),
 }
 
+/// How the elements of a run reach a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// One after the other.
+    Each,
+    /// The same, and the step's results are written over them.
+    Over,
+    /// One for the whole run.
+    One,
+}
+
 /// What a step does.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Action {
@@ -41,6 +52,35 @@ impl Action {
             Action::Ternary(kernel, a, b, c) => Action::Ternary(kernel, map(a), map(b), map(c)),
             Action::Cast(kernel, a) => Action::Cast(kernel, map(a)),
             closure @ Action::Closure(..) => closure,
+        }
+    }
+
+    /// Whether a kernel takes a run from memory as it is, without a tile. `reach` is nothing for what has to be moved first.
+    pub(crate) fn is_one_call(&self, reach: impl Fn(Source) -> Option<Reach>) -> bool {
+        use Reach::{Each, One, Over};
+
+        match *self {
+            Action::Unary(kernel, a) => match reach(a) {
+                Some(Over) => kernel.in_place.is_some(),
+                a => a == Some(Each),
+            },
+            Action::Cast(_, a) => reach(a) == Some(Each),
+            Action::Binary(kernel, a, b) => match (reach(a), reach(b)) {
+                (Some(Each), Some(Each)) => true,
+                (Some(Over), Some(Each)) => kernel.zip_in_place.is_some(),
+                (Some(Each), Some(One)) => kernel.zip_scalar.is_some(),
+                (Some(Over), Some(One)) => kernel.zip_scalar_in_place.is_some(),
+                (Some(One), Some(Each)) => kernel.scalar_zip.is_some(),
+                _ => false,
+            },
+            Action::Ternary(kernel, a, b, c) => {
+                let last = match reach(c) {
+                    Some(Over) => kernel.in_place.is_some(),
+                    c => c == Some(Each),
+                };
+                last && [a, b].into_iter().all(|s| reach(s) == Some(Each))
+            }
+            Action::Closure(..) => false,
         }
     }
 

@@ -27,6 +27,11 @@ pub(crate) unsafe fn gather(
         unsafe { ptr::copy_nonoverlapping(source, tile, n * size) };
         return;
     }
+    if stride == 0 && n >= 16 {
+        // SAFETY: the caller's contract.
+        unsafe { repeat(tile, source, size, n) };
+        return;
+    }
     match size {
         // SAFETY: the caller's contract, for each element size.
         1 => unsafe { gather_elements::<u8>(tile, source, stride, n) },
@@ -51,6 +56,37 @@ unsafe fn gather_elements<T: Copy>(tile: *mut u8, source: *const u8, stride: isi
         // SAFETY: as above; tile memory is aligned for every element.
         unsafe { place.write(element) };
         source = source.wrapping_offset(stride);
+    }
+}
+
+/// Writes one element of `size` bytes `n` times.
+///
+/// # Safety
+/// As [`gather`] for a stride of 0, of at least one element.
+#[inline(never)]
+unsafe fn repeat(tile: *mut u8, source: *const u8, size: usize, n: usize) {
+    match size {
+        // SAFETY: the caller's contract, for each element size.
+        1 => unsafe { repeat_element::<u8>(tile, source, n) },
+        // SAFETY: as above.
+        2 => unsafe { repeat_element::<u16>(tile, source, n) },
+        // SAFETY: as above.
+        4 => unsafe { repeat_element::<u32>(tile, source, n) },
+        // SAFETY: as above; no element is larger than 8 bytes.
+        _ => unsafe { repeat_element::<u64>(tile, source, n) },
+    }
+}
+
+/// # Safety
+/// As [`repeat`], with `T` of the element's size.
+unsafe fn repeat_element<T: Copy>(tile: *mut u8, source: *const u8, n: usize) {
+    // SAFETY: by the caller's contract there is an element.
+    let element = unsafe { source.cast::<T>().read() };
+    for i in 0..n {
+        // SAFETY: `i < n`, inside the tile.
+        let place = unsafe { tile.cast::<T>().add(i) };
+        // SAFETY: as above; tile memory is aligned for every element.
+        unsafe { place.write(element) };
     }
 }
 
@@ -148,33 +184,52 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strides_of_every_size_and_direction_round_trip() {
-        for stride in [-3isize, -1, 1, 2, 5] {
-            let memory: Vec<u32> = (0..64).collect();
+    fn strides_of_every_direction_round_trip() {
+        for (stride, n) in [-3isize, -1, 0, 1, 2, 5]
+            .into_iter()
+            .flat_map(|stride| [(stride, 8), (stride, 20)])
+        {
+            let memory: Vec<u32> = (0..128).collect();
             let start = if stride < 0 { 60 } else { 3 };
-            let mut tile = [0u32; 8];
+            let mut tile = vec![0u32; n];
             let source = memory.as_ptr().wrapping_add(start).cast();
-            // SAFETY: eight steps of at most five from 3, or three back from 60, stay inside 64 elements.
-            unsafe { gather(tile.as_mut_ptr().cast(), source, stride, 4, 8) };
-            let wanted: Vec<u32> = (0..8)
+            // SAFETY: 20 steps of at most five from 3, or three back from 60, stay inside 128 elements.
+            unsafe { gather(tile.as_mut_ptr().cast(), source, stride, 4, n) };
+            let wanted: Vec<u32> = (0..n as isize)
                 .map(|i| (start as isize + i * stride) as u32)
                 .collect();
-            assert_eq!(tile.to_vec(), wanted, "stride {stride}");
-            let mut back = vec![0u32; 64];
+            assert_eq!(tile, wanted, "stride {stride}, {n} elements");
+            let mut back = vec![0u32; 128];
             let target = back.as_mut_ptr().wrapping_add(start).cast();
             // SAFETY: the same places, in a vector of its own.
-            unsafe { scatter(target, stride, tile.as_ptr().cast(), 4, 8) };
+            unsafe { scatter(target, stride, tile.as_ptr().cast(), 4, n) };
             for (i, &value) in back.iter().enumerate() {
-                assert_eq!(
-                    value,
-                    if wanted.contains(&(i as u32)) {
-                        i as u32
-                    } else {
-                        0
-                    },
-                    "stride {stride}"
-                );
+                let i = i as u32;
+                let expected = if wanted.contains(&i) { i } else { 0 };
+                assert_eq!(value, expected, "stride {stride}, {n} elements");
             }
+        }
+    }
+
+    #[test]
+    fn one_element_of_every_size_is_repeated() {
+        let memory = [0x0807_0605_0403_0201_u64];
+        for size in [1, 2, 4, 8] {
+            let mut tile = [0u64; 21];
+            // SAFETY: 20 elements of at most eight bytes, and a source of eight.
+            unsafe {
+                gather(
+                    tile.as_mut_ptr().cast(),
+                    memory.as_ptr().cast(),
+                    0,
+                    size,
+                    20,
+                )
+            };
+            let bytes: Vec<u8> = tile.iter().flat_map(|word| word.to_ne_bytes()).collect();
+            let element = &memory[0].to_ne_bytes()[..size];
+            let expected = [element.repeat(20), vec![0; 168 - 20 * size]].concat();
+            assert_eq!(bytes, expected, "{size} bytes");
         }
     }
 

@@ -5,13 +5,14 @@
     reason = "the walk hands raw pointers to frames and moves elements of short runs to and from tiles"
 )]
 
+mod packing;
+
 use crate::code::{Code, Job, LoadKind};
 use crate::frame::{Access, Frame, Lane, Lanes, Setup};
 use crate::isa::Level;
-use crate::nest_form::{is_constant, is_dense, is_repeating};
+use crate::nest_form::{is_constant, is_dense};
 use crate::plan::{Action, Load, Plan, Source};
 use crate::stream;
-use crate::tile;
 use lodestride_buffer::Element;
 use lodestride_shape::LoopNest;
 use smallvec::SmallVec;
@@ -19,12 +20,6 @@ use std::ops::Range;
 
 /// Elements per piece of work: threads begin at multiples of it.
 pub(crate) const TILE: usize = 1024;
-
-/// Runs shorter than this are packed together into tiles.
-const SHORT: usize = 64;
-
-/// Bytes of a run up to which its repetitions are packed, where nothing else would have to be: a tile holds some of them.
-const REPEATED: usize = 4096;
 
 /// An operand's memory as the walk sees it.
 #[derive(Clone, Copy, Debug)]
@@ -107,18 +102,9 @@ impl<'p, 'a> Walk<'p, 'a> {
         walk
     }
 
-    /// Whether runs are packed: short ones, and those that operands repeat beside dense ones, whose tile is filled once.
-    fn packs(&self, target: Target) -> bool {
-        let (nest, count) = (self.nest, self.places.len());
-        if nest.run_count() == 1 || (0..count).all(|place| is_dense(nest, place)) {
-            return false;
-        }
-        let fills_once = |place| is_dense(nest, place) || is_repeating(nest, place);
-        nest.inner_len() < SHORT
-            || target == Target::Memory
-                && nest.inner_len() * self.width() <= REPEATED
-                && (0..count).all(fills_once)
-                && !stream::pays(self.footprint())
+    /// Where the operand of a load is.
+    fn load_place(&self, load: usize) -> Option<usize> {
+        self.slot_places[self.outputs + load]
     }
 
     /// Bytes of the widest element.
@@ -186,7 +172,8 @@ impl<'p, 'a> Walk<'p, 'a> {
         self.in_place = overwritten(self.plan)
             .filter(|&load| shared && direct(&loads[load]) && outputs.iter().all(direct))
             .filter(|&load| {
-                self.slot_places[self.outputs + load].is_some_and(|place| self.places[place].shared)
+                self.load_place(load)
+                    .is_some_and(|place| self.places[place].shared)
             });
         for (lane, place) in self.lanes[..self.outputs].iter_mut().zip(&self.places) {
             // A shared output is written after all of a tile has been read.
@@ -259,18 +246,33 @@ impl<'p, 'a> Walk<'p, 'a> {
             self.pack(&mut frame, setup, range);
             return;
         }
+        let steps = self.steps();
         let mut runs = self.nest.runs(range);
-        while let Some(run) = runs.next_run() {
+        while let Some(block) = runs.next_block() {
             for (lane, place) in frame.lanes.iter_mut().zip(&self.slot_places) {
                 if let Some(place) = *place {
-                    lane.at = step_from(self.places[place].base, run.offsets[place], lane.size);
+                    let offset = block.first.offsets[place];
+                    lane.at = step_from(self.places[place].base, offset, lane.size);
                 }
             }
             // SAFETY: the nest visits elements of the operands' layouts inside their opened buffers, and no other thread
             // writes this range. Sources that overlap an output were copied, but for those that are its own elements:
             // either the code overwrites it in place or the output is tiled.
-            unsafe { frame.run(run.len) };
+            unsafe { frame.run_block(block.first.len, block.count, &steps) };
         }
+    }
+
+    /// The bytes from a run of each slot's operand to the next one.
+    fn steps(&self) -> SmallVec<[isize; 6]> {
+        let outer = self.nest.sizes().len().checked_sub(2);
+        let step = |place: &Option<usize>| match (*place, outer) {
+            (Some(place), Some(axis)) => {
+                let elements = self.nest.axis_strides(axis)[place];
+                elements * self.places[place].size.cast_signed()
+            }
+            _ => 0,
+        };
+        self.slot_places.iter().map(step).collect()
     }
 
     /// Computes the elements of the only output from position `start` on into a tile instead.
@@ -292,101 +294,6 @@ impl<'p, 'a> Walk<'p, 'a> {
         let before = begin.cast_signed() + self.nest.start()[place];
         let here = &mut self.places[place];
         here.base = step_from(start, -before, here.size);
-    }
-
-    /// Short runs: pieces of many runs are packed into a tile, so that the kernels see long stretches.
-    fn pack(&self, frame: &mut Frame<'_, '_>, setup: &Setup<'_>, range: Range<usize>) {
-        let inner = self.nest.inner_len();
-        let longest = setup.chunk.min(range.len()).max(1);
-        // Whole runs, so that an operand that repeats one run fills its tile once for all.
-        let whole = if longest > inner {
-            longest - longest % inner
-        } else {
-            longest
-        };
-        let mut begin = range.start;
-        // Whether tiles begin with a run.
-        let mut filled = false;
-        while begin < range.end {
-            let behind = begin % inner;
-            let size = if behind == 0 {
-                whole
-            } else {
-                longest.min(inner - behind)
-            };
-            let n = size.min(range.end - begin);
-            let first = begin == range.start;
-            for (slot, place) in self.slot_places.iter().enumerate() {
-                let Some(place) = *place else { continue };
-                let keep = filled && behind == 0 && is_repeating(self.nest, place);
-                self.place_packed(frame, slot, place, begin..begin + n, keep);
-            }
-            filled = behind == 0;
-            frame.arrange();
-            if first {
-                // SAFETY: scalars are placed, and no tile is longer.
-                unsafe { frame.prologue(longest) };
-            }
-            // SAFETY: every slot holds a pointer to `n` elements: the memory of a dense operand or a tile.
-            unsafe { frame.calls(n) };
-            for output in 0..self.outputs {
-                self.store_packed(frame, output, begin..begin + n);
-            }
-            begin += n;
-        }
-    }
-
-    /// Puts the elements `range` of an operand in its slot; `keep` says that its tile holds them already.
-    fn place_packed(
-        &self,
-        frame: &mut Frame<'_, '_>,
-        slot: usize,
-        place: usize,
-        range: Range<usize>,
-        keep: bool,
-    ) {
-        let pointer = match frame.lanes[slot].access {
-            Access::Direct => self.dense_at(place, range.start),
-            Access::Scalar => self.dense_at(place, 0),
-            Access::Tiled => {
-                let tile = frame.tile(slot);
-                let mut filled = tile;
-                if slot >= self.outputs && !keep {
-                    self.for_each_piece(place, range, |from, stride, size, len| {
-                        // SAFETY: the nest visits elements of the operand's layout inside its opened buffer; the pieces
-                        // of a range of at most a tile's elements fit the tile one after the other.
-                        unsafe { tile::gather(filled, from, stride, size, len) };
-                        filled = filled.wrapping_add(len * size);
-                    });
-                }
-                tile
-            }
-        };
-        frame.place(slot, pointer);
-    }
-
-    /// Brings to the elements `range` of an output what no call has written there.
-    fn store_packed(&self, frame: &Frame<'_, '_>, output: usize, range: Range<usize>) {
-        let from = frame.result(output);
-        if is_dense(self.nest, output) {
-            let lane = Lane {
-                at: self.dense_at(output, range.start),
-                stride: 1,
-                ..frame.lanes[output]
-            };
-            if lane.at != from {
-                // SAFETY: the nest visits elements of the output's layout inside its opened buffer, no other thread writes
-                // this range, and the value is in a tile or in another operand's memory.
-                unsafe { frame.write(&lane, from, range.len()) };
-            }
-            return;
-        }
-        let mut rest = from.cast_const();
-        self.for_each_piece(output, range, |to, stride, size, len| {
-            // SAFETY: as above; the value's elements are one after the other.
-            unsafe { tile::scatter(to, stride, rest, size, len) };
-            rest = rest.wrapping_add(len * size);
-        });
     }
 
     /// The address of a position of an operand that is dense over the whole nest.

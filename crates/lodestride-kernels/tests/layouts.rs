@@ -62,7 +62,7 @@ impl Report {
     }
 }
 
-const SHAPES: [&[usize]; 7] = [
+const SHAPES: [&[usize]; 9] = [
     &[],
     &[0],
     &[5],
@@ -70,6 +70,8 @@ const SHAPES: [&[usize]; 7] = [
     &[2, 0, 3],
     &[2, 3, 70],
     &[1, 1100],
+    &[20, 70],
+    &[5, 4, 64],
 ];
 
 #[test]

@@ -76,8 +76,19 @@ fn a_program_gives_what_its_operations_give() {
     for dtype in [DType::F32, DType::F64, DType::F16, DType::I32] {
         let program = program(dtype);
         for (i, left) in Arrangement::ALL.into_iter().enumerate() {
-            for shape in [&[][..], &[0], &[5], &[4, 3, 70], &[50, 60, 3], &[2500]] {
-                let (right, to) = (Arrangement::ALL[(i + 3) % 7], Arrangement::WRITABLE[i % 4]);
+            for shape in [
+                &[][..],
+                &[0],
+                &[5],
+                &[4, 3, 70],
+                &[30, 100],
+                &[50, 60, 3],
+                &[2500],
+            ] {
+                let (right, to) = (
+                    Arrangement::ALL[(i + 3) % Arrangement::ALL.len()],
+                    Arrangement::WRITABLE[i % Arrangement::WRITABLE.len()],
+                );
                 let x = Array::new(shape, left, dtype, sample);
                 let y = Array::new(shape, right, dtype, |i| sample(i + 50));
                 let first = Array::new(shape, to, program.output_dtype(0).unwrap(), |_| {

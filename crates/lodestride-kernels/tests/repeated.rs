@@ -1,4 +1,4 @@
-//! Rows that an operation repeats beside whole matrices, on one thread and on several. A test binary of its own, with
+//! Rows and columns that an operation repeats beside whole matrices, and rows that lie apart, on one thread and on several. A test binary of its own, with
 //! one test: the number of threads belongs to the process.
 
 #![expect(
@@ -15,7 +15,7 @@ use lodestride_kernels::{
 use support::{Arrangement, Array, reference_binary};
 
 /// Around the bounds of what is packed and of tiles; the number of rows is not that of any tile.
-const SHAPES: [&[usize]; 10] = [
+const SHAPES: [&[usize]; 18] = [
     &[1, 100],
     &[0, 100],
     &[23, 1],
@@ -26,6 +26,14 @@ const SHAPES: [&[usize]; 10] = [
     &[5, 4097],
     &[7, 3, 129],
     &[33, 2, 2, 65],
+    &[200, 7],
+    &[200, 8],
+    &[150, 9],
+    &[40, 33],
+    &[23, 100],
+    &[23, 256],
+    &[6, 7, 31],
+    &[4, 1, 9, 40],
 ];
 
 fn value(i: usize) -> Scalar {
@@ -55,7 +63,12 @@ fn check_binary(shape: &[usize], dtype: DType, [left, right]: [Arrangement; 2]) 
         .map(|(x, y)| reference_binary(op, dtype, x, y).as_f64())
         .collect();
     let case = format!("{op} {dtype} {shape:?} {left:?} {right:?}");
-    for to in [Arrangement::C, Arrangement::F, Arrangement::Reversed] {
+    for to in [
+        Arrangement::C,
+        Arrangement::F,
+        Arrangement::Part,
+        Arrangement::Reversed,
+    ] {
         let out = Array::new(shape, to, dtype, |_| Scalar::Int(0));
         binary(op, x.operand().into(), y.operand().into(), out.operand()).unwrap();
         assert_eq!(floats(&out), wanted, "{case} -> {to:?}");
@@ -90,7 +103,7 @@ fn check_select(shape: &[usize], dtype: DType) {
 }
 
 #[test]
-fn repeated_rows_meet_every_row_on_one_thread_and_on_several() {
+fn what_is_repeated_meets_every_row_on_one_thread_and_on_several() {
     let usual = thresholds();
     let low = Thresholds {
         light_bytes: 1 << 12,
@@ -101,6 +114,10 @@ fn repeated_rows_meet_every_row_on_one_thread_and_on_several() {
         [Arrangement::RowBroadcast, Arrangement::C],
         [Arrangement::F, Arrangement::RowBroadcast],
         [Arrangement::C, Arrangement::ColumnBroadcast],
+        [Arrangement::ColumnBroadcast, Arrangement::C],
+        [Arrangement::Part, Arrangement::ColumnBroadcast],
+        [Arrangement::ColumnBroadcast, Arrangement::RowBroadcast],
+        [Arrangement::Part, Arrangement::C],
         [Arrangement::RowBroadcast, Arrangement::RowBroadcast],
     ];
     for (threads, limits) in [(1, usual), (3, low)] {

@@ -78,7 +78,7 @@ pub use index::{Index, Span, all, interval, interval_step, new_axis, point};
 pub use iter::{NdIndexIterator, Offsets, Position};
 pub use layout::Layout;
 pub use list::INLINE_RANK;
-pub use nest::{LoopNest, Run, Runs};
+pub use nest::{LoopNest, Run, RunBlock, Runs};
 pub use order::Order;
 pub use overlap::{Overlap, overlap};
 pub use shape::Shape;

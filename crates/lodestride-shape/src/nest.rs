@@ -1,9 +1,12 @@
 //! [`LoopNest`]: several operands walked together with as few and as long runs as possible.
 
+mod runs;
+
 use std::ops::Range;
 
 use smallvec::{SmallVec, smallvec};
 
+pub use self::runs::{Run, RunBlock, Runs};
 use crate::{Layout, ShapeError, ShapeOperation};
 
 /// The joint loop over operands of one shape: axes merged and reordered so that an inner run is as long as it can be.
@@ -44,31 +47,6 @@ pub struct LoopNest {
     // Where logical [0, ..] of the turned-round axes lies for each operand.
     start: SmallVec<[isize; 4]>,
     elements: usize,
-}
-
-/// One inner run: where each operand begins and how many elements follow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run<'a> {
-    /// The first element of every operand, relative to its layout's offset.
-    pub offsets: &'a [isize],
-    /// The number of elements; the inner strides lead from one to the next.
-    pub len: usize,
-    /// How many elements of the nest come before the run.
-    pub position: usize,
-}
-
-/// Walks the runs of a range of a [`LoopNest`]; call [`Runs::next_run`] until it gives `None`.
-#[derive(Clone, Debug)]
-pub struct Runs<'a> {
-    nest: &'a LoopNest,
-    counters: SmallVec<[usize; 6]>,
-    // The start of the run given last; of the first run before the first call.
-    offsets: SmallVec<[isize; 4]>,
-    // How far into its inner run the run given last began.
-    skip: usize,
-    started: bool,
-    position: usize,
-    end: usize,
 }
 
 impl LoopNest {
@@ -398,90 +376,7 @@ impl LoopNest {
     /// A range that reaches beyond the nest is clipped.
     #[must_use]
     pub fn runs(&self, range: Range<usize>) -> Runs<'_> {
-        let end = range.end.min(self.elements);
-        let position = range.start.min(end);
-        let mut counters: SmallVec<[usize; 6]> = smallvec![0; self.sizes.len() - 1];
-        let mut offsets = SmallVec::from_slice(&self.start);
-        let inner = self.inner_len().max(1);
-        let (mut rest, skip) = (position / inner, position % inner);
-        if rest > 0 {
-            for axis in (0..counters.len()).rev() {
-                counters[axis] = rest % self.sizes[axis];
-                rest /= self.sizes[axis];
-                step(&mut offsets, self.axis_strides(axis), counters[axis]);
-            }
-        }
-        step(&mut offsets, self.inner_strides(), skip);
-        Runs {
-            nest: self,
-            counters,
-            offsets,
-            skip,
-            started: false,
-            position,
-            end,
-        }
-    }
-}
-
-/// Moves every operand `count` positions along an axis.
-fn step(offsets: &mut [isize], strides: &[isize], count: usize) {
-    for (at, &stride) in offsets.iter_mut().zip(strides) {
-        *at += stride * count.cast_signed();
-    }
-}
-
-impl Runs<'_> {
-    /// Gives the next run, `None` after the last.
-    #[inline]
-    pub fn next_run(&mut self) -> Option<Run<'_>> {
-        if self.position >= self.end {
-            return None;
-        }
-        // Moving on is left to the next call, so that the run can lend the offsets without a copy.
-        if self.started {
-            self.advance();
-        }
-        self.started = true;
-        let position = self.position;
-        let len = (self.nest.inner_len() - self.skip).min(self.end - position);
-        self.position += len;
-        Some(Run {
-            offsets: &self.offsets,
-            len,
-            position,
-        })
-    }
-
-    /// Moves to the start of the next inner run: additions only, for every outer axis that moves or wraps.
-    #[inline]
-    fn advance(&mut self) {
-        let (offsets, counters) = (&mut self.offsets[..], &mut self.counters[..]);
-        if self.skip > 0 {
-            for (at, &stride) in offsets.iter_mut().zip(self.nest.inner_strides()) {
-                *at -= stride * self.skip.cast_signed();
-            }
-            self.skip = 0;
-        }
-        let (sizes, rows) = (&self.nest.sizes[..], &self.nest.strides[..]);
-        let operands = offsets.len();
-        let mut row = counters.len() * operands;
-        for (counter, &size) in counters.iter_mut().zip(sizes).rev() {
-            row -= operands;
-            let strides = &rows[row..row + operands];
-            *counter += 1;
-            if *counter < size {
-                for (at, &stride) in offsets.iter_mut().zip(strides) {
-                    *at += stride;
-                }
-                return;
-            }
-            *counter = 0;
-            let back = (size - 1).cast_signed();
-            for (at, &stride) in offsets.iter_mut().zip(strides) {
-                *at -= stride * back;
-            }
-        }
+        Runs::new(self, range)
     }
 }
 
@@ -629,8 +524,7 @@ mod tests {
         ];
         let nest = LoopNest::new(&[3; 6], &strides);
         assert!(!nest.sizes.spilled() && !nest.strides.spilled() && !nest.start.spilled());
-        let runs = nest.runs(5..400);
-        assert!(!runs.counters.spilled() && !runs.offsets.spilled());
+        assert!(!nest.runs(5..400).spilled());
     }
 
     #[test]

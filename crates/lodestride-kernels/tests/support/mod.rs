@@ -20,6 +20,8 @@ pub(crate) enum Arrangement {
     F,
     /// Every second element of a larger block, along every axis.
     Strided,
+    /// The first elements of longer rows.
+    Part,
     /// All axes walked backwards.
     Reversed,
     /// The first axis broadcast: stride 0.
@@ -31,10 +33,11 @@ pub(crate) enum Arrangement {
 }
 
 impl Arrangement {
-    pub(crate) const ALL: [Arrangement; 7] = [
+    pub(crate) const ALL: [Arrangement; 8] = [
         Arrangement::C,
         Arrangement::F,
         Arrangement::Strided,
+        Arrangement::Part,
         Arrangement::Reversed,
         Arrangement::RowBroadcast,
         Arrangement::ColumnBroadcast,
@@ -42,10 +45,11 @@ impl Arrangement {
     ];
 
     /// Those that can be written.
-    pub(crate) const WRITABLE: [Arrangement; 4] = [
+    pub(crate) const WRITABLE: [Arrangement; 5] = [
         Arrangement::C,
         Arrangement::F,
         Arrangement::Strided,
+        Arrangement::Part,
         Arrangement::Reversed,
     ];
 }
@@ -80,7 +84,8 @@ impl Array {
             };
             if !broadcast {
                 strides[axis] = reach * step;
-                reach *= shape[axis] as isize * step;
+                let gap = isize::from(arrangement == Arrangement::Part && last) * 3;
+                reach *= shape[axis] as isize * step + gap;
             }
         }
         let mut offset = 3usize;

@@ -41,6 +41,40 @@ fn nest_walk(
     visited
 }
 
+/// [`nest_walk`] by blocks of runs, every third run on its own.
+fn block_walk(
+    nest: &LoopNest,
+    ranges: impl Iterator<Item = std::ops::Range<usize>>,
+) -> Vec<Vec<isize>> {
+    let mut visited = Vec::new();
+    let inner = nest.inner_strides();
+    for range in ranges {
+        let mut runs = nest.runs(range);
+        for turn in 0.. {
+            let (first, count, steps) = if turn % 3 == 2 {
+                let Some(run) = runs.next_run() else { break };
+                (run, 1, &[][..])
+            } else {
+                let Some(block) = runs.next_block() else {
+                    break;
+                };
+                (block.first, block.count, block.steps)
+            };
+            assert_eq!(first.position, visited.len());
+            for row in 0..count.cast_signed() {
+                for i in 0..first.len.cast_signed() {
+                    let at = |operand: usize| {
+                        let rows = if row == 0 { 0 } else { row * steps[operand] };
+                        first.offsets[operand] + rows + i * inner[operand]
+                    };
+                    visited.push((0..inner.len()).map(at).collect());
+                }
+            }
+        }
+    }
+    visited
+}
+
 fn operands(dice: &mut Dice, shape: &Shape) -> Vec<lodestride_shape::Strides> {
     (0..=dice.below(4)).map(|_| dice.operand(shape)).collect()
 }
@@ -65,6 +99,10 @@ proptest! {
         let longest = ranges.iter().map(|range| range.len()).max().unwrap();
         let unit = grain.max(1).min(nest.inner_len().max(1));
         prop_assert!(longest <= nest.elements() / parts + 2 * unit, "{:?}", ranges);
+        prop_assert_eq!(
+            &block_walk(&nest, ranges.clone().into_iter()),
+            &nest_walk(&nest, ranges.clone().into_iter())
+        );
         let visited = nest_walk(&nest, ranges.into_iter());
         prop_assert_eq!(&visited, &nest_walk(&nest, std::iter::once(0..nest.elements())));
         let (mut visited, mut expected) = (visited, naive_walk(&shape, &strides));

@@ -1,0 +1,183 @@
+//! Short runs, packed together into tiles: when they are, and how.
+
+use super::{Target, Walk, overwritten};
+use crate::frame::{Access, Frame, Lane, Setup};
+use crate::nest_form::{is_dense, is_repeating};
+use crate::plan::{Reach, Source};
+use crate::scalar::BLOCK;
+use crate::stream;
+use crate::tile;
+use std::ops::Range;
+
+/// Runs shorter than this are packed together into tiles.
+const SHORT: usize = 64;
+
+/// The same where a run is one call of a kernel, which is begun in the time of eight elements: a column added to 4096 rows of 16 `f32`
+/// takes 10 us so and 19 packed, one of 4096 rows of 32 12 and 38.
+const SHORTEST: usize = 8;
+
+/// The same where kernels are begun slowly: functions in the middle of a block, and bytes and halves beside one of them that is spread
+/// over a vector first. Powers of 4096 rows of 100 `f32` by a column take 0.51 ms packed and 0.75 row by row.
+const SHORT_OF_SLOW: usize = 256;
+
+/// Bytes of a run up to which its repetitions are packed, where nothing else would have to be: a tile holds some of them.
+const REPEATED: usize = 4096;
+
+impl Walk<'_, '_> {
+    /// Whether runs are packed: short ones, and those that operands repeat beside dense ones, whose tile is filled once.
+    pub(super) fn packs(&self, target: Target) -> bool {
+        let (nest, count) = (self.nest, self.places.len());
+        if nest.run_count() == 1 || (0..count).all(|place| is_dense(nest, place)) {
+            return false;
+        }
+        let fills_once = |place| is_dense(nest, place) || is_repeating(nest, place);
+        nest.inner_len() < self.shortest()
+            || target == Target::Memory
+                && nest.inner_len() * self.width() <= REPEATED
+                && (0..count).all(fills_once)
+                && !stream::pays(self.footprint())
+    }
+
+    /// Runs shorter than this are packed.
+    fn shortest(&self) -> usize {
+        let loads = self.outputs..self.places.len();
+        let strides = self.nest.inner_strides();
+        let narrow = self.places[loads.clone()]
+            .iter()
+            .any(|place| place.size < size_of::<f32>());
+        let spreads = strides[loads].contains(&0);
+        let in_blocks = self.nest.inner_len().is_multiple_of(BLOCK);
+        if self.is_one_call() {
+            SHORTEST
+        } else if self.plan.heavy && (narrow || !in_blocks) || narrow && spreads {
+            SHORT_OF_SLOW
+        } else {
+            SHORT
+        }
+    }
+
+    /// Whether one kernel goes from memory to memory, run after run, and is begun soon: of bytes and halves it is not.
+    fn is_one_call(&self) -> bool {
+        let [step] = self.plan.steps else {
+            return false;
+        };
+        let (strides, places) = (self.nest.inner_strides(), &self.places);
+        let shared = |load: usize| {
+            self.load_place(load)
+                .is_some_and(|place| places[place].shared)
+        };
+        let over = overwritten(self.plan).filter(|&load| shared(load));
+        let reach = |source| match source {
+            Source::Load(load) => match self.load_place(load).map(|place| strides[place]) {
+                None | Some(0) => Some(Reach::One),
+                Some(1) if over == Some(load) => Some(Reach::Over),
+                Some(1) if !shared(load) => Some(Reach::Each),
+                Some(_) => None,
+            },
+            Source::Step(_) => None,
+        };
+        let outputs = self.outputs == 1 && strides[0] == 1 && places[0].shared == over.is_some();
+        outputs
+            && !self.plan.heavy
+            && self.plan.results == [Source::Step(0)]
+            && places[1..]
+                .iter()
+                .all(|place| place.size >= size_of::<f32>())
+            && step.action.is_one_call(reach)
+    }
+
+    /// Short runs: pieces of many runs are packed into a tile, so that the kernels see long stretches.
+    pub(super) fn pack(&self, frame: &mut Frame<'_, '_>, setup: &Setup<'_>, range: Range<usize>) {
+        let inner = self.nest.inner_len();
+        let longest = setup.chunk.min(range.len()).max(1);
+        // Whole runs, so that an operand that repeats one run fills its tile once for all.
+        let whole = if longest > inner {
+            longest - longest % inner
+        } else {
+            longest
+        };
+        let mut begin = range.start;
+        // Whether tiles begin with a run.
+        let mut filled = false;
+        while begin < range.end {
+            let behind = begin % inner;
+            let size = if behind == 0 {
+                whole
+            } else {
+                longest.min(inner - behind)
+            };
+            let n = size.min(range.end - begin);
+            let first = begin == range.start;
+            for (slot, place) in self.slot_places.iter().enumerate() {
+                let Some(place) = *place else { continue };
+                let keep = filled && behind == 0 && is_repeating(self.nest, place);
+                self.place_packed(frame, slot, place, begin..begin + n, keep);
+            }
+            filled = behind == 0;
+            frame.arrange();
+            if first {
+                // SAFETY: scalars are placed, and no tile is longer.
+                unsafe { frame.prologue(longest) };
+            }
+            // SAFETY: every slot holds a pointer to `n` elements: the memory of a dense operand or a tile.
+            unsafe { frame.calls(n) };
+            for output in 0..self.outputs {
+                self.store_packed(frame, output, begin..begin + n);
+            }
+            begin += n;
+        }
+    }
+
+    /// Puts the elements `range` of an operand in its slot; `keep` says that its tile holds them already.
+    fn place_packed(
+        &self,
+        frame: &mut Frame<'_, '_>,
+        slot: usize,
+        place: usize,
+        range: Range<usize>,
+        keep: bool,
+    ) {
+        let pointer = match frame.lanes[slot].access {
+            Access::Direct => self.dense_at(place, range.start),
+            Access::Scalar => self.dense_at(place, 0),
+            Access::Tiled => {
+                let tile = frame.tile(slot);
+                let mut filled = tile;
+                if slot >= self.outputs && !keep {
+                    self.for_each_piece(place, range, |from, stride, size, len| {
+                        // SAFETY: the nest visits elements of the operand's layout inside its opened buffer; the pieces
+                        // of a range of at most a tile's elements fit the tile one after the other.
+                        unsafe { tile::gather(filled, from, stride, size, len) };
+                        filled = filled.wrapping_add(len * size);
+                    });
+                }
+                tile
+            }
+        };
+        frame.place(slot, pointer);
+    }
+
+    /// Brings to the elements `range` of an output what no call has written there.
+    fn store_packed(&self, frame: &Frame<'_, '_>, output: usize, range: Range<usize>) {
+        let from = frame.result(output);
+        if is_dense(self.nest, output) {
+            let lane = Lane {
+                at: self.dense_at(output, range.start),
+                stride: 1,
+                ..frame.lanes[output]
+            };
+            if lane.at != from {
+                // SAFETY: the nest visits elements of the output's layout inside its opened buffer, no other thread writes
+                // this range, and the value is in a tile or in another operand's memory.
+                unsafe { frame.write(&lane, from, range.len()) };
+            }
+            return;
+        }
+        let mut rest = from.cast_const();
+        self.for_each_piece(output, range, |to, stride, size, len| {
+            // SAFETY: as above; the value's elements are one after the other.
+            unsafe { tile::scatter(to, stride, rest, size, len) };
+            rest = rest.wrapping_add(len * size);
+        });
+    }
+}

@@ -96,11 +96,14 @@ impl NdArray {
                 return Ok(NdArray::whole(buffer, self.layout().clone(), dtype));
             }
         }
-        self.binary_of_any(op, rhs)
+        match rhs {
+            Arg::Array(rhs) => self.binary_with_rows(op, rhs),
+            Arg::Scalar(_) => self.binary_of_any(op, rhs),
+        }
     }
 
     #[track_caller]
-    fn binary_of_any(&self, op: BinaryOp, rhs: Arg<'_>) -> Result<NdArray> {
+    pub(crate) fn binary_of_any(&self, op: BinaryOp, rhs: Arg<'_>) -> Result<NdArray> {
         if let Some(packed) = self.packed_beside(op, rhs) {
             let (n, dtype) = (self.len(), packed.operation().result());
             let filled = Buffer::recycled_with(n * dtype.size(), |guard| {
@@ -190,6 +193,12 @@ impl NdArray {
         {
             return Ok(self);
         }
+        if let Arg::Array(rhs) = rhs
+            && let Some(packed) = self.packed_rows(op, rhs)
+            && packed.run_in_place(self.buffer(), rhs.buffer())
+        {
+            return Ok(self);
+        }
         let input = promoted(self.dtype(), &rhs);
         self.expect_storable(name, result_dtype(name, input, op.result_dtype(input))?)?;
         match rhs {
@@ -234,6 +243,14 @@ impl NdArray {
             && packed.operation().result() == out.dtype()
             && self.layout().is_packed_like(out.layout())
             && packed.run_into(self.len(), self.buffer(), out.buffer())
+        {
+            return Ok(());
+        }
+        if let Arg::Array(rhs) = rhs
+            && let Some(packed) = self.packed_rows(op, rhs)
+            && packed.operation().result() == out.dtype()
+            && self.layout().is_packed_like(out.layout())
+            && packed.run_into(self.buffer(), rhs.buffer(), out.buffer())
         {
             return Ok(());
         }

@@ -1,11 +1,14 @@
 //! When an elementwise op on small arrays goes the shortest way: operands gap-free from the start of their buffers, of the dtype it
-//! computes in, and nobody who watches results.
+//! computes in, one stretched to the other at most, and nobody who watches results.
 
-use lodestride_kernels::{BinaryOp, Packed, PackedNumber};
+use lodestride_buffer::Buffer;
+use lodestride_kernels::{BinaryOp, Packed, PackedNumber, PackedRows};
+use lodestride_shape::Order;
 
 use crate::NdArray;
 use crate::arg::Arg;
 use crate::checks;
+use crate::error::Result;
 
 impl NdArray {
     /// The shortest way of an operation with an array, where there is one.
@@ -16,6 +19,33 @@ impl NdArray {
             return None;
         }
         Packed::find(op, self.dtype()).filter(|packed| packed.suits(self.len()))
+    }
+
+    /// The short way of an operation with an array that is stretched to this one's shape, where there is one.
+    #[inline]
+    pub(crate) fn packed_rows(&self, op: BinaryOp, rhs: &NdArray) -> Option<PackedRows> {
+        let in_order = |array: &NdArray| array.layout().is_contiguous(Order::C);
+        if self.dtype() != rhs.dtype() || !in_order(self) || !in_order(rhs) || checks::are_on() {
+            return None;
+        }
+        let packed = Packed::find(op, self.dtype())?;
+        PackedRows::find(packed, self.layout(), rhs.layout())
+    }
+
+    /// An operation with an array of another layout: the short way, or any other.
+    #[inline(never)]
+    #[track_caller]
+    pub(crate) fn binary_with_rows(&self, op: BinaryOp, rhs: &NdArray) -> Result<NdArray> {
+        if let Some(packed) = self.packed_rows(op, rhs) {
+            let dtype = packed.operation().result();
+            let filled = Buffer::recycled_with(self.len() * dtype.size(), |guard| {
+                packed.run(self.buffer(), rhs.buffer(), guard)
+            });
+            if let Ok((buffer, true)) = filled {
+                return Ok(NdArray::whole(buffer, self.layout().clone(), dtype));
+            }
+        }
+        self.binary_of_any(op, Arg::Array(rhs))
     }
 
     /// The shortest way of an operation with a number, where there is one.

@@ -9,7 +9,7 @@
 
 use crate::dense::SMALL;
 use crate::elementwise::{scalar_fits, scalar_word};
-use crate::isa::Level;
+use crate::isa::{Level, RawKernel};
 use crate::op::{self, BinaryOp};
 use crate::table::BinaryKernel;
 use lodestride_buffer::{Buffer, DType, ReadGuard, Scalar, WriteGuard};
@@ -45,6 +45,40 @@ impl Packed {
         let loops = op::binary_loops(op, dtype, Level::current())?;
         let kernel = &loops.kernel;
         (loops.compute == dtype).then_some(Packed { kernel, dtype })
+    }
+
+    /// The dtype of the operands.
+    #[inline]
+    pub(crate) fn dtype(self) -> DType {
+        self.dtype
+    }
+
+    /// Whether arithmetic rather than memory sets the pace.
+    #[inline]
+    pub(crate) fn is_heavy(self) -> bool {
+        self.kernel.heavy
+    }
+
+    /// The loop over two vectors.
+    #[inline]
+    pub(crate) fn zip(self) -> RawKernel {
+        self.kernel.zip
+    }
+
+    /// The loop over a vector beside one element, where there is one.
+    #[inline]
+    pub(crate) fn zip_scalar(self) -> Option<RawKernel> {
+        self.kernel.zip_scalar
+    }
+
+    /// The loops that write over their first operand, where there are such and it is of the result's dtype.
+    #[inline]
+    pub(crate) fn in_place(self) -> (Option<RawKernel>, Option<RawKernel>) {
+        if self.kernel.out == self.dtype {
+            (self.kernel.zip_in_place, self.kernel.zip_scalar_in_place)
+        } else {
+            (None, None)
+        }
     }
 
     /// The dtype of the result.
@@ -92,14 +126,10 @@ impl Packed {
     /// for [`run`](Self::run), and where the result has another dtype or both are one buffer.
     #[inline]
     pub fn run_in_place(self, n: usize, x: &Buffer, y: &Buffer) -> bool {
-        let Some(kernel) = self.kernel.zip_in_place else {
+        let Some(kernel) = self.in_place().0 else {
             return false;
         };
-        if self.kernel.out != self.dtype
-            || !self.suits(n)
-            || n * self.dtype.size() > x.len().min(y.len())
-            || x.same_block(y)
-        {
+        if !self.suits(n) || n * self.dtype.size() > x.len().min(y.len()) || x.same_block(y) {
             return false;
         }
         let Ok(mut a) = x.write() else { return false };

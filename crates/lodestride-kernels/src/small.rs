@@ -255,6 +255,9 @@ pub(crate) unsafe fn gather(x: &Operand<'_>, first: *mut u8, dense: *mut u8, ord
     unsafe { move_elements::<true>(x.dtype().size(), first, dense, plane) };
 }
 
+/// Elements of an axis from which on it is worth asking whether they can be moved together.
+const SOME: usize = 8;
+
 /// Copies the elements of a plane to dense memory, or with `IN` false from there, and gives the place behind the last.
 ///
 /// # Safety
@@ -288,6 +291,25 @@ unsafe fn move_plane<T: Copy, const IN: bool>(
     let (count, step, inner) = plane.outermost();
     let (mut strided, mut dense) = (strided, dense);
     if inner.sizes.is_empty() {
+        if count >= SOME && step == 1 {
+            let (to, from) = if IN {
+                (dense, strided)
+            } else {
+                (strided, dense)
+            };
+            // SAFETY: elements of the plane that lie next to each other, and their places in dense memory.
+            unsafe { to.copy_from_nonoverlapping(from, count) };
+            return dense.wrapping_add(count);
+        }
+        if IN && count >= SOME && step == 0 {
+            // SAFETY: the element that stands for all of the axis.
+            let element = unsafe { strided.read() };
+            for i in 0..count {
+                // SAFETY: its places in dense memory.
+                unsafe { dense.wrapping_add(i).write(element) };
+            }
+            return dense.wrapping_add(count);
+        }
         for _ in 0..count {
             let (to, from) = if IN {
                 (dense, strided)

@@ -5,8 +5,8 @@
     reason = "a test may panic; functions outside `#[test]` are not recognised"
 )]
 
-use lodestride_buffer::{Buffer, DType, Element, Scalar};
-use lodestride_kernels::{BinaryOp, Operand, Packed, PackedNumber, binary};
+use lodestride_buffer::{Bool, Buffer, DType, Element, Scalar};
+use lodestride_kernels::{BinaryOp, Operand, Packed, PackedNumber, PackedRows, binary};
 use lodestride_shape::{Layout, Order};
 
 /// Every operation on elements of a dtype, beside the general way.
@@ -77,6 +77,98 @@ fn agrees_with_number<T: Element + Into<Scalar>>(
             }
         }
     }
+}
+
+/// Shapes around the bounds of what is repeated in a tile, and what stretches to them.
+const STRETCHED: [(&[usize], &[usize]); 17] = [
+    (&[3, 3], &[3]),
+    (&[3, 3], &[3, 1]),
+    (&[1, 5], &[5]),
+    (&[5, 1], &[1, 1]),
+    (&[7, 4], &[]),
+    (&[64, 10], &[10]),
+    (&[64, 10], &[64, 1]),
+    (&[9, 48], &[1, 48]),
+    (&[9, 64], &[64]),
+    (&[40, 100], &[40, 1]),
+    (&[200, 3], &[200, 1]),
+    (&[3, 300], &[300]),
+    (&[3, 700], &[3, 1]),
+    (&[2, 3, 5], &[3, 5]),
+    (&[6, 5, 2, 9], &[6, 5, 1, 1]),
+    (&[1, 30, 8], &[30, 1]),
+    (&[300, 2], &[2]),
+];
+
+/// Every operation on elements of a dtype and a row, a column or one element, beside the general way.
+fn agrees_with_rows<T: Element + Into<Scalar>>(values: fn(usize) -> T, failures: &mut Vec<String>) {
+    for (shape, others) in STRETCHED {
+        let layout = Layout::contiguous(shape, Order::C).unwrap();
+        // Behind two elements that are not among its own.
+        let beside = Layout::contiguous(others, Order::C).unwrap();
+        let beside = Layout::new(others, beside.strides().as_slice(), 2).unwrap();
+        let stretched = beside.broadcast_to(layout.shape()).unwrap();
+        let n = layout.elements();
+        let fresh = || Buffer::from_vec((0..n).map(values).collect::<Vec<T>>()).unwrap();
+        let count = beside.elements() + 2;
+        let y = Buffer::from_vec((0..count).map(|i| values(i + 3)).collect::<Vec<T>>()).unwrap();
+        let x = fresh();
+        for op in BinaryOp::ALL {
+            let Some(packed) = Packed::find(*op, T::DTYPE) else {
+                continue;
+            };
+            let case = format!("{op:?} of {others:?} to {shape:?} {:?}", T::DTYPE);
+            let Some(rows) = PackedRows::find(packed, &layout, &beside) else {
+                if shape.iter().product::<usize>() < 700 {
+                    failures.push(format!("{case} has no short way"));
+                }
+                continue;
+            };
+            let bytes = n * packed.result().size();
+            let expected = Buffer::zeroed(bytes).unwrap();
+            let out = Operand::new(&expected, &layout, packed.result()).unwrap();
+            let left = Operand::new(&x, &layout, T::DTYPE).unwrap();
+            let right = Operand::new(&y, &stretched, T::DTYPE).unwrap();
+            binary(*op, left.into(), right.into(), out).unwrap();
+            let expected = expected.read().unwrap().bytes().to_vec();
+            let (found, done) =
+                Buffer::recycled_with(bytes, |guard| rows.run(&x, &y, guard)).unwrap();
+            if !done || found.read().unwrap().bytes() != expected {
+                failures.push(case.clone());
+            }
+            let given = Buffer::zeroed(bytes).unwrap();
+            if !rows.run_into(&x, &y, &given) || given.read().unwrap().bytes() != expected {
+                failures.push(format!("{case}, into a buffer"));
+            }
+            let changed = fresh();
+            if rows.run_in_place(&changed, &y) && changed.read().unwrap().bytes() != expected {
+                failures.push(format!("{case}, in place"));
+            }
+            let short = Buffer::from_vec(vec![values(0); n - 1]).unwrap();
+            let refused = [
+                rows.run_in_place(&short, &y),
+                rows.run_into(&short, &y, &given),
+                rows.run_into(&x, &y, &x),
+                rows.run_in_place(&x, &x),
+            ];
+            if refused.contains(&true) {
+                failures.push(format!("{case}, not refused: {refused:?}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn stretched_operands_give_what_the_general_way_gives() {
+    let mut failures = Vec::new();
+    agrees_with_rows(|i| i as f32 * 0.5 - 2.0, &mut failures);
+    agrees_with_rows(|i| i as f64 * 0.25 - 3.0, &mut failures);
+    agrees_with_rows(|i| i as i32 % 13 - 4, &mut failures);
+    agrees_with_rows(|i| i as i64 % 17 - 4, &mut failures);
+    agrees_with_rows(|i| (i % 7) as u8, &mut failures);
+    agrees_with_rows(|i| (i % 11) as i16, &mut failures);
+    agrees_with_rows(|i| Bool::from(i % 3 == 0), &mut failures);
+    assert!(failures.is_empty(), "{failures:#?}");
 }
 
 #[test]

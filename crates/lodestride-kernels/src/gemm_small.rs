@@ -52,6 +52,15 @@ const COLUMNS: usize = 256;
 /// `out = a b`, wrapping in the elements' own type, with the columns of `b` one element apart; for a single column, its rows,
 /// and the columns of `a`.
 pub(crate) fn product<T: Whole>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut MatrixMut<'_, T>) {
+    let is_column = b.shape().columns == 1 && !is_dots(a.shape(), b.shape());
+    if is_column && a.shape().row_step == 1 {
+        // The transposed product reads rows: `out' = b' a'`.
+        let shape = out.shape().transposed();
+        let (a, b) = (b.transposed(), a.transposed());
+        let out = &mut MatrixMut::new(out.data(), shape);
+        Level::current().run(ProductTask { a, b, out });
+        return;
+    }
     Level::current().run(ProductTask { a, b, out });
 }
 

@@ -11,6 +11,7 @@
 use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
 use std::ops::Range;
 
+use crate::gemm_dots;
 use crate::gemm_narrow;
 use crate::gemm_packed;
 use crate::gemm_register::Register;
@@ -91,7 +92,7 @@ unsafe fn walk_through<R: Register>(job: &Job<R::Item>, walk: Walk) {
         // SAFETY: the caller vouches for all of it, here and below.
         Walk::Tiles => unsafe { panels::<R>(job) },
         // SAFETY: as above.
-        Walk::Dots => unsafe { dots::<R>(job) },
+        Walk::Dots => unsafe { gemm_dots::product::<R>(job) },
         Walk::Packed | Walk::Square { .. } => {
             let diagonal = match walk {
                 Walk::Square { first } => Some(first),
@@ -282,86 +283,6 @@ unsafe fn add_row<R: Register, const P: usize>(
         }
         // SAFETY: as for the load.
         unsafe { sum.store(place, mask) };
-    }
-}
-
-/// Dot products of all rows of the left operand with one column.
-///
-/// # Safety
-/// As [`walk_through`].
-#[inline(always)]
-unsafe fn dots<R: Register>(job: &Job<R::Item>) {
-    let mut row = 0;
-    while job.m - row >= 4 {
-        // SAFETY: the rows `row..row + 4` are the job's.
-        unsafe { dot_rows::<R, 4, 2>(job, row) };
-        row += 4;
-    }
-    while job.m > row {
-        // SAFETY: as above.
-        unsafe { dot_rows::<R, 1, 8>(job, row) };
-        row += 1;
-    }
-}
-
-/// Dot products of `M` rows, `U` registers of each at a time.
-///
-/// # Safety
-/// As [`dots`]; the rows `row..row + M` must be the job's.
-#[inline(always)]
-unsafe fn dot_rows<R: Register, const M: usize, const U: usize>(job: &Job<R::Item>, row: usize) {
-    // SAFETY: the caller vouches for the instruction set, here and below.
-    let full = unsafe { R::mask(R::LANES) };
-    // SAFETY: as above.
-    let mut sums = [[unsafe { R::splat(R::Item::ZERO) }; U]; M];
-    let lines: [*const R::Item; M] =
-        std::array::from_fn(|i| job.a.wrapping_offset((row + i) as isize * job.a_row));
-    let whole = job.k / (U * R::LANES) * (U * R::LANES);
-    for at in (0..whole).step_by(U * R::LANES) {
-        for u in 0..U {
-            let at = at + u * R::LANES;
-            // SAFETY: these are steps of the job.
-            let x = unsafe { R::load(job.b.wrapping_add(at), full) };
-            for i in 0..M {
-                // SAFETY: as above.
-                let value = unsafe { R::load(lines[i].wrapping_add(at), full) };
-                // SAFETY: as above.
-                sums[i][u] = unsafe { value.mul_add(x, sums[i][u]) };
-            }
-        }
-    }
-    for at in (whole..job.k).step_by(R::LANES) {
-        // SAFETY: as above.
-        let mask = unsafe { R::mask((job.k - at).min(R::LANES)) };
-        // SAFETY: as above.
-        let x = unsafe { R::load(job.b.wrapping_add(at), mask) };
-        for i in 0..M {
-            // SAFETY: as above.
-            let value = unsafe { R::load(lines[i].wrapping_add(at), mask) };
-            // SAFETY: as above.
-            sums[i][0] = unsafe { value.mul_add(x, sums[i][0]) };
-        }
-    }
-    for i in 0..M {
-        let mut lanes = [R::Item::ZERO; 16];
-        for u in 0..U {
-            let mut part = [R::Item::ZERO; 16];
-            // SAFETY: no register has more than 16 lanes.
-            unsafe { sums[i][u].store(part.as_mut_ptr(), full) };
-            for (lane, part) in lanes.iter_mut().zip(part) {
-                *lane = lane.add(part);
-            }
-        }
-        let mut half = 8;
-        while half > 0 {
-            for lane in 0..half {
-                lanes[lane] = lanes[lane].add(lanes[lane + half]);
-            }
-            half /= 2;
-        }
-        let to = job.out.wrapping_offset((row + i) as isize * job.out_row);
-        // SAFETY: the row is the job's, and nobody else holds the destination.
-        job.blend.apply(unsafe { &mut *to }, lanes[0]);
     }
 }
 

@@ -20,7 +20,9 @@ mod frame;
 mod gather_indices;
 mod gemm_choice;
 #[cfg(target_arch = "x86_64")]
+mod gemm_dots;
 mod gemm_integers;
+#[cfg(target_arch = "x86_64")]
 mod gemm_narrow;
 #[cfg(target_arch = "x86_64")]
 mod gemm_packed;

@@ -1,0 +1,139 @@
+//! Products with a single column: dot products of the left matrix's rows, whose lanes are joined for sixteen rows together.
+#![expect(unsafe_code, reason = "operands are raw pointers, loaded under masks")]
+#![expect(
+    clippy::needless_range_loop,
+    reason = "the compiler keeps arrays in registers where loops index them"
+)]
+
+use crate::across::{FEW, HALF, Halves, Lines, across_rows, halved, spill};
+use crate::gemm_register::Register;
+use crate::gemm_tile::Job;
+use crate::isa::Fused;
+use crate::numeric::Compute;
+
+/// The dot products of all rows of the left operand with one column.
+///
+/// # Safety
+/// As [`Job`], on a machine with the instruction set of `R`; elements of a row lie one after the other, and so do those of the column.
+#[inline(always)]
+pub(crate) unsafe fn product<R: Register>(job: &Job<R::Item>) {
+    let mut row = 0;
+    while job.m - row >= FEW {
+        let mut lanes: Halves<R::Item> = Lines([[R::Item::ZERO; HALF]; FEW]);
+        for (quad, lanes) in lanes.0.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+            // SAFETY: these are rows of the job.
+            *lanes = unsafe { rows::<R, 4, 2>(job, row + 4 * quad) };
+        }
+        if is_gathered::<R::Item>() {
+            std::hint::black_box(&mut lanes);
+        }
+        // Every register has fused multiply-adds, and so the shuffles of AVX2.
+        let sums = across_rows::<Fused, _>(&lanes, |left, right| left.add(right));
+        for (row, sum) in (row..).zip(sums) {
+            // SAFETY: as above.
+            unsafe { put::<R>(job, row, sum) };
+        }
+        row += FEW;
+    }
+    while job.m - row >= 4 {
+        // SAFETY: as above.
+        let lanes = unsafe { rows::<R, 4, 2>(job, row) };
+        for (row, lanes) in (row..).zip(lanes) {
+            // SAFETY: as above.
+            unsafe { put::<R>(job, row, joined(lanes)) };
+        }
+        row += 4;
+    }
+    while job.m > row {
+        // SAFETY: as above.
+        let [lanes] = unsafe { rows::<R, 1, 8>(job, row) };
+        // SAFETY: as above.
+        unsafe { put::<R>(job, row, joined(lanes)) };
+        row += 1;
+    }
+}
+
+/// Whether lanes have to go through memory before they are joined: of four bytes the compiler would else gather them one by one.
+const fn is_gathered<C>() -> bool {
+    size_of::<C>() == size_of::<f32>()
+}
+
+/// The lanes of one row, joined as [`across_rows`] joins them.
+#[inline(always)]
+fn joined<C: Compute>(lanes: [C; HALF]) -> C {
+    let four: [C; HALF / 2] = halved(&lanes, |left, right| left.add(right));
+    let two: [C; HALF / 4] = halved(&four, |left, right| left.add(right));
+    two[0].add(two[1])
+}
+
+/// Puts a dot product to its row of the destination.
+///
+/// # Safety
+/// As [`product`]; the row must be the job's.
+#[inline(always)]
+unsafe fn put<R: Register>(job: &Job<R::Item>, row: usize, sum: R::Item) {
+    let to = job.out.wrapping_offset(row as isize * job.out_row);
+    // SAFETY: the row is the job's, and nobody else holds the destination.
+    job.blend.apply(unsafe { &mut *to }, sum);
+}
+
+/// Dot products of `M` rows, `U` registers of each at a time, down to eight lanes each.
+///
+/// # Safety
+/// As [`product`]; the rows `row..row + M` must be the job's.
+#[inline(always)]
+unsafe fn rows<R: Register, const M: usize, const U: usize>(
+    job: &Job<R::Item>,
+    row: usize,
+) -> [[R::Item; HALF]; M] {
+    // SAFETY: the caller vouches for the instruction set, here and below.
+    let full = unsafe { R::mask(R::LANES) };
+    // SAFETY: as above.
+    let mut sums = [[unsafe { R::splat(R::Item::ZERO) }; U]; M];
+    let lines: [*const R::Item; M] =
+        std::array::from_fn(|i| job.a.wrapping_offset((row + i) as isize * job.a_row));
+    let whole = job.k / (U * R::LANES) * (U * R::LANES);
+    for at in (0..whole).step_by(U * R::LANES) {
+        for u in 0..U {
+            let at = at + u * R::LANES;
+            // SAFETY: these are steps of the job.
+            let x = unsafe { R::load(job.b.wrapping_add(at), full) };
+            for (line, sums) in lines.iter().zip(&mut sums) {
+                // SAFETY: as above.
+                let value = unsafe { R::load(line.wrapping_add(at), full) };
+                // SAFETY: as above.
+                sums[u] = unsafe { value.mul_add(x, sums[u]) };
+            }
+        }
+    }
+    for at in (whole..job.k).step_by(R::LANES) {
+        // SAFETY: as above.
+        let mask = unsafe { R::mask((job.k - at).min(R::LANES)) };
+        // SAFETY: as above.
+        let x = unsafe { R::load(job.b.wrapping_add(at), mask) };
+        for (line, sums) in lines.iter().zip(&mut sums) {
+            // SAFETY: as above.
+            let value = unsafe { R::load(line.wrapping_add(at), mask) };
+            // SAFETY: as above.
+            sums[0] = unsafe { value.mul_add(x, sums[0]) };
+        }
+    }
+    // A loop: what a closure does is not compiled for the instruction set.
+    let mut halves = [[R::Item::ZERO; HALF]; M];
+    for i in 0..M {
+        let mut lanes = [R::Item::ZERO; FEW];
+        for u in 0..U {
+            let mut part = [R::Item::ZERO; FEW];
+            // SAFETY: no register has more lanes.
+            unsafe { sums[i][u].store(part.as_mut_ptr(), full) };
+            for (lane, part) in lanes.iter_mut().zip(part) {
+                *lane = lane.add(part);
+            }
+        }
+        if is_gathered::<R::Item>() {
+            lanes = spill(lanes);
+        }
+        halves[i] = halved(&lanes, |left, right| left.add(right));
+    }
+    halves
+}

@@ -287,6 +287,10 @@ impl<C: Compute, O: Order<C>> Task for BestOfEachRun<'_, C, O> {
         let far = runs.are_far();
         for (index, best) in best.iter_mut().enumerate() {
             let run = runs.run(index);
+            if run.len() < FEW / 2 {
+                *best = first_of_few::<C, O>(run) as i64;
+                continue;
+            }
             if let Some(at) = O::place::<A>(run, far) {
                 *best = at as i64;
                 continue;
@@ -301,6 +305,21 @@ impl<C: Compute, O: Order<C>> Task for BestOfEachRun<'_, C, O> {
             *best = (at + locate::<A, C, O>(&run[at..], key)) as i64;
         }
     }
+}
+
+/// Where the best element of a run of a few first stands: one after the other, since a vector would be set up for longer.
+#[inline(always)]
+fn first_of_few<C: Compute, O: Order<C>>(run: &[C]) -> usize {
+    let Some((&first, rest)) = run.split_first() else {
+        return 0;
+    };
+    let (mut key, mut at) = (O::key(first), 0);
+    for (place, &value) in (1..).zip(rest) {
+        let found = O::key(value);
+        let beats = O::beats(found, key);
+        (key, at) = if beats { (found, place) } else { (key, at) };
+    }
+    at
 }
 
 /// Where the best keys of some short runs first stand.

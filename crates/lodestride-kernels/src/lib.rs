@@ -35,6 +35,7 @@ mod gemm_tile;
 #[cfg(target_arch = "x86_64")]
 mod gemm_walk;
 mod index_search;
+mod index_vectors;
 mod inner;
 mod instruction;
 mod isa;

@@ -118,7 +118,15 @@ class NumPy:
         """What src/workloads/wide.rs measures."""
         flat, first, small, beside = at.ravel(), at[0], a[:128, :128].copy(), b[:128, :128].copy()
         tile, tiles, step, doubles = small[:32, :32].copy(), beside[:32, :32].copy(), a[:, ::2], a.astype(np.float64)
+        narrow, three = line[:4096 * 32].copy().reshape(4096, 32), line[:3000].copy().reshape(1000, 3)
+        column, few, order, orders = narrow[:, :1].copy(), narrow.reshape(32, 4096), positions(3, 6, 3), positions(32, 6, 32)
         return {
+            "narrow.sub.column": lambda: narrow - column, "narrow.less.column": lambda: narrow < column,
+            "narrow.mv": lambda: narrow @ row[:32], "narrow.max.few": lambda: few.max(0), "narrow.sum.few": lambda: few.sum(0),
+            "narrow.take": lambda: narrow.take(orders, 1), "narrow.repeat": lambda: narrow.repeat(2, 0),
+            "narrow.argmax": lambda: narrow.argmax(1), "narrow.all.few": lambda: few.all(0),
+            "three.argmax": lambda: three.argmax(1), "three.take": lambda: three.take(order, 1),
+            "three.mv": lambda: three @ row[:3], "three.add.row": lambda: three + row[:3],
             "takealong": lambda: np.take_along_axis(a, at, 1), "take.ax1": lambda: a.take(first, 1), "take.line": lambda: line.take(flat),
             "diff.ax0": lambda: np.diff(a, axis=0), "diff.ax1": lambda: np.diff(a, axis=1),
             "cumsum.ax0": lambda: a.cumsum(0), "cumsum.ax1": lambda: a.cumsum(1), "cumsum.turned": lambda: a.T.cumsum(0),
@@ -337,7 +345,16 @@ class Torch(NumPy):
         t, F = self.t, self.F
         flat, first, small, beside = at.ravel(), at[0], a[:128, :128].clone(), b[:128, :128].clone()
         tile, tiles, step, doubles = small[:32, :32].clone(), beside[:32, :32].clone(), a[:, ::2], a.double()
+        narrow, three = line[:4096 * 32].clone().reshape(4096, 32), line[:3000].clone().reshape(1000, 3)
+        column, few = narrow[:, :1].clone(), narrow.reshape(32, 4096)
+        order, orders = t.from_numpy(positions(3, 6, 3)), t.from_numpy(positions(32, 6, 32))
         return {
+            "narrow.sub.column": lambda: narrow - column, "narrow.less.column": lambda: narrow < column,
+            "narrow.mv": lambda: narrow @ row[:32], "narrow.max.few": lambda: few.amax(0), "narrow.sum.few": lambda: few.sum(0),
+            "narrow.take": lambda: narrow.index_select(1, orders), "narrow.repeat": lambda: narrow.repeat_interleave(2, 0),
+            "narrow.argmax": lambda: narrow.argmax(1), "narrow.all.few": lambda: few.all(0),
+            "three.argmax": lambda: three.argmax(1), "three.take": lambda: three.index_select(1, order),
+            "three.mv": lambda: three @ row[:3], "three.add.row": lambda: three + row[:3],
             "takealong": lambda: a.gather(1, at), "take.ax1": lambda: a.index_select(1, first), "take.line": lambda: line.index_select(0, flat),
             "diff.ax0": lambda: t.diff(a, dim=0), "diff.ax1": lambda: t.diff(a, dim=1),
             "cumsum.ax0": lambda: a.cumsum(0), "cumsum.ax1": lambda: a.cumsum(1), "cumsum.turned": lambda: a.t().cumsum(0),

@@ -1,5 +1,5 @@
-//! Operations, layouts and dtypes beside those of the performance goals, over squares of a thousand: so that what people do
-//! besides is not forgotten. Their rivals are NumPy and PyTorch.
+//! Operations, layouts and dtypes beside those of the performance goals, over squares of a thousand and narrow matrices: so that
+//! what people do besides is not forgotten. Their rivals are NumPy and PyTorch.
 
 use lodestride::array::{self, ConvolveMode, DType, Index, NdArray, s};
 
@@ -13,6 +13,9 @@ const SIDE: usize = 1000;
 /// How the tables write the size.
 const SIZE: &str = "1e3x1e3";
 
+/// The same of the cases on other matrices, whose names begin so.
+const SIZES: [(&str, &str); 2] = [("narrow.", "4096x32"), ("three.", "1e3x3")];
+
 /// What the operations work on: matrices, vectors, and positions along an axis.
 struct Operands {
     a: NdArray,
@@ -22,6 +25,15 @@ struct Operands {
     at: NdArray,
     /// The first matrix in f64.
     doubles: NdArray,
+    /// 4096 rows of 32, their first column, and the same elements as 32 rows.
+    narrow: NdArray,
+    column: NdArray,
+    flat: NdArray,
+    /// A thousand rows of three.
+    three: NdArray,
+    /// Three positions and 32.
+    order: NdArray,
+    orders: NdArray,
 }
 
 /// A name, how far answers may differ, and what is measured. Of positions and of parts in any order only the number is
@@ -66,6 +78,26 @@ const OF_FLOATS: [Case; 31] = [
     ("kron", 1e-6, |o| corner(&o.a, 32)?.kron(&corner(&o.b, 32)?)),
 ];
 
+/// Of every dtype that has them: what rows of a few elements cost beside whole matrices.
+const OF_ROWS: [Case; 12] = [
+    ("narrow.sub.column", 1e-6, |o| o.narrow.sub(&o.column)),
+    ("narrow.less.column", 0.0, |o| o.narrow.less(&o.column)),
+    ("narrow.mv", 1e-4, |o| {
+        o.narrow.matmul(&o.row.get(&s![..32])?)
+    }),
+    ("narrow.max.few", 0.0, |o| o.flat.max(0)),
+    ("narrow.sum.few", 1e-5, |o| o.flat.sum(0)),
+    ("narrow.take", 0.0, |o| o.narrow.take(&o.orders, 1)),
+    ("narrow.repeat", 0.0, |o| o.narrow.repeat(2, 0)),
+    ("narrow.argmax", UNORDERED, |o| o.narrow.argmax(1)),
+    ("three.argmax", UNORDERED, |o| o.three.argmax(1)),
+    ("three.take", 0.0, |o| o.three.take(&o.order, 1)),
+    ("three.mv", 1e-5, |o| o.three.matmul(&o.row.get(&s![..3])?)),
+    ("three.add.row", 1e-6, |o| {
+        o.three.add(&o.row.get(&s![..3])?)
+    }),
+];
+
 const OF_INTEGERS: [Case; 14] = [
     ("add.row", 0.0, |o| o.a.add(&o.row)),
     ("mul", 0.0, |o| o.a.mul(&o.b)),
@@ -98,7 +130,8 @@ const OF_HALVES: [Case; 9] = [
     ("argmax.ax1", UNORDERED, |o| o.a.argmax(1)),
 ];
 
-const OF_FLAGS: [Case; 3] = [
+const OF_FLAGS: [Case; 4] = [
+    ("narrow.all.few", 0.0, |o| o.flat.all(0)),
     ("any.ax0", 0.0, |o| o.a.any(0)),
     ("all.ax1", 0.0, |o| o.a.all(1)),
     ("count.ax0", 0.0, |o| o.a.count_nonzero(0)),
@@ -117,6 +150,9 @@ pub(crate) fn run(suite: &mut Suite) -> Result<(), Failure> {
     for dtype in [DType::F32, DType::F64] {
         of_type(suite, dtype, &OF_FLOATS)?;
     }
+    for dtype in [DType::F32, DType::F64, DType::I64] {
+        of_type(suite, dtype, &OF_ROWS)?;
+    }
     of_type(suite, DType::F16, &OF_HALVES)?;
     for dtype in [DType::I32, DType::I64, DType::U8] {
         of_type(suite, dtype, &OF_INTEGERS)?;
@@ -126,7 +162,9 @@ pub(crate) fn run(suite: &mut Suite) -> Result<(), Failure> {
 
 fn of_type(suite: &mut Suite, dtype: DType, cases: &[Case]) -> Result<(), Failure> {
     let named = |case: &Case| {
-        let key = suite.wants(&format!("wd.{}", case.0), SIZE, dtype.name())?;
+        let other = SIZES.iter().find(|(start, _)| case.0.starts_with(start));
+        let size = other.map_or(SIZE, |(_, size)| size);
+        let key = suite.wants(&format!("wd.{}", case.0), size, dtype.name())?;
         Some((key, *case))
     };
     let wanted: Vec<_> = cases.iter().filter_map(named).collect();
@@ -156,12 +194,24 @@ impl Operands {
             Ok(array.cast(dtype)?)
         };
         let a = values(&[SIDE, SIDE], 1)?;
+        let line = values(&[SIDE * SIDE], 4)?;
+        let first = |count: isize, shape: [usize; 2]| {
+            line.get(&[Index::from(0..count)])?.dup()?.reshape(shape)
+        };
+        let narrow = first(4096 * 32, [4096, 32])?;
+        let positions_of = |count: usize| NdArray::from_vec(positions(count, 6, count), [count]);
         Ok(Self {
+            column: narrow.get(&s![.., ..1])?.dup()?,
+            flat: narrow.reshape([32, 4096])?,
+            narrow,
+            three: first(3 * 1000, [1000, 3])?,
+            order: positions_of(3)?,
+            orders: positions_of(32)?,
             doubles: a.cast(DType::F64)?,
             a,
             b: values(&[SIDE, SIDE], 2)?,
             row: values(&[SIDE], 3)?,
-            line: values(&[SIDE * SIDE], 4)?,
+            line,
             at: NdArray::from_vec(positions(SIDE * SIDE, 5, SIDE), [SIDE, SIDE])?,
         })
     }

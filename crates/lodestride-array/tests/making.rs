@@ -325,6 +325,18 @@ fn triangles_follow_the_diagonal() {
         }
     }
     report(checked, &failed);
+    // So wide that only the columns that hold some of the triangle are looked at.
+    let wide = counted(&[2, 5, 3000]).add(1).unwrap();
+    for (layout, a) in layout_matrix(&wide).unwrap() {
+        for k in [-9, -2, 0, 700, 1400, 2998, 3100] {
+            let low = a.tril(k).unwrap();
+            assert_eq!(low.add(&a.triu(k + 1).unwrap()).unwrap(), a, "{layout}");
+            let kept = (0..5isize).map(|row| (row + k + 1).clamp(0, 3000).unsigned_abs());
+            let found = low.to_f64_vec().unwrap();
+            let found = found.iter().filter(|&&value| value != 0.0).count();
+            assert_eq!(found, 2 * kept.sum::<usize>(), "{layout} by {k}");
+        }
+    }
     assert!(counted(&[3]).tril(0).is_err());
     assert_eq!(
         NdArray::tri(3, 5, 2).unwrap(),

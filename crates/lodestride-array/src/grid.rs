@@ -8,6 +8,11 @@ use crate::NdArray;
 #[expect(unused_imports, reason = "named in the documentation")]
 use crate::error::ArrayErrorKind;
 use crate::error::{InOp, Result};
+use crate::pad::PadMode;
+use crate::target::Target;
+
+/// Elements of a matrix from which on it is worth more calls to leave out columns without any of a triangle.
+const WIDE: usize = 1 << 13;
 
 /// Which axis of a [`NdArray::meshgrid`] the first vector runs along.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -85,8 +90,21 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn tril(&self, k: isize) -> Result<NdArray> {
-        self.expect_readable("tril", Argument::X)?;
-        self.triangle_of("tril", k)?.select(self, false)
+        const OP: &str = "tril";
+        self.expect_readable(OP, Argument::X)?;
+        if let [.., rows, columns] = self.shape()[..] {
+            // What lies right of the last row's diagonal is zero in every row, and need not be looked at.
+            let reach = (rows.cast_signed().saturating_add(k)).clamp(0, columns.cast_signed());
+            let left = reach.unsigned_abs();
+            if left < columns / 2 && rows.saturating_mul(columns) >= WIDE {
+                let mut widths: SmallVec<[[usize; 2]; 6]> =
+                    SmallVec::from_elem([0; 2], self.rank());
+                widths[self.rank() - 1] = [0, columns - left];
+                let kept = self.narrowed(OP, self.rank() - 1, 0..left)?.tril(k)?;
+                return kept.padded(OP, &widths, &PadMode::constant(false), Target::New);
+            }
+        }
+        self.triangle_of(OP, k)?.select(self, false)
     }
 
     /// [`tril`](Self::tril) into an array of the result's shape: it is made elsewhere and copied there.

@@ -114,6 +114,45 @@ fn padding_is_numpys() {
     assert!(checked > 3000, "{checked}");
 }
 
+/// Rows around the length up to which all of the result is filled first.
+#[test]
+fn constants_are_put_around_short_and_long_rows() {
+    for (shape, widths) in [
+        ([2, 3, 1], [[1, 1], [1, 1], [1, 1]]),
+        ([2, 3, 30], [[1, 0], [0, 2], [1, 1]]),
+        ([1, 40, 31], [[0, 0], [3, 1], [0, 1]]),
+        ([2, 3, 62], [[1, 1], [1, 1], [1, 2]]),
+        ([2, 3, 300], [[1, 1], [1, 1], [2, 0]]),
+        ([2, 3, 5], [[1, 1], [2, 2], [0, 0]]),
+        ([2, 0, 5], [[1, 1], [2, 2], [1, 0]]),
+    ] {
+        for (layout, a) in layout_matrix(&counted(&shape)).unwrap() {
+            let padded = a.pad(&widths[..], -7).unwrap();
+            let (given, found) = (a.to_f64_vec().unwrap(), padded.to_f64_vec().unwrap());
+            let sizes: Vec<usize> = (shape.iter().zip(widths))
+                .map(|(size, [before, after])| before + size + after)
+                .collect();
+            assert_eq!(padded.shape()[..], sizes, "{layout}");
+            for (number, &value) in found.iter().enumerate() {
+                let at = [
+                    number / (sizes[1] * sizes[2]),
+                    number / sizes[2] % sizes[1],
+                    number % sizes[2],
+                ];
+                let inside = at.iter().zip(shape).zip(widths).try_fold(
+                    0,
+                    |place, ((&at, size), [before, _])| {
+                        let at = at.checked_sub(before).filter(|&at| at < size)?;
+                        Some(place * size + at)
+                    },
+                );
+                let wanted = inside.map_or(-7.0, |place| given[place]);
+                assert_eq!(value, wanted, "{layout} {shape:?} {widths:?} at {at:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn padding_that_makes_no_sense_is_an_error() {
     let a = counted(&[2, 3]);
@@ -286,6 +325,18 @@ fn triangles_follow_the_diagonal() {
         }
     }
     report(checked, &failed);
+    // So wide that only the columns that hold some of the triangle are looked at.
+    let wide = counted(&[2, 5, 3000]).add(1).unwrap();
+    for (layout, a) in layout_matrix(&wide).unwrap() {
+        for k in [-9, -2, 0, 700, 1400, 2998, 3100] {
+            let low = a.tril(k).unwrap();
+            assert_eq!(low.add(&a.triu(k + 1).unwrap()).unwrap(), a, "{layout}");
+            let kept = (0..5isize).map(|row| (row + k + 1).clamp(0, 3000).unsigned_abs());
+            let found = low.to_f64_vec().unwrap();
+            let found = found.iter().filter(|&&value| value != 0.0).count();
+            assert_eq!(found, 2 * kept.sum::<usize>(), "{layout} by {k}");
+        }
+    }
     assert!(counted(&[3]).tril(0).is_err());
     assert_eq!(
         NdArray::tri(3, 5, 2).unwrap(),

@@ -16,6 +16,9 @@ use crate::strided::{Dim, Dims, Source, collapse, dims_of, offset_at};
 /// Indices resolved at a time.
 pub(crate) const TILE: usize = 256;
 
+/// Room for a tile, which is only cleared where it is needed.
+type Room = Option<[i64; TILE]>;
+
 /// The elements of an index array in logical C order, wrapped and checked.
 pub(crate) struct Indices<'a> {
     dims: Dims,
@@ -45,20 +48,21 @@ impl Indices<'_> {
         }
     }
 
-    /// The same, borrowed where the indices follow each other in memory as they are.
-    fn tile<'t>(&'t self, first: usize, tile: &'t mut [i64]) -> &'t [i64] {
+    /// The same of so many, borrowed where the indices follow each other in memory as they are.
+    fn tile<'t>(&'t self, first: usize, len: usize, room: &'t mut Room) -> &'t [i64] {
         if let (Some(data), [Dim { stride: 1, .. }]) = (self.source.native(), &self.dims[..]) {
-            return &data[self.start as usize + first..][..tile.len()];
+            return &data[self.start as usize + first..][..len];
         }
+        let tile = &mut room.insert([0; TILE])[..len];
         self.raw(first, tile);
         tile
     }
 
     /// Refuses indices out of range.
     pub(crate) fn check(&self, op: &'static str) -> Result<(), KernelError> {
-        let mut tile = [0; TILE];
+        let mut room = None;
         for first in (0..self.count).step_by(TILE) {
-            let raw = self.tile(first, &mut tile[..TILE.min(self.count - first)]);
+            let raw = self.tile(first, TILE.min(self.count - first), &mut room);
             let size = self.size as i64;
             let range = -size..size;
             if !any_outside(raw, &range) {
@@ -87,15 +91,19 @@ impl Indices<'_> {
         });
     }
 
-    /// All positions; those out of range from below are none that [`pick`] would wrap once more.
-    pub(crate) fn wrapped(&self) -> Vec<i64> {
-        let mut all = vec![0; self.count];
-        self.each_tile(0..self.count, true, |first, tile| {
-            for (to, &index) in all[first..].iter_mut().zip(tile) {
-                *to = if index < 0 { i64::MIN } else { index };
-            }
-        });
-        all
+    /// Writes all positions, and tells whether they are in range.
+    pub(crate) fn wrap_all(&self, positions: &mut [i64]) -> bool {
+        let mut room = None;
+        for (number, wrapped) in positions.chunks_mut(TILE).enumerate() {
+            let raw = self.tile(number * TILE, wrapped.len(), &mut room);
+            wrap(raw, self.size, wrapped);
+        }
+        self.are_inside(positions)
+    }
+
+    /// Whether all these positions are in range.
+    pub(crate) fn are_inside(&self, positions: &[i64]) -> bool {
+        !any_outside(positions, &(0..self.size.cast_signed() as i64))
     }
 
     /// Calls `job(position, indices)` for stretches of positions, the indices wrapped to `0..size` if so `wished`.
@@ -105,29 +113,30 @@ impl Indices<'_> {
         wished: bool,
         mut job: impl FnMut(usize, &[i64]),
     ) {
-        let (mut raw, mut wrapped) = ([0; TILE], [0; TILE]);
+        let mut rooms = [None, None];
         for first in range.clone().step_by(TILE) {
             let len = TILE.min(range.end - first);
-            let wrapped = wished.then_some(&mut wrapped[..len]);
-            job(first, self.positions(first, &mut raw[..len], wrapped));
+            job(first, self.positions(first, len, wished, &mut rooms));
         }
     }
 
-    /// The positions that a tile of indices from one on stands for, or these where they are not to be wrapped. Once for all
-    /// jobs.
+    /// The positions that so many indices from one on stand for, or these where they are not to be wrapped or all are positions
+    /// already. Once for all jobs.
     #[inline(never)]
     fn positions<'t>(
         &'t self,
         first: usize,
-        raw: &'t mut [i64],
-        wrapped: Option<&'t mut [i64]>,
+        len: usize,
+        wished: bool,
+        [raw, wrapped]: &'t mut [Room; 2],
     ) -> &'t [i64] {
-        let raw = self.tile(first, raw);
+        let raw = self.tile(first, len, raw);
         // While the job works on these.
         prefetch_after(raw);
-        let Some(wrapped) = wrapped else {
+        if !wished || self.are_inside(raw) {
             return raw;
-        };
+        }
+        let wrapped = &mut wrapped.insert([0; TILE])[..len];
         wrap(raw, self.size, wrapped);
         wrapped
     }
@@ -140,7 +149,8 @@ pub(crate) fn wrap(raw: &[i64], size: usize, out: &mut [i64]) {
 }
 
 /// Elements `step` apart from `start` on at some indices, in order; false where one is not in `-size..size`. They are wrapped
-/// only where one counts from the end, so that most are looked at once before they are used.
+/// only where one counts from the end, so that most are looked at once before they are used. Where they are one apart, fewer
+/// than `size` may lie from `start` on if no index asks for the others.
 pub(crate) fn pick<U: Picked>(
     x: &[U],
     (start, step, size): (isize, isize, usize),
@@ -148,7 +158,7 @@ pub(crate) fn pick<U: Picked>(
     out: &mut [U],
 ) -> bool {
     let from = match usize::try_from(start) {
-        Ok(start) if step == 1 => &x[start..][..size],
+        Ok(start) if step == 1 => &x[start..x.len().min(start + size)],
         _ => &[],
     };
     let level = Level::current();

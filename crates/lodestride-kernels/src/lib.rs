@@ -92,6 +92,7 @@ mod segment_dense;
 mod segment_narrow;
 mod segment_pool;
 mod segment_rows;
+mod short_rows;
 mod shuffle;
 mod small;
 #[cfg(target_arch = "x86_64")]
@@ -118,6 +119,7 @@ mod take_rows;
 mod threads;
 mod tile;
 mod transfer;
+mod transfer_order;
 mod transpose;
 #[cfg(target_arch = "x86_64")]
 mod transpose_lines;

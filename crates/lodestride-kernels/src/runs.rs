@@ -6,6 +6,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use crate::lines;
+use crate::short_rows::{LONGEST, ShortRows};
 use crate::stream::{self, LINE};
 use crate::tile::{self, Scratch};
 use crate::transfer::Axis;
@@ -94,16 +95,26 @@ impl Plane {
     unsafe fn dense(&self) {
         let bytes = self.run.size * self.size;
         let streams = self.streams();
+        if bytes <= 2 * LINE || (bytes <= LONGEST && !streams) {
+            let rows = ShortRows {
+                count: self.rows.size,
+                bytes,
+                to: self.out,
+                pitch: self.rows.out * self.size.cast_signed(),
+                from: |row| self.row(row).1,
+            };
+            // SAFETY: the caller's contract.
+            unsafe { rows.copy() };
+            return;
+        }
         for row in 0..self.rows.size {
             let (to, from) = self.row(row);
-            // SAFETY: a row of each, by the caller's contract.
-            match bytes {
-                // SAFETY: as said above the match.
-                0..=128 => unsafe { stream::copy_short(to, from, bytes) },
-                // SAFETY: as said above the match.
-                _ if streams => unsafe { stream::copy_raw(to, from, bytes) },
-                // SAFETY: as said above the match.
-                _ => unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) },
+            if streams {
+                // SAFETY: a row of each, by the caller's contract.
+                unsafe { stream::copy_raw(to, from, bytes) };
+            } else {
+                // SAFETY: as above.
+                unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
             }
         }
     }

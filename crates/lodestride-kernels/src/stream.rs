@@ -378,7 +378,7 @@ pub(crate) unsafe fn copy_short(dst: *mut u8, src: *const u8, bytes: usize) {
 /// # Safety
 /// As [`copy_raw`].
 #[inline(always)]
-unsafe fn copy_ends<T: Copy>(dst: *mut u8, src: *const u8, bytes: usize) {
+pub(crate) unsafe fn copy_ends<T: Copy>(dst: *mut u8, src: *const u8, bytes: usize) {
     // SAFETY: the first piece lies inside the bytes.
     unsafe { copy_piece::<T>(dst, src, 0) };
     // SAFETY: so does the last.
@@ -390,7 +390,7 @@ unsafe fn copy_ends<T: Copy>(dst: *mut u8, src: *const u8, bytes: usize) {
 /// # Safety
 /// The `T` at byte `at` is inside both.
 #[inline(always)]
-unsafe fn copy_piece<T: Copy>(dst: *mut u8, src: *const u8, at: usize) {
+pub(crate) unsafe fn copy_piece<T: Copy>(dst: *mut u8, src: *const u8, at: usize) {
     // SAFETY: the caller's contract; no alignment is asked for.
     let piece = unsafe { src.wrapping_add(at).cast::<T>().read_unaligned() };
     // SAFETY: as above.

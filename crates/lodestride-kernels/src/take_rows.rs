@@ -1,22 +1,27 @@
 //! The commonest take: rows without gaps, gathered one after the other, looked up ahead, on several threads, and written
-//! past the caches where they are many.
+//! past the caches where they are many. Short lines are taken together, several as if they were one.
+#![expect(
+    unsafe_code,
+    reason = "rows of a few bytes are copied at positions that were looked at before"
+)]
 
 use lodestride_buffer::{DType, ReadGuard, WriteGuard};
 use lodestride_shape::Order;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::gather::{Plan, dim};
-use crate::gather_indices::{Indices, Picked, pick, prefetch_line};
+use crate::gather_indices::{Indices, Picked, TILE, pick, prefetch_line};
 use crate::operand::Operand;
 use crate::row_copy::{Pair, with_unit};
+use crate::short_rows::{LONGEST, ShortRows};
 use crate::stream;
-use crate::strided::{Dims, count, offset_at};
+use crate::strided::{Dim, Dims, count, offset_at};
 use crate::threads;
 
 /// Rows looked up ahead of their copy: enough to hide the latency of memory, few enough to be there still.
 const AHEAD: usize = 8;
 
-/// Positions that are kept for all that they are taken from.
+/// Indices whose positions are kept for all that they are taken from.
 const KEPT: usize = 1 << 16;
 
 /// Lines of a row that are asked for ahead; the hardware brings what follows.
@@ -25,8 +30,8 @@ const AHEAD_LINES: usize = 16;
 /// The commonest take: rows without gaps to a destination without gaps, so that the rows come one after the other.
 pub(crate) struct Rows<'a> {
     indices: &'a Indices<'a>,
-    /// The positions, where they are few and taken often.
-    wrapped: Vec<i64>,
+    /// Where the indices are few, and taken from several lines, which are joined then.
+    lines: Option<Lines>,
     /// Axes before the indexed one.
     before: Dims,
     dtype: DType,
@@ -52,13 +57,13 @@ impl<'a> Rows<'a> {
             _ => return None,
         };
         let before: Dims = plan.before.iter().map(|p| dim(p.size, p.x)).collect();
+        let lines = match before[..] {
+            [.., line] if indices.count <= KEPT => Lines::new(indices, plan.step, line),
+            _ => None,
+        };
         out.layout().is_contiguous(Order::C).then(|| Self {
             indices,
-            wrapped: if count(&before) > 1 && indices.count <= KEPT {
-                indices.wrapped()
-            } else {
-                Vec::new()
-            },
+            lines,
             positions: count(&before) * indices.count,
             before,
             dtype: x.dtype(),
@@ -100,24 +105,44 @@ impl<'a> Rows<'a> {
         true
     }
 
-    /// Calls `job(number, first element of the slice before, indices)` for stretches of the positions from `first` on. Those of
-    /// single elements may have to be wrapped.
-    fn each_tile(&self, first: usize, len: usize, mut job: impl FnMut(usize, isize, &[i64])) {
-        let (mut position, end) = (first, first + len);
+    /// Calls `job(number, stretch)` for stretches of the positions from `first` on. Those of single elements may have to be
+    /// wrapped, and those of rows are inside.
+    fn each_stretch(&self, first: usize, len: usize, mut job: impl FnMut(usize, Stretch<'_>)) {
+        let (indices, end) = (self.indices, first + len);
+        let mut position = first;
         while position < end {
-            let (outer, at) = (position / self.indices.count, position % self.indices.count);
-            let here = (self.indices.count - at).min(end - position);
+            let (outer, at) = (position / indices.count, position % indices.count);
+            let number = position - first;
             let start = self.x + offset_at(&self.before, outer);
-            if let Some(tile) = self.wrapped.get(at..at + here) {
-                job(position - first, start, tile);
-                position += here;
-                continue;
-            }
-            let whole_rows = self.row > 1;
-            self.indices
-                .each_tile(at..at + here, whole_rows, |index, tile| {
-                    job(position - first + index - at, start, tile);
-                });
+            let here = match &self.lines {
+                Some(lines) => {
+                    let left = lines.left(outer) * indices.count - at;
+                    let here = left.min(lines.offsets.len() - at).min(end - position);
+                    let stretch = Stretch {
+                        start: start + lines.lowest,
+                        step: 1,
+                        size: lines.reach,
+                        at: &lines.offsets[at..][..here],
+                    };
+                    job(number, stretch);
+                    here
+                }
+                None => {
+                    let here = (indices.count - at).min(end - position);
+                    indices.each_tile(at..at + here, self.row > 1, |index, at_here| {
+                        let stretch = Stretch {
+                            start,
+                            step: self.step,
+                            size: indices.size,
+                            at: at_here,
+                        };
+                        if self.row == 1 || indices.are_inside(at_here) {
+                            job(number + index - at, stretch);
+                        }
+                    });
+                    here
+                }
+            };
             position += here;
         }
     }
@@ -125,13 +150,19 @@ impl<'a> Rows<'a> {
     /// Single elements; false where a position is out of range.
     fn elements<U: Picked>(&self, x: &[U], first: usize, out: &mut [U]) -> bool {
         let mut are_inside = true;
-        self.each_tile(first, out.len(), |number, start, tile| {
-            let of = (start, self.step, self.indices.size);
-            if self.step == 1 && !self.wrapped.is_empty() {
-                let next = start + self.indices.size.cast_signed();
-                prefetch_line(x, next, self.indices.size, tile.len());
+        let line = self.indices.size;
+        let is_single = self.lines.as_ref().is_some_and(|lines| lines.joined == 1);
+        self.each_stretch(first, out.len(), |number, stretch| {
+            let Stretch {
+                start,
+                step,
+                size,
+                at,
+            } = stretch;
+            if is_single && self.step == 1 {
+                prefetch_line(x, start + line.cast_signed(), line, at.len());
             }
-            are_inside &= pick(x, of, tile, &mut out[number..]);
+            are_inside &= pick(x, (start, step, size), at, &mut out[number..]);
         });
         are_inside
     }
@@ -139,15 +170,31 @@ impl<'a> Rows<'a> {
     /// Rows of several elements, as bytes.
     fn rows(&self, x: &[u8], first: usize, out: &mut [u8], past_caches: bool) {
         let row = self.row * self.dtype.size();
-        self.each_tile(first, out.len() / row, |number, start, tile| {
-            let from =
-                |index: i64| (start + index as isize * self.step) as usize * self.dtype.size();
-            for (at, &index) in tile.iter().enumerate() {
-                if let Some(&next) = tile.get(at + AHEAD) {
+        let is_near = x.len() <= stream::SECOND_LEVEL;
+        self.each_stretch(first, out.len() / row, |number, stretch| {
+            let Stretch {
+                start, step, at, ..
+            } = stretch;
+            let from = |index: i64| (start + index as isize * step) as usize * self.dtype.size();
+            let out = &mut out[number * row..][..at.len() * row];
+            if row <= LONGEST && is_near && !past_caches {
+                let rows = ShortRows {
+                    count: at.len(),
+                    bytes: row,
+                    to: out.as_mut_ptr(),
+                    pitch: row.cast_signed(),
+                    from: |place: usize| x.as_ptr().wrapping_add(from(at[place])),
+                };
+                // SAFETY: the positions are inside the axis, so the rows are elements of an operand, all of which lie in
+                // its buffer; their places are the slice, side by side.
+                unsafe { rows.copy() };
+                return;
+            }
+            for (place, (to, &index)) in out.chunks_exact_mut(row).zip(at).enumerate() {
+                if let Some(&next) = at.get(place + AHEAD) {
                     let next = x.as_ptr().wrapping_add(from(next));
                     stream::prefetch_run(next, row.min(AHEAD_LINES * stream::LINE));
                 }
-                let to = &mut out[(number + at) * row..][..row];
                 let from = &x[from(index)..][..row];
                 if past_caches {
                     stream::copy(to, from);
@@ -159,5 +206,67 @@ impl<'a> Rows<'a> {
         if past_caches {
             stream::fence();
         }
+    }
+}
+
+/// Positions that elements or rows are taken at.
+struct Stretch<'a> {
+    /// The element that they are counted from, and the step from one to the next.
+    start: isize,
+    step: isize,
+    /// All are lower, unless they are yet to be looked at.
+    size: usize,
+    at: &'a [i64],
+}
+
+/// What is taken from several lines that lie evenly apart, as if they were one: offsets instead of positions, so that it costs
+/// no more to take little from many lines than much from a few.
+struct Lines {
+    /// The offsets of what is taken from so many lines, from the lowest place on, all of which are below the reach.
+    offsets: Vec<i64>,
+    joined: usize,
+    /// The lowest place of a line, from its start on.
+    lowest: isize,
+    reach: usize,
+    /// The lines that lie evenly apart.
+    count: usize,
+}
+
+impl Lines {
+    /// Nothing where an index is out of range. There is a line, and an index.
+    fn new(indices: &Indices<'_>, step: isize, line: Dim) -> Option<Self> {
+        // Of lines that go backwards the lowest is another one where few are left.
+        let joined = match line.stride {
+            0.. => (TILE / indices.count).clamp(1, line.size),
+            _ => 1,
+        };
+        let mut offsets = vec![0; joined * indices.count];
+        let (first, others) = offsets.split_at_mut(indices.count);
+        if !indices.wrap_all(first) {
+            return None;
+        }
+        let last = (indices.size.cast_signed() - 1) * step;
+        let lowest = last.min(0);
+        if step != 1 {
+            (first.iter_mut()).for_each(|at| *at = *at * step as i64 - lowest as i64);
+        }
+        for (number, offsets) in (1..).zip(others.chunks_exact_mut(indices.count)) {
+            let apart = number * line.stride as i64;
+            for (to, at) in offsets.iter_mut().zip(&*first) {
+                *to = at + apart;
+            }
+        }
+        Some(Self {
+            offsets,
+            joined,
+            lowest,
+            reach: last.unsigned_abs() + (joined - 1) * line.stride.unsigned_abs() + 1,
+            count: line.size,
+        })
+    }
+
+    /// The lines that lie evenly from one on.
+    fn left(&self, line: usize) -> usize {
+        self.count - line % self.count
     }
 }

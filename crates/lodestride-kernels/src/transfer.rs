@@ -13,14 +13,12 @@ use crate::operand::{Open, Operand};
 use crate::runs::Plane;
 use crate::stream;
 use crate::threads;
+use crate::transfer_order::{Axes, blocks, order_axes};
 use crate::transpose::Sheet;
 use lodestride_buffer::{Argument, Buffer};
 use lodestride_shape::{Layout, LoopNest, Order, Overlap, overlap};
 use smallvec::SmallVec;
 use std::ops::Range;
-
-/// Axes with fewer positions than this are not worth a transpose.
-const THIN: usize = 4;
 
 /// Bytes moved by one of several transfers from which on it is divided among threads.
 const WHOLE: usize = 1 << 18;
@@ -263,7 +261,7 @@ pub(crate) struct Axis {
 #[derive(Clone, Debug)]
 pub(crate) struct Transfer {
     /// Outermost first; the last two are the loop's own.
-    axes: SmallVec<[Axis; 6]>,
+    axes: Axes,
     out: *mut u8,
     x: *const u8,
     size: usize,
@@ -289,7 +287,7 @@ impl Transfer {
     ) -> Transfer {
         let nest = LoopNest::new(shape, &strides);
         let start = |operand: usize| nest.start()[operand] * size.cast_signed();
-        let mut axes: SmallVec<[Axis; 6]> = (0..nest.sizes().len())
+        let mut axes: Axes = (0..nest.sizes().len())
             .map(|axis| Axis {
                 size: nest.sizes()[axis],
                 out: nest.axis_strides(axis)[0],
@@ -398,10 +396,30 @@ impl Transfer {
     /// # Safety
     /// As [`Transfer::run`].
     pub(crate) unsafe fn walk(&self) {
-        let (outer, inner) = self.axes.split_at(self.axes.len() - 2);
+        let Some((whole, rest)) = blocks(&self.axes, self.size) else {
+            // SAFETY: the caller's contract.
+            return unsafe { self.walk_axes(&self.axes, self.out, self.x) };
+        };
+        // SAFETY: the caller's contract, of whose elements these are a part.
+        unsafe { self.walk_axes(&whole, self.out, self.x) };
+        if let Some((first, rest)) = rest {
+            let many = self.axes[self.axes.len() - 3];
+            let at = (first * self.size).cast_signed();
+            let out = self.out.wrapping_offset(at * many.out);
+            let x = self.x.wrapping_offset(at * many.x);
+            // SAFETY: the other part.
+            unsafe { self.walk_axes(&rest, out, x) };
+        }
+    }
+
+    /// Copies along axes from two places on.
+    ///
+    /// # Safety
+    /// As [`Transfer::run`].
+    unsafe fn walk_axes(&self, axes: &Axes, mut out: *mut u8, mut x: *const u8) {
+        let (outer, inner) = axes.split_at(axes.len() - 2);
         let [rows, run] = [inner[0], inner[1]];
         let mut position: SmallVec<[usize; 6]> = SmallVec::from_elem(0, outer.len());
-        let (mut out, mut x) = (self.out, self.x);
         let bytes = self.size.cast_signed();
         loop {
             // SAFETY: the caller's contract for the two inner axes at one position of the outer ones.
@@ -460,28 +478,4 @@ impl Transfer {
             unsafe { plane.run() };
         }
     }
-}
-
-/// Brings the axes that the inner loops are for to the end, and tells whether these are to be transposed.
-fn order_axes(axes: &mut SmallVec<[Axis; 6]>) -> bool {
-    let last = axes.len() - 1;
-    let run = axes[last];
-    if run.x == 0 || (run.x == 1 && run.out == 1) {
-        return false;
-    }
-    let moving = (0..last).filter(|&axis| axes[axis].x != 0 && axes[axis].size >= THIN);
-    let closest = moving.min_by_key(|&axis| axes[axis].x.unsigned_abs());
-    if let Some(axis) = closest
-        && run.size >= THIN
-        && axes[axis].x.unsigned_abs() < run.x.unsigned_abs()
-    {
-        let rows = axes.remove(axis);
-        axes.insert(last - 1, rows);
-        return true;
-    }
-    // A short inner loop, and one outside it that is longer: the other way round.
-    if run.size < axes[last - 1].size && run.size < THIN {
-        axes.swap(last - 1, last);
-    }
-    false
 }

@@ -102,6 +102,55 @@ fn take_and_its_adjoints_match_plain_loops() {
     report.finish();
 }
 
+/// Lines so short that several are joined, and rows of every length around those that are copied in pieces.
+#[test]
+fn short_lines_and_rows_are_taken_as_by_plain_loops() {
+    let mut report = Report::default();
+    let mut shapes = vec![
+        (vec![300, 3], 1),
+        (vec![3, 5], 1),
+        (vec![7, 90, 3], 2),
+        (vec![5, 40, 4], 2),
+        (vec![3, 7, 4, 5], 2),
+        (vec![9, 70, 2, 3], 3),
+        (vec![3], 0),
+    ];
+    for row in [1, 2, 3, 4, 8, 9, 16, 17, 33, 64, 65, 128, 500, 513] {
+        shapes.push((vec![3, row], 0));
+        shapes.push((vec![4, 5, row], 1));
+    }
+    for (shape, axis) in shapes {
+        for index_shape in [vec![], vec![2], vec![2, 3], vec![300]] {
+            let count = index_shape.iter().product();
+            let indices: Vec<f64> = INDICES.into_iter().cycle().take(count).collect();
+            let size = shape[axis] as f64;
+            let wrapped: Vec<usize> = (indices.iter())
+                .map(|&i| if i < 0.0 { i + size } else { i } as usize)
+                .collect();
+            let (out_shape, from) = sources(&shape, axis, &wrapped, &index_shape);
+            for (number, dtype) in [DType::U8, DType::F16, DType::F32, DType::F64]
+                .into_iter()
+                .enumerate()
+            {
+                let arrangement = Arrangement::ALL[(number + count) % Arrangement::ALL.len()];
+                for arrangement in [Arrangement::C, arrangement] {
+                    let x = Array::new(&shape, arrangement, dtype, counted);
+                    let values = floats(&x);
+                    let wanted: Vec<f64> = from.iter().map(|&i| values[i]).collect();
+                    let at = array_of(&index_shape, DType::I64, &indices);
+                    for take in [take, take_new] {
+                        let out = Array::new(&out_shape, Arrangement::C, dtype, |_| Scalar::Int(1));
+                        take(x.operand(), axis, at.operand(), out.operand()).unwrap();
+                        let case = format!("{dtype} {arrangement:?} {shape:?} {index_shape:?}");
+                        report.compare(&case, &out, &wanted, 0.0);
+                    }
+                }
+            }
+        }
+    }
+    report.finish();
+}
+
 /// Shapes of an array and of indices into it, and the axis they index.
 const ALONG: [([usize; 3], [usize; 3], usize); 6] = [
     ([3, 4, 5], [3, 4, 7], 2),

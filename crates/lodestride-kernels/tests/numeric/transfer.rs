@@ -91,6 +91,66 @@ fn block(array: &Array) -> Vec<Scalar> {
     with_dtype!(array.dtype, T => guard.slice::<T>().iter().map(|value| value.to_scalar()).collect())
 }
 
+/// Few short rows inside many: each repeated, or from matrices side by side.
+#[test]
+fn few_short_rows_inside_many_are_copied() {
+    let mut report = Report::default();
+    for [many, few, run] in [
+        [15, 2, 3],
+        [16, 2, 3],
+        [1000, 2, 3],
+        [700, 3, 1],
+        [300, 15, 9],
+        [300, 16, 9],
+        [100, 2, 64],
+        [200, 2, 65],
+        [50, 5, 513],
+    ] {
+        for dtype in [DType::U8, DType::F16, DType::I32, DType::F64] {
+            let shape = [many, few, run];
+            for outer in [1, 3] {
+                for (number, steps) in [[run, 0, 1], [run, many * run, 1]].iter().enumerate() {
+                    for gap in [0, 1] {
+                        let x = array(&[outer, few, many * run], &FORMS[0], dtype, |i| {
+                            (i % 127) as i64
+                        });
+                        let from = Layout::new(
+                            [outer, many, few, run].as_slice(),
+                            [few * many * run, steps[0], steps[1], steps[2]]
+                                .map(usize::cast_signed)
+                                .as_slice(),
+                            0,
+                        )
+                        .unwrap();
+                        let from = Operand::new(&x.buffer, &from, dtype).unwrap();
+                        let pitch = run + gap;
+                        let out = array(&[outer, many * few, pitch], &FORMS[0], dtype, |_| 1);
+                        let to = Layout::new(
+                            [outer, many, few, run].as_slice(),
+                            [many * few * pitch, few * pitch, pitch, 1]
+                                .map(usize::cast_signed)
+                                .as_slice(),
+                            0,
+                        )
+                        .unwrap();
+                        let to = Operand::new(&out.buffer, &to, dtype).unwrap();
+                        copy(from.into(), to).unwrap();
+                        let wanted = array(&[outer, many * few, pitch], &FORMS[0], dtype, |i| {
+                            let (line, at) = (i / pitch, i % pitch);
+                            let (o, m, f) = (line / (many * few), line / few % many, line % few);
+                            let place = o * few * many * run + m * steps[0] + f * steps[1] + at;
+                            if at < run { (place % 127) as i64 } else { 1 }
+                        });
+                        let case = format!("{dtype} {outer} {shape:?} {number} gap {gap}");
+                        report.check(&case, block(&out) == block(&wanted));
+                    }
+                }
+            }
+        }
+    }
+    report.finish();
+}
+
 #[test]
 fn every_pair_of_layouts_is_copied_and_nothing_between_is_touched() {
     let mut report = Report::default();

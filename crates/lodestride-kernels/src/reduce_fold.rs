@@ -86,7 +86,9 @@ pub(crate) fn fold_runs<C: Compute, F: LaneFold<C>>(
     runs: Runs<'_, C>,
     totals: &mut [F::Total],
 ) {
-    if F::COMMON && runs.len < LONG && totals.len() >= FEW / 4 {
+    // A tile for fewer tiny runs would take longer to clear than they take to fold.
+    let few = if runs.len < FEW { FEW } else { FEW / 4 };
+    if F::COMMON && runs.len < LONG && totals.len() >= few {
         let totals = &mut *totals;
         // Without AVX-512, whose gathers the compiler would use here, slowly.
         let done = Level::current().run_narrow_tuned(ShortRuns { fold, runs, totals });
@@ -347,8 +349,7 @@ pub(crate) fn merge_each<T: Copy>(totals: &mut [T], more: &[T], merge: impl Fn(T
     }
 }
 
-/// Folds at most [`ROWS`] rows column by column and merges every column into its total; where there are more totals than columns
-/// also the rows that lie `step` elements on, and so forth: what a call costs would be more than what a few short rows do.
+/// Merges the columns of at most [`ROWS`] rows into their totals; further totals are of as many rows, each set `step` elements on.
 pub(crate) fn fold_rows<C: Compute, F: LaneFold<C>>(
     fold: F,
     (rows, step): (Rows<'_, C>, usize),

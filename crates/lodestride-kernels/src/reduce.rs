@@ -15,7 +15,7 @@ use crate::numeric::{Compute, ComputeKind};
 use crate::operand::{Operand, Output};
 use crate::program_reduce::Computed;
 use crate::reduce_exponentials::LogSumExp;
-use crate::reduce_extremes::{self, Found};
+use crate::reduce_extremes;
 use crate::reduce_flags;
 use crate::reduce_fold::{LaneFold, Reducer};
 use crate::reduce_kinds::{Addable, Extreme, Lanes, Last, Magnitude, NonZero, Product, Sum};
@@ -304,21 +304,16 @@ impl Job<'_, '_> {
         if let (Origin::Memory(guard, DType::Bool), Some(of)) =
             (self.input, reduce_flags::of(self.op))
         {
-            let (output, dtype) = (&mut *self.output, self.out_dtype);
-            let mut sink = |offset, value| store(output, dtype, offset, 1, &[value]);
-            if reduce_flags::run(of, self.plan, guard.slice(), &mut sink) {
+            let output = (&mut *self.output, self.out_dtype);
+            if reduce_flags::run(of, self.plan, guard.slice(), output) {
                 return;
             }
         }
         if let Origin::Memory(guard, dtype) = self.input
             && dtype.is_integer()
         {
-            let (output, out_dtype) = (&mut *self.output, self.out_dtype);
-            let mut sink = |offset, value| match value {
-                Found::Signed(value) => store(output, out_dtype, offset, 1, &[value]),
-                Found::Unsigned(value) => store(output, out_dtype, offset, 1, &[value]),
-            };
-            if reduce_extremes::run(self.op, (guard, dtype), self.plan, &mut sink) {
+            let output = (&mut *self.output, self.out_dtype);
+            if reduce_extremes::run(self.op, (guard, dtype), self.plan, output) {
                 return;
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::isa::Arch;
 use crate::numeric::Compute;
-use crate::square::transpose;
+use crate::square::{block_size, transpose};
 use crate::stream;
 
 /// Several runs of equal length in one slice: `data[start + index * step..][..len]`.
@@ -49,11 +49,21 @@ impl<'a, C> Runs<'a, C> {
 }
 
 impl<C: Compute> Runs<'_, C> {
-    /// Copies the first `count` runs to the columns of a tile whose rows are `pitch` apart.
+    /// Copies the first `count` runs to the columns of a tile whose rows are `pitch` apart; rows of the tile that runs are too
+    /// short for may take anything.
     #[inline(always)]
     pub(crate) fn transposed<A: Arch>(&self, count: usize, tile: &mut [C], pitch: usize) {
         let from = &self.data[self.start..];
-        transpose::<A, C>((from, self.step), (tile, pitch), (count, self.len));
+        // Runs shorter than a block are read as long as one where what follows them is in the slice too.
+        let block = block_size::<C>().1;
+        let is_there = block * pitch <= tile.len()
+            && count.saturating_sub(1) * self.step + block <= from.len();
+        let len = if is_there {
+            self.len.max(block)
+        } else {
+            self.len
+        };
+        transpose::<A, C>((from, self.step), (tile, pitch), (count, len));
     }
 }
 

@@ -6,7 +6,7 @@ use crate::across::{FEW, Lines};
 use crate::isa::{Arch, Level, Task};
 use crate::numeric::{ComputeFloat, ComputeKind};
 use crate::reduce_data::{Rows, Runs};
-use crate::reduce_fold::{COLUMNS, Reducer, lanes_of_rows};
+use crate::reduce_fold::{COLUMNS, Reducer, lanes_of_rows, merge_each};
 use crate::row_walk::WIDE;
 use crate::scalar::log::Log;
 use crate::scalar::raised::{Raised, raised_exps};
@@ -305,8 +305,8 @@ impl<C: Raised> Reducer<C> for LogSumExp {
         Level::current().run(ExpSumRows { rows, totals });
     }
 
-    fn merge(&self, left: Exponentials, right: Exponentials) -> Exponentials {
-        left.merge(right)
+    fn merge_all(&self, totals: &mut [Exponentials], more: &[Exponentials]) {
+        merge_each(totals, more, Exponentials::merge);
     }
 
     fn finish(&self, totals: &[Exponentials], _count: usize, values: &mut [f64]) {

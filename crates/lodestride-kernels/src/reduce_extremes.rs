@@ -1,16 +1,16 @@
 //! The largest and smallest of integers that lie in long runs or side by side: compared as they are, in as many lanes as a
 //! vector has of them, where other reductions convert to 64 bits first.
 
-use lodestride_buffer::{DType, ReadGuard, with_integer};
+use lodestride_buffer::{DType, ReadGuard, WriteGuard, with_integer};
 
 use crate::index_reduce::ArgOp;
 use crate::isa::{Arch, Level, Task};
-use crate::numeric::{ComputeKind, Numeric};
+use crate::numeric::Numeric;
 use crate::reduce::ReduceOp;
 use crate::reduce_plan::Plan;
 use crate::scalar::arith::Ring;
 use crate::spread;
-use crate::strided::{Dim, Dims, count, offset_at};
+use crate::strided::{Dim, Dims, count, offset_at, store_whole};
 use crate::threads;
 
 /// Shortest run worth a call.
@@ -20,33 +20,30 @@ const COLUMNS: usize = 4096;
 /// Elements of the part of a long run that a thread takes at a time.
 const PART: usize = 1 << 16;
 
-/// Takes an output offset and the value there.
-type Sink<'s> = dyn FnMut(isize, Found) + 's;
+/// Takes an output offset, an output stride, and the values there.
+type Sink<'s, T> = dyn FnMut(isize, isize, &[T]) + 's;
 
-/// What was found among signed or unsigned integers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
-    Signed(i64),
-    Unsigned(u64),
-}
-
-/// Hands out `(output offset, value)`; false, with nothing done, where the operation or the elements are others, or they do not
+/// Writes what it finds to an output; false, with nothing done, where the operation or the elements are others, or they do not
 /// lie in long dense runs or rows.
 pub(crate) fn run(
     op: ReduceOp,
     (guard, dtype): (&ReadGuard<'_>, DType),
     plan: &Plan,
-    sink: &mut Sink<'_>,
+    (output, out_dtype): (&mut WriteGuard<'_>, DType),
 ) -> bool {
     let is_smallest = match op {
         ReduceOp::Max => false,
         ReduceOp::Min => true,
         _ => return false,
     };
-    with_integer!(dtype, T => of::<T>(guard.slice(), is_smallest, plan, sink), else false)
+    with_integer!(dtype, T => {
+        let mut sink =
+            |out, stride, values: &[T]| store_whole((output, out_dtype), (out, stride), values);
+        of::<T>(guard.slice(), is_smallest, plan, &mut sink)
+    }, else false)
 }
 
-fn of<T: Ring + Numeric>(x: &[T], is_smallest: bool, plan: &Plan, sink: &mut Sink<'_>) -> bool {
+fn of<T: Ring + Numeric>(x: &[T], is_smallest: bool, plan: &Plan, sink: &mut Sink<'_, T>) -> bool {
     let elements = count(&plan.outer_x) * plan.inner.size * plan.depth();
     let work = Work {
         x,
@@ -73,7 +70,7 @@ struct Work<'a, T> {
 
 impl<T: Ring + Numeric> Work<'_, T> {
     /// An output for each run.
-    fn runs(&self, size: usize, sink: &mut Sink<'_>) {
+    fn runs(&self, size: usize, sink: &mut Sink<'_, T>) {
         let (plan, inner) = (self.plan, self.plan.inner);
         let place = |index: usize| (index / inner.size, (index % inner.size) as isize);
         let run = |index: usize| {
@@ -88,7 +85,7 @@ impl<T: Ring + Numeric> Work<'_, T> {
         let runs = count(&plan.outer_x) * inner.size;
         if !self.is_worth_threads {
             for index in 0..runs {
-                sink(out(index), value(extreme(run(index), self.is_smallest)));
+                sink(out(index), 1, &[extreme(run(index), self.is_smallest)]);
             }
             return;
         }
@@ -98,12 +95,12 @@ impl<T: Ring + Numeric> Work<'_, T> {
             extreme(&rest[..rest.len().min(PART)], self.is_smallest)
         });
         for (index, parts) in found.chunks(parts).enumerate() {
-            sink(out(index), value(extreme(parts, self.is_smallest)));
+            sink(out(index), 1, &[extreme(parts, self.is_smallest)]);
         }
     }
 
     /// An output for each of the columns that lie side by side.
-    fn columns(&self, rows: Dim, sink: &mut Sink<'_>) {
+    fn columns(&self, rows: Dim, sink: &mut Sink<'_, T>) {
         let (plan, inner) = (self.plan, self.plan.inner);
         let width = if self.is_worth_threads {
             let share = inner.size.div_ceil(threads::threads());
@@ -121,9 +118,7 @@ impl<T: Ring + Numeric> Work<'_, T> {
         let mut hand_out = |unit: usize, found: &[T]| {
             let first = (unit % pieces * width) as isize;
             let out = plan.out_start + offset_at(&plan.outer_out, unit / pieces);
-            for (column, &extreme) in (first..).zip(found) {
-                sink(out + column * inner.out, value(extreme));
-            }
+            sink(out + first * inner.out, inner.out, found);
         };
         let units = count(&plan.outer_x) * pieces;
         if self.is_worth_threads {
@@ -132,15 +127,6 @@ impl<T: Ring + Numeric> Work<'_, T> {
         } else {
             (0..units).for_each(|unit| hand_out(unit, &piece(unit)));
         }
-    }
-}
-
-/// An element as what the outputs are made of.
-fn value<T: Numeric>(extreme: T) -> Found {
-    if ComputeKind::exact(T::DTYPE) == ComputeKind::I64 {
-        Found::Signed(extreme.to_i64())
-    } else {
-        Found::Unsigned(extreme.to_u64())
     }
 }
 

@@ -1,15 +1,19 @@
 //! Reductions of bools that lie in long runs: bytes are counted where they are, a cache line at a time.
 
+use lodestride_buffer::{DType, WriteGuard};
+
 use crate::compact::count_set;
 use crate::isa::{Arch, Level, Task};
 use crate::reduce::ReduceOp;
 use crate::reduce_plan::Plan;
 use crate::spread;
-use crate::strided::{Dim, count, offset_at};
+use crate::strided::{Dim, count, offset_at, store_whole};
 use crate::threads;
 
 /// Shortest run worth a call.
-const LONG: usize = 64;
+const LONG: usize = 16;
+/// Fewest columns worth a call for each row.
+const WIDE: usize = 64;
 /// Flags after which it is asked whether the answer is known.
 const ENOUGH: usize = 1 << 16;
 
@@ -31,22 +35,52 @@ pub(crate) fn of(op: ReduceOp) -> Option<Of> {
     }
 }
 
-/// Hands out `(output offset, value)`; false, with nothing done, where the flags are not in long dense runs.
-pub(crate) fn run(of: Of, plan: &Plan, flags: &[u8], sink: &mut dyn FnMut(isize, u64)) -> bool {
+/// Reduces flags; false, with nothing done, where they are not in long dense runs or rows.
+pub(crate) fn run(
+    of: Of,
+    plan: &Plan,
+    flags: &[u8],
+    (output, dtype): (&mut WriteGuard<'_>, DType),
+) -> bool {
     let inner = plan.inner;
     match *plan.reduced.as_slice() {
         [Dim { size, stride: 1 }] if size >= LONG => {
             each_line(plan, |mut x, mut out| {
-                for _ in 0..inner.size {
-                    sink(out, answer(of, &flags[x as usize..][..size]));
-                    x += inner.x;
-                    out += inner.out;
+                let mut answers = [0; TOGETHER];
+                for first in (0..inner.size).step_by(TOGETHER) {
+                    let answers = &mut answers[..TOGETHER.min(inner.size - first)];
+                    for to in &mut *answers {
+                        *to = answer(of, &flags[x as usize..][..size]);
+                        x += inner.x;
+                    }
+                    store_whole((output, dtype), (out, inner.out), answers);
+                    out += answers.len() as isize * inner.out;
                 }
             });
         }
-        [rows] if inner.x == 1 && inner.size >= LONG && rows.size > 0 => {
+        [rows] if inner.x == 1 && inner.size >= WIDE && rows.size > 0 => {
+            let mut room = ([0; COLUMNS], [0; COUNTED]);
+            let most = if of == Of::Count { COUNTED } else { COLUMNS };
             each_line(plan, |x, out| {
-                columns(of, (x, out), plan, rows, flags, sink)
+                for first in (0..inner.size as isize).step_by(most) {
+                    let width = most.min(inner.size - first as usize);
+                    let joined = &mut room.0[..width];
+                    let run = (out + first * inner.out, inner.out);
+                    if of == Of::Count {
+                        let counts = &mut room.1[..width];
+                        count_columns(joined, counts, (x + first, rows), flags);
+                        store_whole((output, dtype), run, counts);
+                        continue;
+                    }
+                    join(of, joined, (x + first, rows), flags);
+                    // The bytes are those of flags.
+                    let dtype = if dtype == DType::Bool {
+                        DType::U8
+                    } else {
+                        dtype
+                    };
+                    store_whole((output, dtype), run, joined);
+                }
             });
         }
         _ => return false,
@@ -64,43 +98,35 @@ fn each_line(plan: &Plan, mut job: impl FnMut(isize, isize)) {
     }
 }
 
+/// Answers for runs that are written at a time.
+const TOGETHER: usize = 32;
 /// Columns whose answers are kept in the nearest cache.
 const COLUMNS: usize = 4096;
+/// The same of counts: room for more would take longer to clear than few rows to count.
+const COUNTED: usize = 1024;
 /// Rows after which counts in bytes are added up: they hold no more.
 const FULL: usize = 255;
 
-/// The answers for neighbouring columns: rows of bytes are joined one after the other.
-fn columns(
-    of: Of,
-    (x, out): (isize, isize),
-    plan: &Plan,
-    rows: Dim,
-    flags: &[u8],
-    sink: &mut dyn FnMut(isize, u64),
-) {
-    let (mut joined, mut counts) = ([0; COLUMNS], [0; COLUMNS]);
-    for first in (0..plan.inner.size).step_by(COLUMNS) {
-        let width = COLUMNS.min(plan.inner.size - first);
-        let (joined, counts) = (&mut joined[..width], &mut counts[..width]);
-        counts.fill(0);
-        for start in (0..rows.size).step_by(FULL) {
-            joined.fill(u8::from(of == Of::All));
-            for row in start..rows.size.min(start + FULL) {
-                let from = x + first as isize + row as isize * rows.stride;
-                let row = &flags[from as usize..][..width];
-                Level::current().run_narrow(Join { of, joined, row });
-            }
-            for (count, &joined) in counts.iter_mut().zip(&*joined) {
-                *count = match of {
-                    Of::All if start > 0 => *count & u64::from(joined),
-                    Of::Any | Of::All => *count | u64::from(joined),
-                    Of::Count => *count + u64::from(joined),
-                };
-            }
+/// How many of the flags of each of neighbouring columns, of which the first begins at `x`, are set.
+fn count_columns(joined: &mut [u8], counts: &mut [u64], (x, rows): (isize, Dim), flags: &[u8]) {
+    counts.fill(0);
+    for start in (0..rows.size).step_by(FULL) {
+        let size = FULL.min(rows.size - start);
+        let part = x + start as isize * rows.stride;
+        join(Of::Count, joined, (part, Dim { size, ..rows }), flags);
+        for (count, &joined) in counts.iter_mut().zip(&*joined) {
+            *count += u64::from(joined);
         }
-        for (column, &count) in (first..).zip(&*counts) {
-            sink(out + column as isize * plan.inner.out, count);
-        }
+    }
+}
+
+/// The answers for neighbouring columns: rows of bytes are joined one after the other, at most [`FULL`] where they are counted.
+fn join(of: Of, joined: &mut [u8], (x, rows): (isize, Dim), flags: &[u8]) {
+    joined.fill(u8::from(of == Of::All));
+    for row in 0..rows.size {
+        let from = (x + row as isize * rows.stride) as usize;
+        let row = &flags[from..][..joined.len()];
+        Level::current().run_narrow(Join { of, joined, row });
     }
 }
 

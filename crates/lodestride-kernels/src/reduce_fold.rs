@@ -86,7 +86,9 @@ pub(crate) fn fold_runs<C: Compute, F: LaneFold<C>>(
     runs: Runs<'_, C>,
     totals: &mut [F::Total],
 ) {
-    if F::COMMON && runs.len < LONG && totals.len() >= FEW / 4 {
+    // A tile for fewer tiny runs would take longer to clear than they take to fold.
+    let few = if runs.len < FEW { FEW } else { FEW / 4 };
+    if F::COMMON && runs.len < LONG && totals.len() >= few {
         let totals = &mut *totals;
         // Without AVX-512, whose gathers the compiler would use here, slowly.
         let done = Level::current().run_narrow_tuned(ShortRuns { fold, runs, totals });
@@ -339,38 +341,46 @@ fn step_chunks<C: Compute, F: LaneFold<C>, const N: usize>(
     lanes
 }
 
-/// Folds at most [`ROWS`] rows column by column and merges every column into its total.
+/// Merges more totals into as many others, one each.
+#[inline(always)]
+pub(crate) fn merge_each<T: Copy>(totals: &mut [T], more: &[T], merge: impl Fn(T, T) -> T) {
+    for (total, &more) in totals.iter_mut().zip(more) {
+        *total = merge(*total, more);
+    }
+}
+
+/// Merges the columns of at most [`ROWS`] rows into their totals; further totals are of as many rows, each set `step` elements on.
 pub(crate) fn fold_rows<C: Compute, F: LaneFold<C>>(
     fold: F,
-    rows: Rows<'_, C>,
+    (rows, step): (Rows<'_, C>, usize),
     totals: &mut [F::Total],
 ) {
     // Filling lanes that are not used costs more than folding them when rows are narrow.
     if rows.width <= LANES {
         fold_rows_in(
             fold,
-            rows,
+            (rows, step),
             &mut Lines([fold.lane(); LANES]).0[..rows.width],
             totals,
         );
     } else if rows.width <= FOLDED {
         fold_rows_in(
             fold,
-            rows,
+            (rows, step),
             &mut Lines([fold.lane(); FOLDED]).0[..rows.width],
             totals,
         );
     } else if rows.width <= COLUMNS {
         fold_rows_in(
             fold,
-            rows,
+            (rows, step),
             &mut Lines([fold.lane(); COLUMNS]).0[..rows.width],
             totals,
         );
     } else {
         fold_rows_in(
             fold,
-            rows,
+            (rows, step),
             &mut Lines([fold.lane(); WIDE]).0[..rows.width],
             totals,
         );
@@ -379,7 +389,7 @@ pub(crate) fn fold_rows<C: Compute, F: LaneFold<C>>(
 
 fn fold_rows_in<C: Compute, F: LaneFold<C>>(
     fold: F,
-    rows: Rows<'_, C>,
+    rows: (Rows<'_, C>, usize),
     lanes: &mut [F::Lane],
     totals: &mut [F::Total],
 ) {
@@ -393,7 +403,7 @@ fn fold_rows_in<C: Compute, F: LaneFold<C>>(
 
 struct RowsTask<'a, C, F, L, T> {
     fold: F,
-    rows: Rows<'a, C>,
+    rows: (Rows<'a, C>, usize),
     lanes: &'a mut [L],
     totals: &'a mut [T],
 }
@@ -406,15 +416,22 @@ impl<C: Compute, F: LaneFold<C>> Task for RowsTask<'_, C, F, F::Lane, F::Total> 
         // Locals: behind `self` the compiler would reload them after every store.
         let Self {
             fold,
-            rows,
+            rows: (mut rows, step),
             lanes,
             totals,
         } = self;
-        if !fold.lanes_of_rows::<A>(rows, lanes) {
-            lanes_of_rows(rows, lanes, |lane, value| fold.step(lane, value));
-        }
-        for (total, &lane) in totals.iter_mut().zip(lanes.iter()) {
-            *total = fold.merge(*total, fold.lift(lane));
+        let mut sets = totals.chunks_mut(rows.width.max(1));
+        while let Some(totals) = sets.next() {
+            if !fold.lanes_of_rows::<A>(rows, lanes) {
+                lanes_of_rows(rows, lanes, |lane, value| fold.step(lane, value));
+            }
+            for (total, &lane) in totals.iter_mut().zip(lanes.iter()) {
+                *total = fold.merge(*total, fold.lift(lane));
+            }
+            if sets.len() > 0 {
+                rows.data = &rows.data[step..];
+                lanes.fill(fold.lane());
+            }
         }
     }
 }
@@ -463,7 +480,16 @@ pub(crate) trait Reducer<C: Compute>: Sync {
     }
     /// Merges the column totals of at most [`ROWS`] rows of at most [`columns`](Reducer::columns) columns into `totals`.
     fn rows(&self, rows: Rows<'_, C>, totals: &mut [Self::Total]);
-    fn merge(&self, left: Self::Total, right: Self::Total) -> Self::Total;
+    /// Whether [`sets`](Reducer::sets) is more than one set of rows.
+    fn takes_sets(&self) -> bool {
+        false
+    }
+    /// [`rows`](Reducer::rows) of as many sets of them as there are totals for, each `step` elements after the one before.
+    fn sets(&self, rows: Rows<'_, C>, _step: usize, totals: &mut [Self::Total]) {
+        self.rows(rows, totals);
+    }
+    /// Merges more totals into as many others, one each.
+    fn merge_all(&self, totals: &mut [Self::Total], more: &[Self::Total]);
     /// Whether arithmetic bounds it, not memory.
     fn is_heavy(&self) -> bool {
         false
@@ -521,7 +547,7 @@ mod tests {
                 width: 29,
             };
             let mut columns = vec![0.0; 29];
-            fold_rows(Plus, rows, &mut columns);
+            fold_rows(Plus, (rows, 0), &mut columns);
             for (column, &total) in columns.iter().enumerate() {
                 let expected: f32 = offsets.iter().map(|o| values[o + column]).sum();
                 assert_eq!(total, f64::from(expected), "column {column}");

@@ -5,7 +5,7 @@
 use crate::isa::Arch;
 use crate::numeric::Compute;
 use crate::reduce_data::{Rows, Runs};
-use crate::reduce_fold::{LaneFold, Reducer, WIDE, fold_rows, fold_runs};
+use crate::reduce_fold::{LaneFold, Reducer, WIDE, fold_rows, fold_runs, merge_each};
 use crate::reduce_lifted::{LiftedRuns, fold_lifted, is_tuned};
 use crate::reduce_long::{ChunkLanes, RowLanes};
 use crate::reduce_short::{ShortRuns, VectorFold};
@@ -174,10 +174,16 @@ where
         WIDE
     }
     fn rows(&self, rows: Rows<'_, C>, totals: &mut [F::Total]) {
-        fold_rows(self.fold, rows, totals);
+        self.sets(rows, 0, totals);
     }
-    fn merge(&self, left: F::Total, right: F::Total) -> F::Total {
-        self.fold.merge(left, right)
+    fn takes_sets(&self) -> bool {
+        true
+    }
+    fn sets(&self, rows: Rows<'_, C>, step: usize, totals: &mut [F::Total]) {
+        fold_rows(self.fold, (rows, step), totals);
+    }
+    fn merge_all(&self, totals: &mut [F::Total], more: &[F::Total]) {
+        merge_each(totals, more, |total, more| self.fold.merge(total, more));
     }
     fn finish(&self, totals: &[F::Total], count: usize, values: &mut [V]) {
         (self.end)(totals, count, values);
@@ -308,6 +314,7 @@ impl<C: Addable> LaneFold<C> for Product {
     fn merge(&self, left: C::Factor, right: C::Factor) -> C::Factor {
         left.mul(right)
     }
+    const COMMON: bool = C::VECTOR;
 }
 
 /// The largest value, or with `MIN` the smallest, or with `ABS` the largest magnitude; NaN wins.

@@ -71,7 +71,7 @@ pub(crate) fn fold_blocks<C: Compute, T: Copy + Send + Sync, V: Compute>(
             let (at, mut own) = (block * BLOCK, [reducer.empty()]);
             let from = start + column * step + at * stride;
             reducer.lifted(runs(from, 0, BLOCK.min(run.size - at)), &mut own);
-            *total = reducer.merge(*total, own[0]);
+            reducer.merge_all(std::slice::from_mut(total), &own);
         }
     }
     true

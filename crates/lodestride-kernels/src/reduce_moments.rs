@@ -10,7 +10,7 @@ use crate::numeric::{ComputeFloat, ComputeKind};
 use crate::reduce_data::{Rows, Runs};
 use crate::reduce_fold::{
     COLUMNS, FOLDED, LANES, LONG, ROWS, Reducer, WIDE, fold_rows, fold_run, fold_runs, grouped,
-    lanes, lanes_of_run,
+    lanes, lanes_of_run, merge_each,
 };
 use crate::reduce_kinds::{Addable, Extreme, Magnitude, Sum};
 use crate::reduce_short_moments::MomentsOfShortRuns;
@@ -117,7 +117,7 @@ impl<C: ComputeFloat + Magnitude> Norm2<C> {
     }
 
     fn rows_in(rows: Rows<'_, C>, squares: &mut [f64], totals: &mut [Scaled]) {
-        fold_rows(Squares, rows, squares);
+        fold_rows(Squares, (rows, 0), squares);
         if Self::add_plain(squares, totals) {
             return;
         }
@@ -178,8 +178,8 @@ impl<C: ComputeFloat + Magnitude> Reducer<C> for Norm2<C> {
         }
     }
 
-    fn merge(&self, left: Scaled, right: Scaled) -> Scaled {
-        left.merge(right)
+    fn merge_all(&self, totals: &mut [Scaled], more: &[Scaled]) {
+        merge_each(totals, more, Scaled::merge);
     }
 
     fn finish(&self, totals: &[Scaled], _count: usize, values: &mut [f64]) {
@@ -472,8 +472,8 @@ impl<C: ComputeFloat + Addable<Value = f64> + Magnitude> Reducer<C> for Variance
         Level::current().run(MomentsOfRows { rows, totals });
     }
 
-    fn merge(&self, left: Moments, right: Moments) -> Moments {
-        left.merge(right)
+    fn merge_all(&self, totals: &mut [Moments], more: &[Moments]) {
+        merge_each(totals, more, Moments::merge);
     }
 
     fn finish(&self, totals: &[Moments], count: usize, values: &mut [f64]) {

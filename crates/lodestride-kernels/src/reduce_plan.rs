@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::strided::{Dim, Dims, collapse, count};
+use crate::strided::{Dim, Dims, collapse, count, offset_at};
 
 /// A kept axis: how far one step goes in the input and in the output.
 #[derive(Clone, Copy, Debug)]
@@ -114,6 +114,50 @@ impl Plan {
             x_start,
             out_start,
             sweep,
+        }
+    }
+
+    /// The innermost of the kept axes but one, of size 1 where there is none.
+    pub(crate) fn last_outer(&self) -> Kept {
+        match (self.outer_x.last(), self.outer_out.last()) {
+            (Some(x), Some(out)) => Kept {
+                size: x.size,
+                x: x.stride,
+                out: out.stride,
+            },
+            _ => Kept {
+                size: 1,
+                x: 0,
+                out: 0,
+            },
+        }
+    }
+
+    /// How many lines along the innermost kept axis, one for each position of the axis around it, give results that follow each
+    /// other as those of one line do.
+    pub(crate) fn row(&self) -> usize {
+        let outer = self.last_outer();
+        if outer.out == self.inner.size as isize * self.inner.out {
+            outer.size
+        } else {
+            1
+        }
+    }
+
+    /// Pieces of so many outputs at most.
+    pub(crate) fn pieces(&self, width: usize) -> usize {
+        count(&self.outer_x) * self.inner.size.div_ceil(width)
+    }
+
+    /// One of [`pieces`](Self::pieces).
+    pub(crate) fn piece(&self, index: usize, width: usize) -> Piece {
+        let inner = self.inner;
+        let per_row = inner.size.div_ceil(width);
+        let (outer, start) = (index / per_row, index % per_row * width);
+        Piece {
+            x: self.x_start + offset_at(&self.outer_x, outer) + start as isize * inner.x,
+            out: self.out_start + offset_at(&self.outer_out, outer) + start as isize * inner.out,
+            width: width.min(inner.size - start),
         }
     }
 

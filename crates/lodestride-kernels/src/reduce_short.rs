@@ -219,7 +219,7 @@ pub(crate) fn has_nan<C: Compute, V: Vector<C>>([a, b, c, d]: [V; 4]) -> bool {
 mod tests {
     use super::*;
     use crate::reduce_fold::{fold_run, fold_runs};
-    use crate::reduce_kinds::{Addable, Extreme, Magnitude, Sum};
+    use crate::reduce_kinds::{Addable, Extreme, Magnitude, Product, Sum};
     use crate::reduce_squares::Squares;
 
     /// Runs folded together beside the same runs folded alone: not a bit differs.
@@ -228,7 +228,7 @@ mod tests {
         values: &[C],
         bits: fn(F::Total) -> u64,
     ) {
-        for len in [16, 17, 31, 32, 33, 64, 100, 191] {
+        for len in [1, 2, 3, 5, 15, 16, 17, 31, 32, 33, 64, 100, 191] {
             for count in [4, 5, 15, 16, 21] {
                 let runs = Runs::new(values, 3, len + 1, len);
                 let mut totals = vec![fold.lift(fold.lane()); count];
@@ -259,6 +259,10 @@ mod tests {
             check(Sum::<false>, &narrow, f64::to_bits);
             check(Squares, &wide, f64::to_bits);
             check(Squares, &narrow, f64::to_bits);
+            // Which of two NaN a product is does not count.
+            let factor = |p: f64| if p.is_nan() { 1 } else { p.to_bits() };
+            check(Product, &wide, factor);
+            check(Product, &narrow, factor);
             check(Extreme::<false, false>, &wide, f64::to_bits);
             check(Extreme::<true, false>, &wide, f64::to_bits);
             check(Extreme::<false, false>, &narrow, |most| {

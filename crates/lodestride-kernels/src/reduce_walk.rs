@@ -10,6 +10,7 @@
 //! strides and dtype alone, so every thread count gives the same bits.
 
 use std::ops::Range;
+use std::slice::from_mut;
 
 use crate::across::Lines;
 use crate::numeric::Compute;
@@ -19,7 +20,7 @@ use crate::reduce_lifted::fold_blocks;
 use crate::reduce_plan::{Piece, Plan, Sink};
 use crate::sort_lines::Scratch;
 use crate::spread;
-use crate::strided::{Source, count, offset_at};
+use crate::strided::{Source, offset_at};
 use crate::{stream, threads};
 
 /// Under which name memory is asked for.
@@ -93,7 +94,7 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
 
     /// Runs the reduction and hands out `(output offset, output stride, values)` runs.
     pub(crate) fn run(&self, sink: &mut Sink<'_, V>) {
-        let (pieces, parts) = (self.pieces(), self.parts());
+        let (pieces, parts) = (self.plan.pieces(self.width), self.parts());
         let work = pieces * self.width.min(self.plan.inner.size) * self.plan.depth();
         let units = pieces * parts;
         let heavy = self.reducer.is_heavy() || self.source.is_computed();
@@ -103,11 +104,15 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
             }
             return;
         }
-        match self.width.min(self.plan.inner.size) {
+        match self.width.min(self.plan.inner.size) * self.together(parts) {
             0..=1 => self.run_in::<1>(pieces, parts, sink),
             2..=NARROW => self.run_in::<NARROW>(pieces, parts, sink),
-            _ if !self.plan.sweep => self.run_in::<OUTPUTS>(pieces, parts, sink),
-            width if width > COLUMNS => self.run_threaded(pieces, parts, sink),
+            width if width <= OUTPUTS => self.run_in::<OUTPUTS>(pieces, parts, sink),
+            width if width > COLUMNS => {
+                let mut totals = vec![self.reducer.empty(); width];
+                let mut scratch = totals[..if parts > 1 { width } else { 0 }].to_vec();
+                self.run_alone(pieces, parts, [&mut totals, &mut scratch], sink);
+            }
             _ => self.run_in::<COLUMNS>(pieces, parts, sink),
         }
     }
@@ -131,9 +136,13 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
         [totals, scratch]: [&mut [T]; 2],
         sink: &mut Sink<'_, V>,
     ) {
-        for index in 0..pieces {
-            let piece = self.piece(index);
-            let totals = &mut totals[..piece.width];
+        let (together, row) = (self.together(parts), self.plan.last_outer().size);
+        let mut next = 0;
+        while next < pieces {
+            let (index, piece) = (next, self.plan.piece(next, self.width));
+            let sets = together.min(row - next % row);
+            next += sets;
+            let totals = &mut totals[..sets * piece.width];
             if index > 0 && self.plan.sweep {
                 totals.fill(self.reducer.empty());
             }
@@ -144,7 +153,7 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
                 for part in 0..parts {
                     scratch.fill(self.reducer.empty());
                     self.unit(piece, part, scratch);
-                    self.merge_all(totals, scratch);
+                    self.reducer.merge_all(totals, scratch);
                 }
             }
             self.finish(piece, totals, sink);
@@ -157,16 +166,16 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
         for first in (0..pieces).step_by(batch) {
             let here = batch.min(pieces - first);
             let units = spread::map(here * parts, |unit| {
-                let piece = self.piece(first + unit / parts);
+                let piece = self.plan.piece(first + unit / parts, self.width);
                 let mut totals = vec![self.reducer.empty(); piece.width];
                 self.unit(piece, unit % parts, &mut totals);
                 totals
             });
             for (index, units) in units.chunks(parts).enumerate() {
-                let piece = self.piece(first + index);
+                let piece = self.plan.piece(first + index, self.width);
                 let mut totals = vec![self.reducer.empty(); piece.width];
                 for unit in units {
-                    self.merge_all(&mut totals, unit);
+                    self.reducer.merge_all(&mut totals, unit);
                 }
                 self.finish(piece, &totals, sink);
             }
@@ -181,24 +190,17 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
         let mut room = room.open(OP).ok()?;
         let values = room.slice::<V>();
         spread::for_each_chunk(values, width, |index, values| {
-            let piece = self.piece(index);
+            let piece = self.plan.piece(index, self.width);
             let mut totals = vec![self.reducer.empty(); piece.width];
             self.unit(piece, 0, &mut totals);
             let values = &mut values[..piece.width];
             self.reducer.finish(&totals, self.plan.depth(), values);
         });
         for (index, values) in values.chunks(width).enumerate() {
-            let piece = self.piece(index);
+            let piece = self.plan.piece(index, self.width);
             sink(piece.out, inner.out, &values[..piece.width]);
         }
         Some(())
-    }
-
-    #[inline(never)]
-    fn merge_all(&self, totals: &mut [T], more: &[T]) {
-        for (total, &more) in totals.iter_mut().zip(more) {
-            *total = self.reducer.merge(*total, more);
-        }
     }
 
     #[inline(never)]
@@ -220,21 +222,16 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
         }
     }
 
-    fn pieces(&self) -> usize {
-        count(&self.plan.outer_x) * self.plan.inner.size.div_ceil(self.width)
-    }
-
-    fn piece(&self, index: usize) -> Piece {
-        let inner = self.plan.inner;
-        let per_row = inner.size.div_ceil(self.width);
-        let (outer, start) = (index / per_row, index % per_row * self.width);
-        Piece {
-            x: self.plan.x_start + offset_at(&self.plan.outer_x, outer) + start as isize * inner.x,
-            out: self.plan.out_start
-                + offset_at(&self.plan.outer_out, outer)
-                + start as isize * inner.out,
-            width: self.width.min(inner.size - start),
+    /// Pieces folded by one call: several where their rows are short, one block each and folded where they lie.
+    fn together(&self, parts: usize) -> usize {
+        let (plan, width) = (self.plan, self.plan.inner.size);
+        let direct = plan.sweep && self.source.native().is_some() && plan.inner.x == 1;
+        let few = (1..=ROWS).contains(&plan.depth()) && parts == 1 && self.fold == 1;
+        let short = (1..=COLUMNS / 2).contains(&width) && self.width >= width;
+        if direct && few && short && self.reducer.takes_sets() {
+            return plan.row().min(COLUMNS / width);
         }
+        1
     }
 
     /// Superblocks of a piece: at least one.
@@ -318,8 +315,9 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
             let mut totals = [self.reducer.empty(); SUPERBLOCK];
             let runs = Runs::new(data, start + next * BLOCK, BLOCK, BLOCK);
             self.reducer.runs(runs, &mut totals[..full]);
-            let merge = |total, block: &T| self.reducer.merge(total, *block);
-            total = totals[..full].iter().fold(total, merge);
+            for block in totals[..full].chunks(1) {
+                self.reducer.merge_all(from_mut(&mut total), block);
+            }
             next += full;
         }
         let with =
@@ -328,10 +326,11 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
     }
 
     /// A total and the total of one more run, merged.
-    fn with_run(&self, total: T, run: &[C]) -> T {
+    fn with_run(&self, mut total: T, run: &[C]) -> T {
         let mut block = [self.reducer.empty()];
         self.reducer.runs(Runs::one(run), &mut block);
-        self.reducer.merge(total, block[0])
+        self.reducer.merge_all(from_mut(&mut total), &block);
+        total
     }
 
     #[inline(never)]
@@ -463,7 +462,8 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
                 offsets: &offsets[..rows],
                 width: piece.width,
             };
-            self.reducer.rows(rows, totals);
+            self.reducer
+                .sets(rows, self.plan.last_outer().x as usize, totals);
         }
     }
 
@@ -491,7 +491,7 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
             self.reducer.rows(rows, &mut sums.0[..wide]);
         }
         for group in sums.0[..wide].chunks(piece.width) {
-            self.merge_all(totals, group);
+            self.reducer.merge_all(totals, group);
         }
         if last == rows {
             self.sweep(piece, rows * self.fold, self.plan.depth(), totals);

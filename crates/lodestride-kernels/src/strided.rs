@@ -427,7 +427,22 @@ pub(crate) fn store<C: Compute>(
     }
 }
 
-fn store_via<C: Compute, K: Compute>(
+/// Writes integers to a strided run behind a write guard: as they are where they are of its dtype, else as [`store`] does.
+pub(crate) fn store_whole<T: Numeric>(
+    (guard, dtype): (&mut WriteGuard<'_>, DType),
+    run: (isize, isize),
+    values: &[T],
+) {
+    if dtype == T::DTYPE {
+        store_run(guard.slice_mut::<T>(), run.0, run.1, values, |value| value);
+    } else if const { ComputeKind::exact(T::DTYPE) as u8 == ComputeKind::I64 as u8 } {
+        store_via(guard, dtype, run, values, T::to_i64);
+    } else {
+        store_via(guard, dtype, run, values, T::to_u64);
+    }
+}
+
+fn store_via<C: Copy, K: Compute>(
     guard: &mut WriteGuard<'_>,
     dtype: DType,
     (offset, stride): (isize, isize),
@@ -441,7 +456,7 @@ fn store_via<C: Compute, K: Compute>(
             *to = convert(from);
         }
         let offset = offset + (index * VIA) as isize * stride;
-        store_exact(guard, dtype, (offset, stride), tile);
+        store(guard, dtype, offset, stride, tile);
     }
 }
 

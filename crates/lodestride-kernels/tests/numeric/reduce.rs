@@ -248,6 +248,99 @@ fn wide_rows_give_the_same_on_one_thread_and_several() {
 }
 
 #[test]
+fn sets_of_rows_give_what_each_set_gives_alone() {
+    let _settings = settings();
+    // Sets that share a call and more than fit in one, rows wider and narrower than registers, and two axes around them.
+    let shapes: [&[usize]; 8] = [
+        &[7, 3, 5],
+        &[100, 3, 50],
+        &[3, 64, 64],
+        &[3, 65, 17],
+        &[9, 2, 300],
+        &[3, 5, 600],
+        &[2, 40, 3, 33],
+        &[600, 4, 2],
+    ];
+    set_threads(1);
+    for shape in shapes {
+        let (outer, set) = shape.split_at(shape.len() - 2);
+        let (sets, len) = (outer.iter().product::<usize>(), set[0] * set[1]);
+        for dtype in [DType::F32, DType::F64, DType::F16, DType::I64, DType::U8] {
+            let value = |i: usize| match i % (2 * len + 7) {
+                3 if dtype.is_float() => Scalar::Float(f64::NAN),
+                _ => Scalar::Float(noise(i) * 3.0 + 0.25),
+            };
+            let x = Array::new(shape, Arrangement::C, dtype, value);
+            for op in OPS {
+                let bits = |x: &Array| {
+                    let (axis, shape) = (x.layout.shape().len() - 2, x.layout.shape());
+                    let out = zeros(
+                        &[&shape[..axis], &shape[axis + 1..]].concat(),
+                        op.result_dtype(dtype),
+                    );
+                    reduce(op, x.operand(), &[axis], out.operand()).unwrap();
+                    floats(&out).into_iter().map(f64::to_bits)
+                };
+                let all: Vec<u64> = bits(&x).collect();
+                let each = (0..sets).flat_map(|index| {
+                    let one = Array::new(set, Arrangement::C, dtype, |i| value(index * len + i));
+                    bits(&one).collect::<Vec<_>>()
+                });
+                assert!(all.into_iter().eq(each), "{op:?} {dtype} {shape:?}");
+            }
+        }
+    }
+    set_threads(0);
+}
+
+#[test]
+fn columns_of_flags_and_integers_reach_outputs_of_every_kind() {
+    let mut report = Report::default();
+    let ops = [
+        ReduceOp::Any,
+        ReduceOp::All,
+        ReduceOp::CountNonZero,
+        ReduceOp::Max,
+        ReduceOp::Min,
+    ];
+    for shape in [
+        &[1, 64][..],
+        &[5, 65],
+        &[300, 70],
+        &[2, 4200],
+        &[3, 4, 80],
+        &[9, 15],
+        &[9, 16],
+        &[40, 33],
+    ] {
+        let width = shape[shape.len() - 1];
+        for dtype in [DType::Bool, DType::I8, DType::U32, DType::I64] {
+            let x = Array::new(shape, Arrangement::C, dtype, |i| match i % width % 3 {
+                0 => Scalar::Int(1 + (i % 90) as i64),
+                1 => Scalar::Int(0),
+                _ => Scalar::Float((noise(i) * 50.0).round().abs() % 2.0),
+            });
+            for axis in [shape.len() - 2, shape.len() - 1] {
+                let (out_shape, groups) = groups(&x, &[axis]);
+                for op in ops {
+                    let wanted: Vec<f64> = groups.iter().map(|g| reference(op, g)).collect();
+                    for arrangement in Arrangement::WRITABLE {
+                        for to in [op.result_dtype(dtype), DType::F32, DType::I64, DType::F16] {
+                            let out = Array::new(&out_shape, arrangement, to, |_| Scalar::Int(7));
+                            reduce(op, x.operand(), &[axis], out.operand()).unwrap();
+                            let case =
+                                format!("{op:?} {dtype} {shape:?} {axis} {arrangement:?} {to}");
+                            report.compare(&case, &out, &wanted, 0.0);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    report.finish();
+}
+
+#[test]
 fn short_rows_of_every_length_match_the_reference() {
     let mut report = Report::default();
     for len in (1..=70).chain([100, 127, 128, 129, 191, 192, 193]) {

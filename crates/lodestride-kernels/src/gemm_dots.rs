@@ -10,6 +10,7 @@ use crate::gemm_register::Register;
 use crate::gemm_tile::Job;
 use crate::isa::Fused;
 use crate::numeric::Compute;
+use crate::stream::LINE;
 
 /// The dot products of all rows of the left operand with one column.
 ///
@@ -18,7 +19,8 @@ use crate::numeric::Compute;
 #[inline(always)]
 pub(crate) unsafe fn product<R: Register>(job: &Job<R::Item>) {
     let mut row = 0;
-    while job.m - row >= FEW {
+    // Narrower registers have fewer lanes to join, and are not worth the code.
+    while is_wide::<R>() && job.m - row >= FEW {
         let mut lanes: Halves<R::Item> = Lines([[R::Item::ZERO; HALF]; FEW]);
         for (quad, lanes) in lanes.0.as_chunks_mut::<4>().0.iter_mut().enumerate() {
             // SAFETY: these are rows of the job.
@@ -51,6 +53,11 @@ pub(crate) unsafe fn product<R: Register>(job: &Job<R::Item>) {
         unsafe { put::<R>(job, row, joined(lanes)) };
         row += 1;
     }
+}
+
+/// Whether a register is a cache line.
+const fn is_wide<R: Register>() -> bool {
+    R::LANES * size_of::<R::Item>() == LINE
 }
 
 /// Whether lanes have to go through memory before they are joined: of four bytes the compiler would else gather them one by one.

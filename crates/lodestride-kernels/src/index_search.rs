@@ -256,6 +256,12 @@ fn locate<A: Arch, C: Compute, O: Order<C>>(run: &[C], key: O::Key) -> usize {
 /// Writes the position of the best element of every run, one for each of `best`.
 fn best_of_runs<C: Compute, O: Order<C>>(runs: Runs<'_, C>, best: &mut [i64]) {
     let order = PhantomData::<fn() -> O>;
+    if runs.len < FEW / 2 {
+        for (index, best) in best.iter_mut().enumerate() {
+            *best = first_of_few::<C, O>(runs.run(index)) as i64;
+        }
+        return;
+    }
     if !<O::Fold as LaneFold<C>>::COMMON || !(FEW..=SHORT).contains(&runs.len) {
         return run_fold::<C, _>(BestOfEachRun { runs, best, order });
     }
@@ -285,10 +291,6 @@ impl<C: Compute, O: Order<C>> Task for BestOfEachRun<'_, C, O> {
         let far = runs.are_far();
         for (index, best) in best.iter_mut().enumerate() {
             let run = runs.run(index);
-            if run.len() < FEW / 2 {
-                *best = first_of_few::<C, O>(run) as i64;
-                continue;
-            }
             if let Some(at) = O::place::<A>(run, far) {
                 *best = at as i64;
                 continue;

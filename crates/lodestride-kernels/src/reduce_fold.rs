@@ -4,8 +4,13 @@
 //! lane takes more than 64 steps before its value is lifted to a wider total. Which lane an element falls in depends on
 //! its position alone, so a result depends neither on the instruction set nor on the number of threads. Whole sets of runs
 //! go through one call, so that choosing the instruction set costs nothing per run.
+#![expect(
+    unsafe_code,
+    reason = "a row of lanes is written only as far as it is used"
+)]
 
 use lodestride_buffer::Element;
+use std::mem::MaybeUninit;
 
 use crate::across::{FEW, Halves, Lines, across, across_rows, halved, spill};
 use crate::isa::{Arch, Level, Task};
@@ -355,48 +360,17 @@ pub(crate) fn fold_rows<C: Compute, F: LaneFold<C>>(
     (rows, step): (Rows<'_, C>, usize),
     totals: &mut [F::Total],
 ) {
-    // Filling lanes that are not used costs more than folding them when rows are narrow.
-    if rows.width <= LANES {
-        fold_rows_in(
-            fold,
-            (rows, step),
-            &mut Lines([fold.lane(); LANES]).0[..rows.width],
-            totals,
-        );
-    } else if rows.width <= FOLDED {
-        fold_rows_in(
-            fold,
-            (rows, step),
-            &mut Lines([fold.lane(); FOLDED]).0[..rows.width],
-            totals,
-        );
-    } else if rows.width <= COLUMNS {
-        fold_rows_in(
-            fold,
-            (rows, step),
-            &mut Lines([fold.lane(); COLUMNS]).0[..rows.width],
-            totals,
-        );
-    } else {
-        fold_rows_in(
-            fold,
-            (rows, step),
-            &mut Lines([fold.lane(); WIDE]).0[..rows.width],
-            totals,
-        );
+    // Filling lanes that are not used would cost more than folding them when rows are narrow.
+    let mut room = Lines([const { MaybeUninit::<F::Lane>::uninit() }; WIDE]);
+    let lanes = &mut room.0[..rows.width];
+    for lane in &mut *lanes {
+        lane.write(fold.lane());
     }
-}
-
-fn fold_rows_in<C: Compute, F: LaneFold<C>>(
-    fold: F,
-    rows: (Rows<'_, C>, usize),
-    lanes: &mut [F::Lane],
-    totals: &mut [F::Total],
-) {
     run_fold::<C, _>(RowsTask {
         fold,
-        rows,
-        lanes,
+        rows: (rows, step),
+        // SAFETY: all of them have just been written.
+        lanes: unsafe { lanes.assume_init_mut() },
         totals,
     });
 }

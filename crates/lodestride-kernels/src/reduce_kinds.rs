@@ -314,7 +314,6 @@ impl<C: Addable> LaneFold<C> for Product {
     fn merge(&self, left: C::Factor, right: C::Factor) -> C::Factor {
         left.mul(right)
     }
-    const COMMON: bool = C::VECTOR;
 }
 
 /// The largest value, or with `MIN` the smallest, or with `ABS` the largest magnitude; NaN wins.

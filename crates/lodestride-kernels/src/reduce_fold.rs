@@ -394,18 +394,21 @@ impl<C: Compute, F: LaneFold<C>> Task for RowsTask<'_, C, F, F::Lane, F::Total> 
             lanes,
             totals,
         } = self;
-        let mut sets = totals.chunks_mut(rows.width.max(1));
-        while let Some(totals) = sets.next() {
+        let mut rest = totals;
+        loop {
+            let (totals, others) = rest.split_at_mut(rows.width.min(rest.len()));
             if !fold.lanes_of_rows::<A>(rows, lanes) {
                 lanes_of_rows(rows, lanes, |lane, value| fold.step(lane, value));
             }
             for (total, &lane) in totals.iter_mut().zip(lanes.iter()) {
                 *total = fold.merge(*total, fold.lift(lane));
             }
-            if sets.len() > 0 {
-                rows.data = &rows.data[step..];
-                lanes.fill(fold.lane());
+            if others.is_empty() || rows.width == 0 {
+                return;
             }
+            rest = others;
+            rows.data = &rows.data[step..];
+            lanes.fill(fold.lane());
         }
     }
 }

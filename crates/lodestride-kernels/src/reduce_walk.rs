@@ -9,6 +9,8 @@
 //! superblocks of [`SUPERBLOCK`] blocks, superblocks into the result, each from first to last. The split depends on shape,
 //! strides and dtype alone, so every thread count gives the same bits.
 
+mod threaded;
+
 use std::ops::Range;
 use std::slice::from_mut;
 
@@ -18,8 +20,6 @@ use crate::reduce_data::{Rows, Runs};
 use crate::reduce_fold::{BLOCK, COLUMNS, FOLDED, ROWS, Reducer};
 use crate::reduce_lifted::fold_blocks;
 use crate::reduce_plan::{Piece, Plan, Sink};
-use crate::sort_lines::Scratch;
-use crate::spread;
 use crate::strided::{Source, offset_at};
 use crate::{stream, threads};
 
@@ -54,6 +54,14 @@ pub(crate) struct Walk<'a, C: Compute, T, V> {
     width: usize,
     /// Rows laid side by side when output rows are very narrow (1 otherwise).
     fold: usize,
+}
+
+/// How a reduction is divided: into pieces, those into parts, or several of them folded by one call.
+#[derive(Clone, Copy)]
+struct Split {
+    pieces: usize,
+    parts: usize,
+    together: usize,
 }
 
 impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
@@ -104,43 +112,56 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
             }
             return;
         }
-        match self.width.min(self.plan.inner.size) * self.together(parts) {
-            0..=1 => self.run_in::<1>(pieces, parts, sink),
-            2..=NARROW => self.run_in::<NARROW>(pieces, parts, sink),
-            width if width <= OUTPUTS => self.run_in::<OUTPUTS>(pieces, parts, sink),
+        let together = if pieces > 1 { self.together(parts) } else { 1 };
+        let split = Split {
+            pieces,
+            parts,
+            together,
+        };
+        match self.width.min(self.plan.inner.size) * together {
+            0..=1 => self.run_in::<1>(split, sink),
+            2..=NARROW => self.run_in::<NARROW>(split, sink),
+            width if width <= OUTPUTS => self.run_in::<OUTPUTS>(split, sink),
             width if width > COLUMNS => {
                 let mut totals = vec![self.reducer.empty(); width];
                 let mut scratch = totals[..if parts > 1 { width } else { 0 }].to_vec();
-                self.run_alone(pieces, parts, [&mut totals, &mut scratch], sink);
+                self.run_alone(split, [&mut totals, &mut scratch], sink);
             }
-            _ => self.run_in::<COLUMNS>(pieces, parts, sink),
+            _ => self.run_in::<COLUMNS>(split, sink),
         }
     }
 
     /// On this thread; `N` is room for the totals of one piece, small for small results: filling it costs time too.
-    fn run_in<const N: usize>(&self, pieces: usize, parts: usize, sink: &mut Sink<'_, V>) {
+    fn run_in<const N: usize>(&self, split: Split, sink: &mut Sink<'_, V>) {
         let mut totals = Lines([self.reducer.empty(); N]);
-        if parts == 1 {
-            return self.run_alone(pieces, 1, [&mut totals.0, &mut []], sink);
+        if split.parts == 1 {
+            return self.run_alone(split, [&mut totals.0, &mut []], sink);
         }
         let mut scratch = [self.reducer.empty(); N];
-        self.run_alone(pieces, parts, [&mut totals.0, &mut scratch], sink);
+        self.run_alone(split, [&mut totals.0, &mut scratch], sink);
     }
 
     /// [`run_in`](Self::run_in) some room for totals, and for those of a part where there are several.
     #[inline(never)]
     fn run_alone(
         &self,
-        pieces: usize,
-        parts: usize,
+        Split {
+            pieces,
+            parts,
+            together,
+        }: Split,
         [totals, scratch]: [&mut [T]; 2],
         sink: &mut Sink<'_, V>,
     ) {
-        let (together, row) = (self.together(parts), self.plan.last_outer().size);
         let mut next = 0;
         while next < pieces {
             let (index, piece) = (next, self.plan.piece(next, self.width));
-            let sets = together.min(row - next % row);
+            let sets = if together == 1 {
+                1
+            } else {
+                let row = self.plan.last_outer().size;
+                together.min(row - next % row)
+            };
             next += sets;
             let totals = &mut totals[..sets * piece.width];
             if index > 0 && self.plan.sweep {
@@ -158,49 +179,6 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
             }
             self.finish(piece, totals, sink);
         }
-    }
-
-    fn run_threaded(&self, pieces: usize, parts: usize, sink: &mut Sink<'_, V>) {
-        // Batches bound the memory for totals that wait for their turn to be stored.
-        let batch = (1024 / parts).max(1);
-        for first in (0..pieces).step_by(batch) {
-            let here = batch.min(pieces - first);
-            let units = spread::map(here * parts, |unit| {
-                let piece = self.plan.piece(first + unit / parts, self.width);
-                let mut totals = vec![self.reducer.empty(); piece.width];
-                self.unit(piece, unit % parts, &mut totals);
-                totals
-            });
-            for (index, units) in units.chunks(parts).enumerate() {
-                let piece = self.plan.piece(first + index, self.width);
-                let mut totals = vec![self.reducer.empty(); piece.width];
-                for unit in units {
-                    self.reducer.merge_all(&mut totals, unit);
-                }
-                self.finish(piece, &totals, sink);
-            }
-        }
-    }
-
-    /// Pieces of one superblock: whoever folds one finishes it too. None, with nothing done, without memory for the values.
-    fn run_whole(&self, pieces: usize, sink: &mut Sink<'_, V>) -> Option<()> {
-        let inner = self.plan.inner;
-        let width = self.width.min(inner.size);
-        let room = Scratch::new::<V>(OP, pieces * width).ok()?;
-        let mut room = room.open(OP).ok()?;
-        let values = room.slice::<V>();
-        spread::for_each_chunk(values, width, |index, values| {
-            let piece = self.plan.piece(index, self.width);
-            let mut totals = vec![self.reducer.empty(); piece.width];
-            self.unit(piece, 0, &mut totals);
-            let values = &mut values[..piece.width];
-            self.reducer.finish(&totals, self.plan.depth(), values);
-        });
-        for (index, values) in values.chunks(width).enumerate() {
-            let piece = self.plan.piece(index, self.width);
-            sink(piece.out, inner.out, &values[..piece.width]);
-        }
-        Some(())
     }
 
     #[inline(never)]

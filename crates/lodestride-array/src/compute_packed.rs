@@ -3,7 +3,6 @@
 
 use lodestride_buffer::Buffer;
 use lodestride_kernels::{BinaryOp, Packed, PackedNumber, PackedRows};
-use lodestride_shape::Order;
 
 use crate::NdArray;
 use crate::arg::Arg;
@@ -24,12 +23,10 @@ impl NdArray {
     /// The short way of an operation with an array that is stretched to this one's shape, where there is one.
     #[inline]
     pub(crate) fn packed_rows(&self, op: BinaryOp, rhs: &NdArray) -> Option<PackedRows> {
-        let in_order = |array: &NdArray| array.layout().is_contiguous(Order::C);
-        if self.dtype() != rhs.dtype() || !in_order(self) || !in_order(rhs) || checks::are_on() {
+        if self.dtype() != rhs.dtype() || checks::are_on() {
             return None;
         }
-        let packed = Packed::find(op, self.dtype())?;
-        PackedRows::find(packed, self.layout(), rhs.layout())
+        PackedRows::find(op, self.dtype(), self.layout(), rhs.layout())
     }
 
     /// An operation with an array of another layout: the short way, or any other.

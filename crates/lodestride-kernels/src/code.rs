@@ -4,7 +4,7 @@
 //! pointers and makes the calls.
 
 use crate::isa::{Level, RawKernel};
-use crate::plan::{Action, Source, Step};
+use crate::plan::{Action, Reach, Source, Step};
 use crate::table::BinaryKernel;
 use crate::table_moves;
 use smallvec::SmallVec;
@@ -234,17 +234,29 @@ impl Resolver<'_> {
         scalar: bool,
     ) -> (RawKernel, [Slot; 3]) {
         let (x, y) = (self.value(a), self.value(b));
-        let over = self.overwrites(a);
-        let form = match (x.scalar && !scalar, y.scalar && !scalar) {
-            (false, true) if over => kernel.zip_scalar_in_place,
-            (false, true) => kernel.zip_scalar,
-            (true, false) => kernel.scalar_zip,
-            _ => None,
+        let each = if self.overwrites(a) {
+            Reach::Over
+        } else {
+            Reach::Each
         };
-        match (form, kernel.zip_in_place) {
-            (Some(form), _) => (form, [x.slot, y.slot, 0]),
-            (None, Some(in_place)) if over => (in_place, [x.slot, self.vector(b, scalar), 0]),
-            (None, _) => {
+        let left = if x.scalar && !scalar {
+            Reach::One
+        } else {
+            each
+        };
+        let right = if y.scalar && !scalar {
+            Reach::One
+        } else {
+            Reach::Each
+        };
+        if let Some(form) = kernel.form(left, right) {
+            return (form, [x.slot, y.slot, 0]);
+        }
+        match kernel.zip_in_place {
+            Some(in_place) if each == Reach::Over => {
+                (in_place, [x.slot, self.vector(b, scalar), 0])
+            }
+            _ => {
                 let (a, b) = (self.vector(a, scalar), self.vector(b, scalar));
                 (kernel.zip, [a, b, 0])
             }

@@ -33,9 +33,9 @@ use lodestride_buffer::{Buffer, DType, ReadGuard, Scalar, WriteGuard};
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Packed {
-    kernel: &'static BinaryKernel,
+    pub(crate) kernel: &'static BinaryKernel,
     /// The dtype of both operands.
-    dtype: DType,
+    pub(crate) dtype: DType,
 }
 
 impl Packed {
@@ -45,30 +45,6 @@ impl Packed {
         let loops = op::binary_loops(op, dtype, Level::current())?;
         let kernel = &loops.kernel;
         (loops.compute == dtype).then_some(Packed { kernel, dtype })
-    }
-
-    /// The dtype of the operands.
-    #[inline]
-    pub(crate) fn dtype(self) -> DType {
-        self.dtype
-    }
-
-    /// Whether arithmetic rather than memory sets the pace.
-    #[inline]
-    pub(crate) fn is_heavy(self) -> bool {
-        self.kernel.heavy
-    }
-
-    /// The loop over two vectors.
-    #[inline]
-    pub(crate) fn zip(self) -> RawKernel {
-        self.kernel.zip
-    }
-
-    /// The loop over a vector beside one element, where there is one.
-    #[inline]
-    pub(crate) fn zip_scalar(self) -> Option<RawKernel> {
-        self.kernel.zip_scalar
     }
 
     /// The loops that write over their first operand, where there are such and it is of the result's dtype.
@@ -129,11 +105,12 @@ impl Packed {
         let Some(kernel) = self.in_place().0 else {
             return false;
         };
-        if !self.suits(n) || n * self.dtype.size() > x.len().min(y.len()) || x.same_block(y) {
+        if !self.suits(n) || n * self.dtype.size() > x.len().min(y.len()) {
             return false;
         }
-        let Ok(mut a) = x.write() else { return false };
-        let Ok(b) = y.read() else { return false };
+        let Some((mut a, b)) = open_over(x, y) else {
+            return false;
+        };
         let dst = a.as_mut_ptr();
         // SAFETY: both buffers are open until the end of this function and hold `n` elements of the kernel's dtype from their
         // start, aligned; they are two buffers, and the in-place form reads its first operand through the destination.
@@ -195,9 +172,9 @@ impl PackedNumber {
     /// As [`Packed::run_in_place`].
     #[inline]
     pub fn run_in_place(&self, n: usize, x: &Buffer) -> bool {
-        let Packed { kernel, dtype } = self.operation;
-        let fits = n * dtype.size() <= x.len() && self.operation.suits(n) && kernel.out == dtype;
-        let (Some(form), true) = (kernel.zip_scalar_in_place, fits) else {
+        let dtype = self.operation.dtype;
+        let fits = n * dtype.size() <= x.len() && self.operation.suits(n);
+        let (Some(form), true) = (self.operation.in_place().1, fits) else {
             return false;
         };
         let Ok(mut a) = x.write() else { return false };
@@ -221,6 +198,18 @@ pub(crate) fn open_both<'b>(
         Some(y.read().ok()?)
     };
     Some((a, b))
+}
+
+/// Opens a buffer for writing and another for reading.
+#[inline(always)]
+pub(crate) fn open_over<'b>(
+    x: &'b Buffer,
+    y: &'b Buffer,
+) -> Option<(WriteGuard<'b>, ReadGuard<'b>)> {
+    if x.same_block(y) {
+        return None;
+    }
+    Some((x.write().ok()?, y.read().ok()?))
 }
 
 /// Opens a buffer for writing, unless it is one of those that are read.

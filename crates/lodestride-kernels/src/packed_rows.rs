@@ -6,9 +6,10 @@
 )]
 
 use crate::isa::RawKernel;
-use crate::packed::{Packed, open_apart, open_both};
+use crate::op::BinaryOp;
+use crate::packed::{Packed, open_apart, open_both, open_over};
 use crate::threads;
-use lodestride_buffer::{Buffer, WriteGuard};
+use lodestride_buffer::{Buffer, DType, WriteGuard};
 use lodestride_shape::{Layout, Order};
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -40,16 +41,16 @@ enum Repeat {
 /// As [`Packed`], it does what [`binary`](crate::binary) does, or nothing.
 ///
 /// ```
-/// use lodestride_buffer::Buffer;
-/// use lodestride_kernels::{BinaryOp, Packed, PackedRows};
+/// use lodestride_buffer::{Buffer, DType};
+/// use lodestride_kernels::{BinaryOp, PackedRows};
 /// use lodestride_shape::{Layout, Order};
 ///
 /// let x = Buffer::from_vec(vec![1.0f32, 2.0, 3.0, 4.0])?;
 /// let y = Buffer::from_vec(vec![10.0f32, 20.0])?;
 /// let matrix = Layout::contiguous([2, 2], Order::C)?;
-/// let add = Packed::find(BinaryOp::Add, lodestride_buffer::DType::F32).unwrap();
-/// let row = PackedRows::find(add, &matrix, &Layout::contiguous([2], Order::C)?).unwrap();
-/// assert!(row.run_in_place(&x, &y));
+/// let row = Layout::contiguous([2], Order::C)?;
+/// let add = PackedRows::find(BinaryOp::Add, DType::F32, &matrix, &row);
+/// assert!(add.is_some_and(|add| add.run_in_place(&x, &y)));
 /// assert_eq!(x.read()?.slice::<f32>(), [11.0, 22.0, 13.0, 24.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -66,15 +67,18 @@ pub struct PackedRows {
 }
 
 impl PackedRows {
-    /// The operation for operands of these layouts; none where the left one is not gap-free in C order from the start of its buffer
+    /// The operation for operands of a dtype and these layouts; none where [`Packed::find`] has none, where the left one is not gap-free in C order from the start of its buffer
     /// or the right one not gap-free, the right one does not stretch to the left one's shape along its first or its last axes
     /// alone, or there is enough to do for the general way.
     #[inline]
-    pub fn find(operation: Packed, x: &Layout, y: &Layout) -> Option<PackedRows> {
+    pub fn find(op: BinaryOp, dtype: DType, x: &Layout, y: &Layout) -> Option<PackedRows> {
         let n = x.elements();
-        let bytes = n * (2 * operation.dtype().size() + operation.result().size());
-        let gapless = x.is_contiguous(Order::C) && x.offset() == 0 && y.is_contiguous(Order::C);
-        if !gapless || n == 0 || bytes > MOST || threads::are_worth(bytes, operation.is_heavy()) {
+        if !x.is_contiguous(Order::C) || !y.is_contiguous(Order::C) || x.offset() > 0 || n == 0 {
+            return None;
+        }
+        let operation = Packed::find(op, dtype)?;
+        let bytes = n * (2 * dtype.size() + operation.result().size());
+        if bytes > MOST || threads::are_worth(bytes, operation.kernel.heavy) {
             return None;
         }
         let (repeat, run) = repeat(x.shape(), y.shape())?;
@@ -88,7 +92,7 @@ impl PackedRows {
         };
         // A long run of one element is repeated piece by piece by the general way.
         let spreads = repeat == Repeat::Column && run > TILE;
-        (!spreads || operation.zip_scalar().is_some()).then_some(found)
+        (!spreads || operation.kernel.zip_scalar.is_some()).then_some(found)
     }
 
     /// The operation on operands of one shape.
@@ -112,7 +116,8 @@ impl PackedRows {
             a.as_ptr(),
             b.as_ref().unwrap_or(&a).as_ptr(),
         );
-        let forms = (self.operation.zip(), self.operation.zip_scalar());
+        let kernel = self.operation.kernel;
+        let forms = (kernel.zip, kernel.zip_scalar);
         // SAFETY: the buffers are open until the end of this function and hold the operands' elements, all aligned; `out` is open
         // for writing, so it is neither of those that are open for reading.
         unsafe { self.compute(forms, dst, a, self.first(b)) };
@@ -130,11 +135,12 @@ impl PackedRows {
     pub fn run_in_place(&self, x: &Buffer, y: &Buffer) -> bool {
         let (zip, zip_scalar) = self.operation.in_place();
         let Some(zip) = zip else { return false };
-        if !self.is_within(x, y) || x.same_block(y) {
+        if !self.is_within(x, y) {
             return false;
         }
-        let Ok(mut a) = x.write() else { return false };
-        let Ok(b) = y.read() else { return false };
+        let Some((mut a, b)) = open_over(x, y) else {
+            return false;
+        };
         let dst = a.as_mut_ptr();
         // SAFETY: both buffers are open until the end of this function and hold the operands' elements, aligned; they are two
         // buffers, and the in-place forms read their first operand through the destination.
@@ -145,14 +151,14 @@ impl PackedRows {
     /// Whether the buffers hold the operands' elements.
     #[inline]
     fn is_within(&self, x: &Buffer, y: &Buffer) -> bool {
-        let size = self.operation.dtype().size();
+        let size = self.operation.dtype.size();
         self.n * size <= x.len() && (self.start + self.others) * size <= y.len()
     }
 
     /// The first of the right operand's elements.
     #[inline]
     fn first(&self, y: *const u8) -> *const u8 {
-        y.wrapping_add(self.start * self.operation.dtype().size())
+        y.wrapping_add(self.start * self.operation.dtype.size())
     }
 
     /// Calls the kernels: those of two vectors, and of a vector and an element where there is one.
@@ -168,12 +174,9 @@ impl PackedRows {
         a: *const u8,
         b: *const u8,
     ) {
-        let (size, room) = (
-            self.operation.dtype().size(),
-            self.operation.result().size(),
-        );
+        let (size, room) = (self.operation.dtype.size(), self.operation.result().size());
         let (run, count) = (self.run, self.n / self.run);
-        let begins_soon = size >= size_of::<f32>() && !self.operation.is_heavy();
+        let begins_soon = size >= size_of::<f32>() && !self.operation.kernel.heavy;
         let alone = |least: usize| begins_soon && run >= least || count == 1;
         let (kernel, step) = match (self.repeat, zip_scalar) {
             (Repeat::Row, _) if alone(ROW) || 2 * run > TILE => (zip, 0),
@@ -196,10 +199,7 @@ impl PackedRows {
     /// # Safety
     /// As for [`compute`](Self::compute).
     unsafe fn compute_tiled(&self, zip: RawKernel, dst: *mut u8, a: *const u8, b: *const u8) {
-        let (size, room) = (
-            self.operation.dtype().size(),
-            self.operation.result().size(),
-        );
+        let (size, room) = (self.operation.dtype.size(), self.operation.result().size());
         let (run, count) = (self.run, self.n / self.run);
         let together = (TILE / run).clamp(1, count);
         let mut memory = MaybeUninit::<[u64; TILE]>::uninit();

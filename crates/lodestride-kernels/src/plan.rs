@@ -57,7 +57,7 @@ impl Action {
 
     /// Whether a kernel takes a run from memory as it is, without a tile. `reach` is nothing for what has to be moved first.
     pub(crate) fn is_one_call(&self, reach: impl Fn(Source) -> Option<Reach>) -> bool {
-        use Reach::{Each, One, Over};
+        use Reach::{Each, Over};
 
         match *self {
             Action::Unary(kernel, a) => match reach(a) {
@@ -66,11 +66,7 @@ impl Action {
             },
             Action::Cast(_, a) => reach(a) == Some(Each),
             Action::Binary(kernel, a, b) => match (reach(a), reach(b)) {
-                (Some(Each), Some(Each)) => true,
-                (Some(Over), Some(Each)) => kernel.zip_in_place.is_some(),
-                (Some(Each), Some(One)) => kernel.zip_scalar.is_some(),
-                (Some(Over), Some(One)) => kernel.zip_scalar_in_place.is_some(),
-                (Some(One), Some(Each)) => kernel.scalar_zip.is_some(),
+                (Some(a), Some(b)) => kernel.form(a, b).is_some(),
                 _ => false,
             },
             Action::Ternary(kernel, a, b, c) => {

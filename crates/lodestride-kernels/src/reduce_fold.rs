@@ -360,19 +360,33 @@ pub(crate) fn fold_rows<C: Compute, F: LaneFold<C>>(
     (rows, step): (Rows<'_, C>, usize),
     totals: &mut [F::Total],
 ) {
-    // Filling lanes that are not used would cost more than folding them when rows are narrow.
-    let mut room = Lines([const { MaybeUninit::<F::Lane>::uninit() }; WIDE]);
-    let lanes = &mut room.0[..rows.width];
-    for lane in &mut *lanes {
-        lane.write(fold.lane());
-    }
     run_fold::<C, _>(RowsTask {
         fold,
         rows: (rows, step),
-        // SAFETY: all of them have just been written.
-        lanes: unsafe { lanes.assume_init_mut() },
+        lanes: LaneRoom::new().filled(rows.width, fold.lane()),
         totals,
     });
+}
+
+/// Room for the lanes of a row of at most [`WIDE`] columns.
+pub(crate) struct LaneRoom<L>(Lines<[MaybeUninit<L>; WIDE]>);
+
+impl<L: Copy> LaneRoom<L> {
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Self(Lines([const { MaybeUninit::uninit() }; WIDE]))
+    }
+
+    /// So many equal lanes. Filling more than are used would cost more than folding them when rows are narrow.
+    #[inline(always)]
+    pub(crate) fn filled(&mut self, width: usize, lane: L) -> &mut [L] {
+        let lanes = &mut self.0.0[..width];
+        for to in &mut *lanes {
+            to.write(lane);
+        }
+        // SAFETY: all of them have just been written.
+        unsafe { lanes.assume_init_mut() }
+    }
 }
 
 struct RowsTask<'a, C, F, L, T> {

@@ -9,7 +9,7 @@ use crate::isa::{Arch, Level, Task};
 use crate::numeric::{ComputeFloat, ComputeKind};
 use crate::reduce_data::{Rows, Runs};
 use crate::reduce_fold::{
-    COLUMNS, FOLDED, LANES, LONG, ROWS, Reducer, WIDE, fold_rows, fold_run, fold_runs, grouped,
+    COLUMNS, LANES, LONG, LaneRoom, ROWS, Reducer, WIDE, fold_rows, fold_run, fold_runs, grouped,
     lanes, lanes_of_run, merge_each,
 };
 use crate::reduce_kinds::{Addable, Extreme, Magnitude, Sum};
@@ -167,15 +167,7 @@ impl<C: ComputeFloat + Magnitude> Reducer<C> for Norm2<C> {
     }
 
     fn rows(&self, rows: Rows<'_, C>, totals: &mut [Scaled]) {
-        if rows.width <= LANES {
-            Self::rows_in(rows, &mut Lines([0.0; LANES]).0[..rows.width], totals);
-        } else if rows.width <= FOLDED {
-            Self::rows_in(rows, &mut Lines([0.0; FOLDED]).0[..rows.width], totals);
-        } else if rows.width <= COLUMNS {
-            Self::rows_in(rows, &mut Lines([0.0; COLUMNS]).0[..rows.width], totals);
-        } else {
-            Self::rows_in(rows, &mut Lines([0.0; WIDE]).0[..rows.width], totals);
-        }
+        Self::rows_in(rows, LaneRoom::new().filled(rows.width, 0.0), totals);
     }
 
     fn merge_all(&self, totals: &mut [Scaled], more: &[Scaled]) {

@@ -7,6 +7,7 @@
 
 use crate::inner;
 use crate::isa::{Arch, Isa, Kernel, Level, RawKernel};
+use crate::plan::Reach;
 use crate::scalar::cast::Cast;
 use crate::scalar::{Binary, Unary};
 use crate::table_halves::{self, Half};
@@ -44,6 +45,21 @@ pub(crate) struct BinaryKernel {
     pub(crate) zip_scalar_in_place: Option<RawKernel>,
     /// `dst = op(*a, b)`: `a` is one element.
     pub(crate) scalar_zip: Option<RawKernel>,
+}
+
+impl BinaryKernel {
+    /// The loop for operands that reach it so, where there is one.
+    #[inline]
+    pub(crate) fn form(&self, left: Reach, right: Reach) -> Option<RawKernel> {
+        match (left, right) {
+            (Reach::Each, Reach::Each) => Some(self.zip),
+            (Reach::Over, Reach::Each) => self.zip_in_place,
+            (Reach::Each, Reach::One) => self.zip_scalar,
+            (Reach::Over, Reach::One) => self.zip_scalar_in_place,
+            (Reach::One, Reach::Each) => self.scalar_zip,
+            _ => None,
+        }
+    }
 }
 
 /// The loops of an operation on three operands.

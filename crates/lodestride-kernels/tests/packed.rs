@@ -118,7 +118,7 @@ fn agrees_with_rows<T: Element + Into<Scalar>>(values: fn(usize) -> T, failures:
                 continue;
             };
             let case = format!("{op:?} of {others:?} to {shape:?} {:?}", T::DTYPE);
-            let Some(rows) = PackedRows::find(packed, &layout, &beside) else {
+            let Some(rows) = PackedRows::find(*op, T::DTYPE, &layout, &beside) else {
                 if shape.iter().product::<usize>() < 700 {
                     failures.push(format!("{case} has no short way"));
                 }

@@ -91,6 +91,9 @@ pub(crate) trait BlasFloat: Compute + Element + TileFloat {
     fn is_zero(self) -> bool;
 }
 
+/// Steps of a product with a vector from which on it may be divided among threads.
+const SHORT: usize = 64;
+
 /// `out = alpha * a b + beta * out` on up to `threads` threads; a `beta` of zero never reads `out`. No size is zero.
 pub(crate) fn product<C: BlasFloat>(
     a: Matrix<'_, C>,
@@ -113,7 +116,9 @@ pub(crate) fn product<C: BlasFloat>(
         to,
         blend,
     };
-    let ways = Grid::even(to.rows, to.columns, threads);
+    // The library adds up short rows in an order that depends on how many there are.
+    let is_whole = to.rows.min(to.columns) == 1 && left.columns < SHORT;
+    let ways = Grid::even(to.rows, to.columns, if is_whole { 1 } else { threads });
     let grid = Grid::new(to.rows, to.columns, ways, [48, 16]);
     threads::for_each_part(0..grid.parts(), |part| {
         let (rows, columns) = grid.part(part);

@@ -1,12 +1,12 @@
 //! Which kernel multiplies two matrices of floats: by size, layout and number of threads.
 
-use lodestride_buffer::Buffer;
-
 use crate::blas::{self, Backend, BlasFloat};
+use crate::gemm_copied;
 use crate::gemm_small::{self, Blend};
 use crate::gemm_tile::{self, Ahead, TileFloat, Walk};
 use crate::isa::Isa;
-use crate::matrix::{Matrix, MatrixMut, MatrixShape};
+use crate::matrix::{Matrix, MatrixMut};
+use crate::stream::LINE;
 use crate::threads;
 
 /// Multiply-adds up to which tiles that are not packed are fastest.
@@ -32,11 +32,18 @@ fn is_near(k: usize, b_row: isize) -> bool {
     k.saturating_mul(b_row.unsigned_abs()) <= NEAR
 }
 
+/// Whether rows of the right matrix, `b_row` apart, fit the registers of one go of tiles, and are read but once or stay in L1.
+#[inline]
+fn is_narrow(isa: Isa, [m, k, n]: [usize; 3], b_row: isize) -> bool {
+    let once = m <= THIN && b_row.unsigned_abs() <= NARROW;
+    isa == Isa::Avx512 && n <= NARROW && (once || is_near(k, b_row))
+}
+
 /// Rows up to which a product is bound by reading the other matrix.
-pub(crate) const THIN: usize = 8;
+const THIN: usize = 8;
 
 /// Elements of the other matrix up to which such a product is done in tiles.
-pub(crate) const TILED: usize = 2048;
+const TILED: usize = 2048;
 
 /// The threads that one product may have.
 pub(crate) fn threads_for<C>(rows: usize, columns: usize, depth: usize) -> usize {
@@ -55,6 +62,17 @@ pub(crate) fn are_worth_threads<C>(work: usize) -> bool {
     threads::are_worth(work.saturating_mul(size_of::<C>()) / 6, true)
 }
 
+/// Whether a product, whose rows are `a_row` apart on the left and `b_row` on the right, is best multiplied in one sweep, row after
+/// row: the result has few rows, or few columns and a left matrix that lies column by column.
+#[inline]
+pub(crate) fn is_swept<C>(isa: Isa, [m, k, n]: [usize; 3], a_row: isize, b_row: isize) -> bool {
+    let down = m <= THIN && k * n > TILED && !is_narrow(isa, [m, k, n], b_row);
+    // The turned result is put in place element by element.
+    let is_long = k > 4 * n && n * size_of::<C>() <= LINE / 2;
+    let across = n <= THIN && a_row == 1 && m > NARROW && m * k > TILED;
+    down || across && (is_long || m * k > NEAR)
+}
+
 /// One product of floats, by the kernel that suits its size and layout.
 pub(crate) fn multiply<C: BlasFloat>(
     a: Matrix<'_, C>,
@@ -71,21 +89,16 @@ pub(crate) fn multiply<C: BlasFloat>(
         gemm_small::scale(&mut out, blend.beta);
         return;
     }
-    if unpacked(a, b, &mut out, blend, threads) {
-        return;
-    }
-    // The transposed product: `out' = b' a'`.
-    let out_shape = out.shape();
-    let mut turned = MatrixMut::new(out.data(), out_shape.transposed());
-    if unpacked(b.transposed(), a.transposed(), &mut turned, blend, threads) {
+    if unpacked(a, b, &mut out, blend, threads)
+        || gemm_copied::small(a, b, &mut out, blend, threads)
+        || unpacked_turned(a, b, &mut out, blend, threads)
+    {
         return;
     }
     if packed(a, b, &mut out, blend, threads) {
         return;
     }
-    let unfavourable = b.shape().column_step != 1 && a.shape().column_step == 1;
-    let is_large = k * n >= LARGE && (m < TALL || m * n * k >= TALL * LARGE);
-    if unfavourable && is_large && turned_product(a, b, &mut out, blend, threads).is_some() {
+    if gemm_copied::turned(a, b, &mut out, blend, threads) {
         return;
     }
     blas::product(a, b, &mut out, blend, threads);
@@ -118,40 +131,8 @@ pub(crate) fn multiply_before<C: BlasFloat>(
     multiply(a, b, out, blend, threads);
 }
 
-/// Elements of the right matrix from which on copying it to contiguous rows is cheaper than how the packing library reads
-/// it, which for few rows on the left takes ten times as long as the product.
-const LARGE: usize = 1 << 16;
-
-/// From so many rows of the left matrix on, so many times the work must be worth the copy.
-const TALL: usize = 64;
-
-/// Elements of the right matrix that are copied at a time.
-const TURNED: usize = 1 << 20;
-
-/// A product whose right matrix is copied to contiguous rows first; none, with nothing done, without memory for it.
-fn turned_product<C: BlasFloat>(
-    a: Matrix<'_, C>,
-    b: Matrix<'_, C>,
-    out: &mut MatrixMut<'_, C>,
-    blend: Blend<C>,
-    threads: usize,
-) -> Option<()> {
-    let (m, n, k) = (a.shape().rows, b.shape().columns, a.shape().columns);
-    let width = (TURNED / k).max(256).min(n);
-    let buffer = Buffer::detached_recycled(width * k * size_of::<C>()).ok()?;
-    let mut room = buffer.write().ok()?;
-    let room = room.slice_mut::<C>();
-    for first in (0..n).step_by(width) {
-        let width = width.min(n - first);
-        gemm_tile::to_rows(b.part(0, k, first, width), room, threads);
-        let right = Matrix::new(room, MatrixShape::contiguous(k, width));
-        multiply(a, right, out.part(0, m, first, width), blend, threads);
-    }
-    Some(())
-}
-
 /// A product that needs no packing; false, having done nothing, where packing is better or no walk has these layouts.
-fn unpacked<C: TileFloat>(
+pub(crate) fn unpacked<C: TileFloat>(
     a: Matrix<'_, C>,
     b: Matrix<'_, C>,
     out: &mut MatrixMut<'_, C>,
@@ -161,20 +142,89 @@ fn unpacked<C: TileFloat>(
     let (m, n, k) = (a.shape().rows, b.shape().columns, a.shape().columns);
     let run =
         |out: &mut _, walk| gemm_tile::product(a, b, out, blend, walk, threads, Ahead::NOTHING);
-    if n == 1 && run(out, Walk::Dots) {
+    let isa = Isa::detect();
+    let (a_row, b_row) = (a.shape().row_step, b.shape().row_step);
+    if n == 1 {
+        // Columns of the left matrix in order of memory are rows of the transposed product; of its rows in line, a column that is
+        // not can be copied.
+        let has_better = a_row == 1 || a.shape().column_step == 1 && m >= gemm_copied::SEVERAL;
+        return run(out, Walk::Dots) || (m == 1 || !has_better) && run(out, Walk::Tiles);
+    }
+    if dots(a, b, out, blend, threads) {
         return true;
     }
-    if m <= THIN && k * n > TILED {
-        return run(out, Walk::Sweep);
+    if is_swept::<C>(isa, [m, k, n], a_row, b_row) {
+        return m <= THIN && run(out, Walk::Sweep);
     }
-    let has_wide = Isa::detect() == Isa::Avx512;
-    // Columns of the left matrix in order of memory are swept as rows of the transposed product.
-    let is_swept_turned = n <= THIN && a.shape().row_step == 1 && m * k > TILED;
-    let is_narrow = has_wide && n <= NARROW && is_near(k, b.shape().row_step);
-    if m * n * k <= SMALL || is_narrow && !is_swept_turned {
+    let has_wide = isa == Isa::Avx512;
+    if m * n * k <= SMALL || is_narrow(isa, [m, k, n], b_row) {
         return run(out, Walk::Tiles);
     }
     has_wide && m <= 2 * THIN && run(out, Walk::Sweep)
+}
+
+/// Columns of a result that are multiplied one by one.
+const COLUMNS: usize = 4;
+
+/// Elements of rows that meet every column before the next ones: they stay in L1.
+const CLOSE: usize = 1 << 12;
+
+/// A product with a few contiguous columns as dot products of contiguous rows; false, having done nothing, where they do not lie so
+/// or are so few or short that the packing library is as fast.
+fn dots<C: TileFloat>(
+    a: Matrix<'_, C>,
+    b: Matrix<'_, C>,
+    out: &mut MatrixMut<'_, C>,
+    blend: Blend<C>,
+    threads: usize,
+) -> bool {
+    let (m, n, k) = (a.shape().rows, b.shape().columns, a.shape().columns);
+    let lies = a.shape().column_step == 1 && b.shape().row_step == 1;
+    let is_worth = k >= 64 && m >= 16 || k > NEAR;
+    if !lies || n > COLUMNS || !is_worth || !gemm_tile::is_walked() {
+        return false;
+    }
+    // Where sixteen rows are joined at once, which rows they are does not depend on the number of threads.
+    let share = if threads > 1 {
+        m
+    } else {
+        (CLOSE / k).max(16) / 16 * 16
+    };
+    for first in (0..m).step_by(share) {
+        let rows = a.part(first, share.min(m - first), 0, k);
+        for column in 0..n {
+            let mut out = out.part(first, rows.shape().rows, column, 1);
+            let column = b.part(0, k, column, 1);
+            gemm_tile::product(
+                rows,
+                column,
+                &mut out,
+                blend,
+                Walk::Dots,
+                threads,
+                Ahead::NOTHING,
+            );
+        }
+    }
+    true
+}
+
+/// Steps from which on a product in tiles is worth putting it in place element by element.
+const DEEP: usize = 8;
+
+/// The transposed product, `out' = b' a'`, where it needs no packing; else false, having done nothing.
+fn unpacked_turned<C: TileFloat>(
+    a: Matrix<'_, C>,
+    b: Matrix<'_, C>,
+    out: &mut MatrixMut<'_, C>,
+    blend: Blend<C>,
+    threads: usize,
+) -> bool {
+    let shape = out.shape().transposed();
+    let lies = shape.column_step == 1 || shape.rows == 1 || shape.columns == 1;
+    let mut out = MatrixMut::new(out.data(), shape);
+    (lies || a.shape().columns >= DEEP)
+        && unpacked(b.transposed(), a.transposed(), &mut out, blend, threads)
 }
 
 /// Whether `b` is `a` transposed, the same elements in the same memory.

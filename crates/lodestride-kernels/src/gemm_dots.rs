@@ -7,10 +7,13 @@
 
 use crate::across::{FEW, HALF, Halves, Lines, across_rows, halved, spill};
 use crate::gemm_register::Register;
+use crate::gemm_store::finish;
 use crate::gemm_tile::Job;
 use crate::isa::Fused;
 use crate::numeric::Compute;
 use crate::stream::LINE;
+use crate::transpose::Sheet;
+use std::mem::MaybeUninit;
 
 /// The dot products of all rows of the left operand with one column.
 ///
@@ -18,6 +21,11 @@ use crate::stream::LINE;
 /// As [`Job`], on a machine with the instruction set of `R`; elements of a row lie one after the other, and so do those of the column.
 #[inline(always)]
 pub(crate) unsafe fn product<R: Register>(job: &Job<R::Item>) {
+    if job.k <= SHORT && job.m >= MANY {
+        // SAFETY: the caller vouches for all of it.
+        unsafe { columns::<R>(job) };
+        return;
+    }
     let mut row = 0;
     // Narrower registers have fewer lanes to join, and are not worth the code.
     while is_wide::<R>() && job.m - row >= FEW {
@@ -52,6 +60,64 @@ pub(crate) unsafe fn product<R: Register>(job: &Job<R::Item>) {
         // SAFETY: as above.
         unsafe { put::<R>(job, row, joined(lanes)) };
         row += 1;
+    }
+}
+
+/// Elements of a row up to which many rows are multiplied column by column.
+const SHORT: usize = 8;
+/// Rows from which on their columns are worth a copy.
+const MANY: usize = 32;
+/// Elements that are copied at a time: they stay in L1.
+const ROOM: usize = 2048;
+
+/// The same for short rows, which fill a register badly and are joined for longer than they are multiplied: their columns are copied
+/// to contiguous runs, of which multiples are added.
+///
+/// # Safety
+/// As [`product`]; there are at most [`SHORT`] steps.
+#[inline(always)]
+unsafe fn columns<R: Register>(job: &Job<R::Item>) {
+    let mut room = MaybeUninit::<[R::Item; ROOM]>::uninit();
+    let room = room.as_mut_ptr().cast::<R::Item>();
+    let most = ROOM / job.k / R::LANES * R::LANES;
+    let down = Job {
+        out_column: job.out_row,
+        ..*job
+    };
+    for first in (0..job.m).step_by(most) {
+        let count = most.min(job.m - first);
+        let sheet = Sheet {
+            x: job.a.wrapping_offset(first as isize * job.a_row).cast(),
+            out: room.cast(),
+            size: size_of::<R::Item>(),
+            rows: count,
+            columns: job.k,
+            x_steps: [job.a_row, 1],
+            out_steps: [1, count as isize],
+            stream: false,
+        };
+        // SAFETY: these are rows of the job, and the room has place for them.
+        unsafe { sheet.run() };
+        for at in (0..count).step_by(R::LANES) {
+            let lanes = (count - at).min(R::LANES);
+            // SAFETY: the caller vouches for the instruction set, here and below.
+            let mask = unsafe { R::mask(lanes) };
+            // SAFETY: as above.
+            let mut sum = unsafe { R::splat(R::Item::ZERO) };
+            for step in 0..job.k {
+                // SAFETY: the step is the job's.
+                let factor = unsafe { *job.b.wrapping_add(step) };
+                // SAFETY: as above.
+                let factor = unsafe { R::splat(factor) };
+                // SAFETY: the lanes of the mask have been copied.
+                let values = unsafe { R::load(room.wrapping_add(step * count + at), mask) };
+                // SAFETY: as above.
+                sum = unsafe { values.mul_add(factor, sum) };
+            }
+            let to = job.out.wrapping_offset((first + at) as isize * job.out_row);
+            // SAFETY: the rows are the job's.
+            unsafe { finish(&down, job.blend, sum, to, mask, lanes) };
+        }
     }
 }
 

@@ -137,10 +137,10 @@ pub(crate) fn product<C: TileFloat>(
         Walk::Dots => right.columns == 1 && right.row_step == 1 && left.column_step == 1,
         Walk::Packed | Walk::Square { .. } => true,
     };
-    let level = Level::current();
-    if !fits || !matches!(level.isa(), Isa::Avx2 | Isa::Avx512) {
+    if !fits || !is_walked() {
         return false;
     }
+    let level = Level::current();
     assert!(left.rows == to.rows && right.columns == to.columns && left.columns == right.rows);
     let mut job = Job {
         a: a.data().as_ptr().wrapping_add(left.start),
@@ -183,6 +183,12 @@ pub(crate) fn product<C: TileFloat>(
     job.room = rooms.slice_mut::<C>().as_mut_ptr();
     run(job, room);
     true
+}
+
+/// Whether this machine has masked vectors, and so every walk whose layouts fit.
+#[inline]
+pub(crate) fn is_walked() -> bool {
+    matches!(Level::current().isa(), Isa::Avx2 | Isa::Avx512)
 }
 
 /// Copies the part of a square matrix above the diagonal to the one below.

@@ -9,6 +9,7 @@
 )]
 
 use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use crate::gemm_dots;
@@ -140,26 +141,30 @@ pub(crate) const ACROSS: usize = 3;
 /// As [`walk_through`]; the rows `row..row + M` must be the job's.
 #[inline(always)]
 unsafe fn sweep<R: Register, const M: usize>(job: &Job<R::Item>, row: usize) {
-    let mut sums = [R::Item::ZERO; SUMS];
+    let mut sums = MaybeUninit::<[R::Item; SUMS]>::uninit();
+    let sums = sums.as_mut_ptr().cast::<R::Item>();
     let width = SUMS / M;
     for first in (0..job.n).step_by(width) {
         let len = (job.n - first).min(width);
-        sums.fill(R::Item::ZERO);
+        for i in 0..M {
+            // SAFETY: the sums of row `i` begin at `i * width`; a zero of a float is made of zeros.
+            unsafe { sums.wrapping_add(i * width).write_bytes(0, len) };
+        }
         let mut step = 0;
         while M > 1 && job.k > step {
             let steps = step..job.k.min(step + DEEP);
             // SAFETY: rows, steps and columns are the job's.
-            unsafe { add_panels::<R, M>(job, row, steps, first, len, &mut sums) };
+            unsafe { add_panels::<R, M>(job, row, steps, first, len, sums) };
             step += DEEP.min(job.k - step);
         }
         while job.k - step >= STEPS {
             // SAFETY: as above.
-            unsafe { add_row::<R, STEPS>(job, row, step, first, len, &mut sums) };
+            unsafe { add_row::<R, STEPS>(job, row, step, first, len, sums) };
             step += STEPS;
         }
         while job.k > step {
             // SAFETY: as above.
-            unsafe { add_row::<R, 1>(job, row, step, first, len, &mut sums) };
+            unsafe { add_row::<R, 1>(job, row, step, first, len, sums) };
             step += 1;
         }
         for i in 0..M {
@@ -168,7 +173,7 @@ unsafe fn sweep<R: Register, const M: usize>(job: &Job<R::Item>, row: usize) {
                 // SAFETY: the caller vouches for the instruction set, here and below.
                 let mask = unsafe { R::mask(lanes) };
                 // SAFETY: the sums of row `i` begin at `i * width` and are `len` long.
-                let sum = unsafe { R::load(sums.as_ptr().wrapping_add(i * width + at), mask) };
+                let sum = unsafe { R::load(sums.wrapping_add(i * width + at), mask) };
                 let column = (first + at) as isize * job.out_column;
                 let start = (row + i) as isize * job.out_row + column;
                 // SAFETY: row and columns are the job's.
@@ -190,7 +195,8 @@ unsafe fn sweep<R: Register, const M: usize>(job: &Job<R::Item>, row: usize) {
 /// Adds multiples of some rows of the right operand to the sums of `M` rows, which meanwhile are in registers.
 ///
 /// # Safety
-/// As [`sweep`]; the steps and the columns `first..first + len` must be the job's, `M * len` at most [`SUMS`].
+/// As [`sweep`]; the steps and the columns `first..first + len` must be the job's; `sums` begins rows of `len` sums, each
+/// `SUMS / M` after the last.
 #[inline(always)]
 unsafe fn add_panels<R: Register, const M: usize>(
     job: &Job<R::Item>,
@@ -198,14 +204,14 @@ unsafe fn add_panels<R: Register, const M: usize>(
     steps: Range<usize>,
     first: usize,
     len: usize,
-    sums: &mut [R::Item; SUMS],
+    sums: *mut R::Item,
 ) {
     let a = job.a.wrapping_offset(row as isize * job.a_row);
     for at in (0..len).step_by(ACROSS * R::LANES) {
         let lanes = |v: usize| (len - at).saturating_sub(v * R::LANES).min(R::LANES);
         // SAFETY: the caller vouches for the instruction set, here and below.
         let masks: [R::Mask; ACROSS] = std::array::from_fn(|v| unsafe { R::mask(lanes(v)) });
-        let sums = sums.as_mut_ptr().wrapping_add(at);
+        let sums = sums.wrapping_add(at);
         let place = |i: usize, v: usize| sums.wrapping_add(i * (SUMS / M) + v * R::LANES);
         // SAFETY: the sums of row `i` begin at `i * SUMS / M` and are at least `len` long.
         let of_row = |i| std::array::from_fn(|v| unsafe { R::load(place(i, v), masks[v]) });
@@ -244,8 +250,7 @@ unsafe fn add_panels<R: Register, const M: usize>(
 /// Adds multiples of `P` rows of the right operand to the sums of one row.
 ///
 /// # Safety
-/// As [`sweep`]; the steps `step..step + P` and the columns `first..first + len` must be the job's, `len` at most
-/// [`SUMS`].
+/// As [`sweep`]; the steps `step..step + P` and the columns `first..first + len` must be the job's; `sums` begins `len` sums.
 #[inline(always)]
 unsafe fn add_row<R: Register, const P: usize>(
     job: &Job<R::Item>,
@@ -253,7 +258,7 @@ unsafe fn add_row<R: Register, const P: usize>(
     step: usize,
     first: usize,
     len: usize,
-    sums: &mut [R::Item; SUMS],
+    sums: *mut R::Item,
 ) {
     let a = job.a.wrapping_offset(row as isize * job.a_row);
     let factor = |p: usize| {
@@ -272,7 +277,7 @@ unsafe fn add_row<R: Register, const P: usize>(
     for at in (0..len).step_by(R::LANES) {
         // SAFETY: as above.
         let mask = unsafe { R::mask((len - at).min(R::LANES)) };
-        let place = sums.as_mut_ptr().wrapping_add(at);
+        let place = sums.wrapping_add(at);
         // SAFETY: the sums are at least `len` long.
         let mut sum = unsafe { R::load(place, mask) };
         for p in 0..P {
@@ -341,10 +346,10 @@ unsafe fn rows<R: Register, const V: usize>(
             row += 8;
         }
     }
-    while job.m - row >= 4 {
-        // SAFETY: as above.
+    while job.m - row >= 3 {
+        // SAFETY: as above; the last of four rows is left out where it is not the job's.
         unsafe { tile::<R, 4, V>(job, row, first, lanes, None) };
-        row += 4;
+        row += (job.m - row).min(4);
     }
     if job.m - row >= 2 {
         // SAFETY: as above.
@@ -357,10 +362,11 @@ unsafe fn rows<R: Register, const V: usize>(
     }
 }
 
-/// `M` rows and `V` registers of columns of the product.
+/// `M` rows and `V` registers of columns of the product; of four rows the first three where the job has no fourth: with the sums of
+/// two rows and of one, each would wait for the sum before.
 ///
 /// # Safety
-/// As [`rows`]; the rows `row..row + M` must be the job's.
+/// As [`rows`]; the rows `row..row + M` must be the job's, but for a fourth.
 #[inline(always)]
 unsafe fn tile<R: Register, const M: usize, const V: usize>(
     job: &Job<R::Item>,
@@ -377,6 +383,11 @@ unsafe fn tile<R: Register, const M: usize, const V: usize>(
     // SAFETY: as above.
     let mut sums = [[unsafe { R::splat(R::Item::ZERO) }; V]; M];
     let mut a = job.a.wrapping_offset(row as isize * job.a_row);
+    // The compiler goes from row to row of a column by adding, eight times in sequence; it does not know that these are two columns.
+    // Of three rows the second is in both.
+    let half = M.div_ceil(2);
+    let count = if M == 4 { (job.m - row).min(M) } else { M };
+    let below = std::hint::black_box((count - half) as isize * job.a_row);
     let mut b = job.b.wrapping_add(first);
     for step in 0..job.k {
         if let Some(start) = ahead {
@@ -388,8 +399,13 @@ unsafe fn tile<R: Register, const M: usize, const V: usize>(
             line[v] = unsafe { R::load(b.wrapping_add(v * R::LANES), masks[v]) };
         }
         for i in 0..M {
+            let column = if i < half {
+                a
+            } else {
+                a.wrapping_offset(below)
+            };
             // SAFETY: `a` is at one of the job's columns, `row + i` is one of its rows.
-            let value = unsafe { *a.wrapping_offset(i as isize * job.a_row) };
+            let value = unsafe { *column.wrapping_offset((i % half) as isize * job.a_row) };
             // SAFETY: as above.
             let value = unsafe { R::splat(value) };
             for v in 0..V {
@@ -400,8 +416,11 @@ unsafe fn tile<R: Register, const M: usize, const V: usize>(
         a = a.wrapping_offset(job.a_column);
         b = b.wrapping_offset(job.b_row);
     }
+    if M == 4 && count < M {
+        sums[half] = sums[half + 1];
+    }
     let corner = row as isize * job.out_row + first as isize * job.out_column;
     let to = job.out.wrapping_offset(corner);
     // SAFETY: the caller vouches for rows and columns.
-    unsafe { finish_tile(job, job.blend, sums, to, M, lanes) };
+    unsafe { finish_tile(job, job.blend, sums, to, count, lanes) };
 }

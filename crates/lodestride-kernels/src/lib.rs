@@ -19,6 +19,7 @@ mod flat;
 mod frame;
 mod gather_indices;
 mod gemm_choice;
+mod gemm_copied;
 #[cfg(target_arch = "x86_64")]
 mod gemm_dots;
 mod gemm_integers;

@@ -10,7 +10,7 @@
 use lodestride_buffer::{Argument, Buffer, DType, WriteGuard};
 
 use crate::error::Result;
-use crate::gemm_choice::{THIN, TILED, is_small};
+use crate::gemm_choice::{is_small, is_swept};
 use crate::gemm_small::Blend;
 use crate::gemm_tile::{Ahead, Job, TileFloat, Walk};
 use crate::isa::{Isa, Level};
@@ -59,7 +59,9 @@ impl PackedProduct {
         let tiled = matches!(level.isa(), Isa::Avx2 | Isa::Avx512);
         let work = m.saturating_mul(k).saturating_mul(n);
         let float = matches!(dtype, DType::F32 | DType::F64);
-        let suits = tiled && float && (1..=FEW).contains(&work) && !is_thin(m, k, n);
+        // The rows on the left lie one after the other, so that the size of an element does not matter.
+        let thin = n == 1 || is_swept::<f32>(level.isa(), sizes, k.cast_signed(), n.cast_signed());
+        let suits = tiled && float && (1..=FEW).contains(&work) && !thin;
         suits.then_some(PackedProduct {
             level,
             dtype,
@@ -133,12 +135,6 @@ impl PackedProduct {
     }
 }
 
-/// Whether a product is bound by reading one matrix, for which tiles are not best.
-#[inline]
-fn is_thin(m: usize, k: usize, n: usize) -> bool {
-    n == 1 || m <= THIN && k * n > TILED
-}
-
 /// `out = alpha * a b + beta * out` for operands of rank 2 whose shapes fit and whose dtype is that of `C`. Gives false,
 /// having done nothing, where another kernel is better, or `out` shares its buffer with an operand.
 ///
@@ -166,7 +162,7 @@ pub(crate) fn product<C: TileFloat + Compute>(
     ) else {
         return Ok(false);
     };
-    let thin = is_thin(m, k, n);
+    let thin = n == 1 || is_swept::<C>(level.isa(), [m, k, n], a_row, b_row);
     let work = (m * n).saturating_mul(k);
     let is_small = work > 0 && is_small(level.isa(), work, k, b_row);
     let apart = !a.buffer().same_block(out.buffer()) && !b.buffer().same_block(out.buffer());

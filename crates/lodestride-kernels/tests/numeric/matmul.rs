@@ -52,6 +52,11 @@ fn every_layout_and_size_matches_the_reference() {
         (300, 40, 1),
         (64, 64, 64),
         (37, 130, 41),
+        (40, 3, 1),
+        (9, 200, 1),
+        (30, 90, 3),
+        (100, 5, 3),
+        (3, 4, 90),
     ];
     for backend in backends() {
         backend.select();
@@ -105,6 +110,16 @@ fn every_walk_gives_the_same_on_every_instruction_set() {
         (90, 90, 101),
         (70, 515, 67),
         (300, 100, 20),
+        (601, 8, 1),
+        (90, 90, 1),
+        (3, 700, 3),
+        (7, 1200, 9),
+        (100, 90, 2),
+        (63, 200, 4),
+        (500, 8, 8),
+        (3, 3, 400),
+        (2, 20_000, 3),
+        (4, 70_000, 2),
     ];
     let mut settings: Vec<(Isa, usize)> = Isa::available().map(|isa| (isa, 1)).collect();
     settings.extend([(best, 2), (best, 4)]);
@@ -408,6 +423,10 @@ fn rounding_stays_small_and_does_not_depend_on_threads() {
         (7, 2_000, 300, Arrangement::F),
         (20, 2_000, 300, Arrangement::F),
         (30, 30, 30, Arrangement::C),
+        (503, 70, 3, Arrangement::F),
+        (2_005, 200, 4, Arrangement::F),
+        (505, 6, 1, Arrangement::C),
+        (3, 200_000, 3, Arrangement::F),
     ] {
         for dtype in [DType::F32, DType::F64, DType::F16] {
             let a = Array::new(&[m, k], Arrangement::C, dtype, |i| Scalar::Float(noise(i)));

@@ -1,6 +1,6 @@
 //! Products of floats for which an operand is copied first: its rows lie far apart, or across the memory.
 
-use lodestride_buffer::Buffer;
+use lodestride_buffer::{Buffer, Element};
 
 use crate::blas::BlasFloat;
 use crate::gemm_choice;
@@ -78,7 +78,11 @@ pub(crate) fn small<C: BlasFloat>(
 }
 
 /// A matrix copied to contiguous rows at the start of `room`.
-fn to_rows<'r, C: BlasFloat>(x: Matrix<'_, C>, room: &'r mut [C], threads: usize) -> Matrix<'r, C> {
+pub(crate) fn to_rows<'r, C: Element + Sync>(
+    x: Matrix<'_, C>,
+    room: &'r mut [C],
+    threads: usize,
+) -> Matrix<'r, C> {
     gemm_tile::to_rows(x, room, threads);
     Matrix::new(
         room,
@@ -87,7 +91,13 @@ fn to_rows<'r, C: BlasFloat>(x: Matrix<'_, C>, room: &'r mut [C], threads: usize
 }
 
 /// Runs something with room for so many elements; none, with nothing done, without memory for them.
-fn with_room<C: BlasFloat, T>(elements: usize, run: impl FnOnce(&mut [C]) -> T) -> Option<T> {
+pub(crate) fn with_room<C: Element, T>(
+    elements: usize,
+    run: impl FnOnce(&mut [C]) -> T,
+) -> Option<T> {
+    if elements == 0 {
+        return Some(run(&mut []));
+    }
     let buffer = Buffer::detached_recycled(elements * size_of::<C>()).ok()?;
     let mut room = buffer.write().ok()?;
     Some(run(room.slice_mut::<C>()))

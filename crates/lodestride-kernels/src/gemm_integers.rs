@@ -16,6 +16,9 @@ const DEPTH: usize = 256;
 /// Multiply-adds that are worth setting up a panel.
 const WORTH: usize = 16 * 16 * 16;
 
+/// Steps from which on they pay where rows are long: with fewer, writing the result row by row is faster.
+const DEEP: usize = 8;
+
 /// The unsigned integers, whose products are those of the signed ones of their size.
 pub(crate) trait Whole: Number {
     /// Multiplies as many rows from the first one on as tiles are good for, and gives their number.
@@ -52,7 +55,7 @@ macro_rules! whole {
 }
 
 whole! {
-    u8 128 64;
+    u8 64 64;
     u16 64 32;
     u32 32 16;
     u64 16;
@@ -67,13 +70,13 @@ fn tiles<A: Arch, T: Number, const COLUMNS: usize>(
     let (left, right) = (a.shape(), b.shape());
     let (m, k, n) = (left.rows, left.columns, right.columns);
     let is_worth = m * k * n >= WORTH && m >= ROWS && 4 * n >= COLUMNS;
-    if !is_worth || right.column_step != 1 {
+    let is_deep = k >= DEEP || n <= 4 * COLUMNS;
+    if !is_worth || !is_deep || right.column_step != 1 || left.column_step != 1 {
         return 0;
     }
     let rows = m / ROWS * ROWS;
     // What is beyond the last column of a panel is multiplied along, and not stored.
     let mut panel = [[T::ZERO; COLUMNS]; DEPTH];
-    let mut lines = [[T::ZERO; DEPTH]; ROWS];
     for step in (0..k).step_by(DEPTH) {
         let depth = DEPTH.min(k - step);
         for column in (0..n).step_by(COLUMNS) {
@@ -82,8 +85,9 @@ fn tiles<A: Arch, T: Number, const COLUMNS: usize>(
                 line[..len].copy_from_slice(&b.data()[right.at(step, column)..][..len]);
             }
             for row in (0..rows).step_by(ROWS) {
-                let factors = factors(a, row, step, depth, &mut lines);
-                let sums = tile::<A, T, COLUMNS>(factors, &panel[..depth]);
+                let line = |i| &a.data()[left.at(row + i, step)..][..depth];
+                let lines = [line(0), line(1), line(2), line(3)];
+                let sums = tile::<A, T, COLUMNS>(lines, &panel[..depth]);
                 for (row, sums) in (row..).zip(&sums) {
                     store::<A, T>(out, row, column, &sums[..len], step == 0);
                 }
@@ -93,29 +97,9 @@ fn tiles<A: Arch, T: Number, const COLUMNS: usize>(
     rows
 }
 
-/// Some rows of the left matrix from a step on, copied where they are not in line.
-#[inline(always)]
-fn factors<'f, T: Number>(
-    a: Matrix<'f, T>,
-    row: usize,
-    step: usize,
-    depth: usize,
-    lines: &'f mut [[T; DEPTH]; ROWS],
-) -> [&'f [T]; ROWS] {
-    let (data, left) = (a.data(), a.shape());
-    if left.column_step == 1 {
-        return std::array::from_fn(|i| &data[left.at(row + i, step)..][..depth]);
-    }
-    for at in 0..depth {
-        for (i, line) in lines.iter_mut().enumerate() {
-            line[at] = data[left.at(row + i, step + at)];
-        }
-    }
-    lines.each_ref().map(|line| &line[..depth])
-}
-
 /// The products of a panel. Written so that the compiler keeps the sums in vectors: with an index for each row it makes a vector of
-/// those, which it takes apart for every load, and with the factor inside the loop over columns it takes that loop apart.
+/// those, which it takes apart for every load; with the factor inside the loop over columns it takes that loop apart; and without a
+/// step that it cannot see through it works on several steps at once, gathering each column's elements.
 #[inline(always)]
 fn tile<A: Arch, T: Number, const COLUMNS: usize>(
     rows: [&[T]; ROWS],
@@ -124,6 +108,7 @@ fn tile<A: Arch, T: Number, const COLUMNS: usize>(
     let mut sums = [[T::ZERO; COLUMNS]; ROWS];
     let rows = rows.map(|row| &row[..panel.len()]);
     for (step, line) in panel.iter().enumerate() {
+        std::hint::black_box(());
         for (sums, row) in sums.iter_mut().zip(rows) {
             let factor = row[step];
             for (sum, &value) in sums.iter_mut().zip(line) {

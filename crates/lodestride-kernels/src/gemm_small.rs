@@ -1,8 +1,9 @@
 //! Matrix products of integers, in plain loops where tiles (`gemm_integers.rs`) do not pay, and how any product meets what its
 //! destination holds.
 
+use crate::gemm_copied::{to_rows, with_room};
 use crate::gemm_integers::Whole;
-use crate::isa::{Arch, Level, Task};
+use crate::isa::{Arch, Level, Plain, Task};
 use crate::matrix::{Matrix, MatrixMut, MatrixShape};
 use crate::numeric::Compute;
 use crate::scalar::arith::Number;
@@ -46,33 +47,101 @@ pub(crate) fn scale<C: Compute>(out: &mut MatrixMut<'_, C>, beta: C) {
     }
 }
 
-/// Columns of the right matrix that are worked on together.
-const COLUMNS: usize = 256;
+/// Columns or rows of the result up to which they are worked on one by one, and twice as many where all the elements lie in line.
+const FEW: usize = 4;
 
-/// `out = a b`, wrapping in the elements' own type, with the columns of `b` one element apart; for a single column, its rows,
-/// and the columns of `a`.
-pub(crate) fn product<T: Whole>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut MatrixMut<'_, T>) {
-    let is_column = b.shape().columns == 1 && !is_dots(a.shape(), b.shape());
-    if is_column && a.shape().row_step == 1 {
-        // The transposed product reads rows: `out' = b' a'`.
-        let shape = out.shape().transposed();
-        let (a, b) = (b.transposed(), a.transposed());
-        let out = &mut MatrixMut::new(out.data(), shape);
-        Level::current().run(ProductTask { a, b, out });
-        return;
-    }
-    Level::current().run(ProductTask { a, b, out });
-}
+/// Rows of which so few columns are better read as columns of contiguous rows, and steps up to which that is so.
+const TALL: usize = 16;
+const SHALLOW: usize = 16;
 
 /// Whether [`product`] can do these.
 pub(crate) fn suits(a: MatrixShape, b: MatrixShape) -> bool {
-    b.column_step == 1 || is_dots(a, b)
+    b.column_step == 1 || is_few(a, b) || is_few(b.transposed(), a.transposed())
 }
 
-fn is_dots(a: MatrixShape, b: MatrixShape) -> bool {
-    b.columns == 1 && b.row_step == 1 && a.column_step == 1
+/// Whether the right matrix has so few columns that they are best multiplied one by one.
+fn is_few(a: MatrixShape, b: MatrixShape) -> bool {
+    let in_line = a.column_step == 1 && b.row_step == 1 && b.column_step != 1;
+    b.columns <= FEW || in_line && b.columns <= 2 * FEW
 }
 
+/// `out = a b`, wrapping in the elements' own type: of any layout where the result has few rows or few columns, else with the columns
+/// of `b` one element apart.
+pub(crate) fn product<T: Whole>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut MatrixMut<'_, T>) {
+    let (left, right, to) = (a.shape(), b.shape(), out.shape());
+    if left.is_empty() || right.is_empty() || is_dots(left, right) {
+        return run(a, b, out);
+    }
+    let done = if is_few(left, right) {
+        few_columns(a, b, out)
+    } else if is_few(right.transposed(), left.transposed()) {
+        let out = &mut MatrixMut::new(out.data(), to.transposed());
+        few_columns(b.transposed(), a.transposed(), out)
+    } else if left.column_step != 1 {
+        with_room(left.rows * left.columns, |room| {
+            run(to_rows(a, room, 1), b, out)
+        })
+        .is_some()
+    } else {
+        run(a, b, out);
+        true
+    };
+    if !done {
+        one_by_one(a, b, out);
+    }
+}
+
+/// The product with a right matrix of a few columns; false, with nothing done, without memory to copy what does not lie well.
+fn few_columns<T: Whole>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut MatrixMut<'_, T>) -> bool {
+    let (left, to) = (a.shape(), out.shape().transposed());
+    let (m, k, n) = (left.rows, left.columns, b.shape().columns);
+    let in_line = left.column_step == 1;
+    if m > TALL && (left.row_step == 1 || n > 1 && k < SHALLOW) {
+        // Columns are added up as rows of the transposed product: `out' = b' a'`.
+        let out = &mut MatrixMut::new(out.data(), to);
+        let (a, b) = (a.transposed(), b.transposed());
+        if a.shape().column_step == 1 {
+            run(b, a, out);
+            return true;
+        }
+        return with_room(m * k, |room| run(b, to_rows(a, room, 1), out)).is_some();
+    }
+    let is_right = b.shape().row_step == 1;
+    let copied = if in_line { 0 } else { m * k };
+    with_room(copied + if is_right { 0 } else { n * k }, |room| {
+        let (left, right) = room.split_at_mut(copied);
+        let a = if in_line { a } else { to_rows(a, left, 1) };
+        let b = b.transposed();
+        let b = if is_right { b } else { to_rows(b, right, 1) };
+        for column in 0..n {
+            let b = b.part(column, 1, 0, k).transposed();
+            run(a, b, &mut out.part(0, m, column, 1));
+        }
+    })
+    .is_some()
+}
+
+/// The product without any memory, of any layout.
+fn one_by_one<T: Whole>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut MatrixMut<'_, T>) {
+    let (left, right, to) = (a.shape(), b.shape(), out.shape());
+    for (row, column) in
+        (0..to.rows).flat_map(|row| (0..to.columns).map(move |column| (row, column)))
+    {
+        let term =
+            |step| a.data()[left.at(row, step)].mul::<Plain>(b.data()[right.at(step, column)]);
+        out.data()[to.at(row, column)] =
+            (0..left.columns).fold(T::ZERO, |sum, step| sum.add::<Plain>(term(step)));
+    }
+}
+
+fn run<T: Whole>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut MatrixMut<'_, T>) {
+    Level::current().run(ProductTask { a, b, out });
+}
+
+/// Columns of the right matrix that are worked on together.
+const COLUMNS: usize = 256;
+
+/// A product of integers: the columns of `b` are one element apart, or it is one of dot products.
 struct ProductTask<'a, 'm, T> {
     a: Matrix<'a, T>,
     b: Matrix<'a, T>,
@@ -99,21 +168,29 @@ impl<T: Whole> Task for ProductTask<'_, '_, T> {
         if done == left.rows {
             return;
         }
-        let mut sums = [T::ZERO; COLUMNS];
+        let mut room = [T::ZERO; COLUMNS];
         for first in (0..right.columns).step_by(COLUMNS) {
-            let sums = &mut sums[..(right.columns - first).min(COLUMNS)];
+            let room = &mut room[..(right.columns - first).min(COLUMNS)];
             for row in done..left.rows {
-                sums.fill(T::ZERO);
-                row_product::<A, T>(a, b, row, first, sums);
-                for (column, &sum) in sums.iter().enumerate() {
-                    out.data()[to.at(row, first + column)] = sum;
+                if to.column_step == 1 {
+                    let sums = &mut out.data()[to.at(row, first)..][..room.len()];
+                    row_product::<A, T>(a, b, row, first, sums);
+                    continue;
+                }
+                row_product::<A, T>(a, b, row, first, room);
+                for (column, &sum) in (first..).zip(&*room) {
+                    out.data()[to.at(row, column)] = sum;
                 }
             }
         }
     }
 }
 
-/// Adds multiples of rows of `b` to `sums`, four rows at a time.
+fn is_dots(a: MatrixShape, b: MatrixShape) -> bool {
+    b.columns == 1 && b.row_step == 1 && a.column_step == 1
+}
+
+/// Adds up multiples of rows of `b`, four rows at a time.
 #[inline(always)]
 fn row_product<A: Arch, T: Number>(
     a: Matrix<'_, T>,
@@ -125,18 +202,30 @@ fn row_product<A: Arch, T: Number>(
     let (left, right, depth) = (a.shape(), b.shape(), a.shape().columns);
     let factor = |step: usize| a.data()[left.at(row, step)];
     let len = sums.len();
+    sums.fill(T::ZERO);
     let line = |step: usize| &b.data()[right.at(step, first)..][..len];
-    for quad in 0..depth / 4 {
-        let [p, q, r, s] = [0, 1, 2, 3].map(|i| factor(4 * quad + i));
-        let rows = line(4 * quad).iter().zip(line(4 * quad + 1));
-        let rows = rows.zip(line(4 * quad + 2)).zip(line(4 * quad + 3));
+    let mut step = 0;
+    while step + 1 < depth {
+        // Of two and of three rows the last is multiplied by zero: passing over the sums once more takes longer.
+        let at = [0, 1, 2, 3].map(|i| (step + i).min(depth - 1));
+        let weight = |i: usize| {
+            if step + i < depth {
+                factor(at[i])
+            } else {
+                T::ZERO
+            }
+        };
+        let [p, q, r, s] = [factor(at[0]), factor(at[1]), weight(2), weight(3)];
+        let rows = line(at[0]).iter().zip(line(at[1]));
+        let rows = rows.zip(line(at[2])).zip(line(at[3]));
         for (sum, (((&w, &x), &y), &z)) in sums.iter_mut().zip(rows) {
             let low = p.mul::<A>(w).add::<A>(q.mul::<A>(x));
             let high = r.mul::<A>(y).add::<A>(s.mul::<A>(z));
             *sum = sum.add::<A>(low.add::<A>(high));
         }
+        step += 4;
     }
-    for step in depth / 4 * 4..depth {
+    if step < depth {
         let factor = factor(step);
         for (sum, &value) in sums.iter_mut().zip(line(step)) {
             *sum = sum.add::<A>(factor.mul::<A>(value));

@@ -34,7 +34,11 @@ pub(crate) unsafe fn try_run(sheet: &Sheet, store: Store) -> bool {
         return false;
     }
     match sheet.size {
+        // Not every such processor has the instruction that carries bytes from square to square.
+        1 if store == Store::Carry => return false,
         // SAFETY: the caller's contract; the processor was asked.
+        1 => unsafe { squares_of_ones(sheet, store) },
+        // SAFETY: as above.
         2 => unsafe { squares_of_twos(sheet, store) },
         // SAFETY: as above.
         4 => unsafe { squares_of_fours(sheet, store) },
@@ -56,6 +60,7 @@ macro_rules! squares {
         }
     };
 }
+squares!(squares_of_ones, 1, 16);
 squares!(squares_of_twos, 2, 16);
 squares!(squares_of_fours, 4, 16);
 squares!(squares_of_eights, 8, 8);
@@ -98,7 +103,9 @@ unsafe fn squares<const SIZE: usize, const N: usize>(sheet: &Sheet, store: Store
                 }
                 // SAFETY: the caller's contract; the square lies inside the matrix.
                 let lines = unsafe { square.turned::<SIZE, N>() };
-                if let Some(carried) = carried {
+                if SIZE > 1
+                    && let Some(carried) = carried
+                {
                     let ends = Ends {
                         first: row == 0,
                         last: row + high >= sheet.rows,
@@ -179,13 +186,20 @@ impl Square {
     /// As [`squares`]; the square lies inside the matrix.
     #[inline(always)]
     unsafe fn turned<const SIZE: usize, const N: usize>(self) -> [__m512i; N] {
-        let rows: [__m512i; N] = if self.rows == LINE / SIZE && self.columns == N {
-            // SAFETY: the caller's contract.
-            std::array::from_fn(|i| unsafe { self.line::<SIZE, N>(i, true) })
+        let whole = self.rows == LINE / SIZE && self.columns == N;
+        // SAFETY: the caller's contract.
+        let mut rows = [unsafe { _mm512_setzero_si512() }; N];
+        if whole {
+            for (i, row) in rows.iter_mut().enumerate() {
+                // SAFETY: as above.
+                *row = unsafe { self.line::<SIZE, N>(i, true) };
+            }
         } else {
-            // SAFETY: as above.
-            std::array::from_fn(|i| unsafe { self.line::<SIZE, N>(i, false) })
-        };
+            for (i, row) in rows.iter_mut().enumerate() {
+                // SAFETY: as above.
+                *row = unsafe { self.line::<SIZE, N>(i, false) };
+            }
+        }
         let select = |a, places, b| match N {
             // SAFETY: the caller's contract.
             16 => unsafe { Line::<4>::select(a, places, b) },
@@ -199,8 +213,8 @@ impl Square {
         perfect_shuffles(rows, |a, b| select(a, low, b), |a, b| select(a, high, b))
     }
 
-    /// A line of the source: of a row, or of two where it has only half of one, their elements in turn. `whole` squares have all
-    /// rows and columns.
+    /// A line of the source: of a row, or of two or four where they have only a part of one, their elements in turn. `whole` squares
+    /// have all rows and columns.
     ///
     /// # Safety
     /// As [`Square::turned`].
@@ -210,10 +224,42 @@ impl Square {
             // SAFETY: the caller's contract.
             return unsafe { self.row::<SIZE, N>(i, whole) };
         }
+        if SIZE == 1 {
+            // SAFETY: as above.
+            let even = unsafe { self.bytes_of_two::<N>(4 * i, whole) };
+            // SAFETY: as above.
+            let odd = unsafe { self.bytes_of_two::<N>(4 * i + 2, whole) };
+            // SAFETY: as above.
+            return unsafe { Line::<2>::select(even, &Line::<2>::LOW, odd) };
+        }
         // SAFETY: as above.
         let [even, odd] = [2 * i, 2 * i + 1].map(|i| unsafe { self.row::<SIZE, N>(i, whole) });
         // SAFETY: as above.
         unsafe { Line::<SIZE>::select(even, &Line::<SIZE>::LOW, odd) }
+    }
+
+    /// Sixteen bytes each of a row and the next one in turn.
+    ///
+    /// # Safety
+    /// As [`Square::turned`], for elements of one byte.
+    #[inline(always)]
+    unsafe fn bytes_of_two<const N: usize>(self, i: usize, whole: bool) -> __m512i {
+        // SAFETY: the caller's contract.
+        let row = unsafe { self.row::<1, N>(i, whole) };
+        // SAFETY: as above.
+        let next = unsafe { self.row::<1, N>(i + 1, whole) };
+        // SAFETY: as above.
+        let row = unsafe { _mm512_castsi512_si128(row) };
+        // SAFETY: as above.
+        let next = unsafe { _mm512_castsi512_si128(next) };
+        // SAFETY: as above.
+        let low = unsafe { _mm_unpacklo_epi8(row, next) };
+        // SAFETY: as above.
+        let high = unsafe { _mm_unpackhi_epi8(row, next) };
+        // SAFETY: as above.
+        let low = unsafe { _mm512_castsi128_si512(low) };
+        // SAFETY: as above.
+        unsafe { _mm512_inserti32x4::<1>(low, high) }
     }
 
     /// What the square has of a row of the source. A row that is not there is the last one once more: asking for nothing at an
@@ -232,6 +278,11 @@ impl Square {
         if N * SIZE == LINE {
             // SAFETY: a line of the source.
             unsafe { _mm512_loadu_si512(from.cast()) }
+        } else if SIZE == 1 {
+            // SAFETY: a quarter of a line of the source.
+            let quarter = unsafe { _mm_loadu_si128(from.cast()) };
+            // SAFETY: the caller's contract.
+            unsafe { _mm512_castsi128_si512(quarter) }
         } else {
             // SAFETY: half a line of the source.
             let half = unsafe { _mm256_loadu_si256(from.cast()) };

@@ -266,6 +266,11 @@ fn integers_of_every_size_wrap_in_their_own_type() {
         // Tiles: several panels of rows and of columns, and what is left of both.
         (9, 260, 34),
         (7, 20, 133),
+        // Few columns or rows, long and short.
+        (3, 100, 3),
+        (40, 5, 3),
+        (2, 40, 50),
+        (33, 3, 40),
     ];
     let dtypes = DType::ALL.into_iter().filter(|dtype| dtype.is_integer());
     for dtype in dtypes {

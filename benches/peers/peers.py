@@ -119,6 +119,9 @@ class NumPy:
         flat, first, small, beside = at.ravel(), at[0], a[:128, :128].copy(), b[:128, :128].copy()
         tile, tiles, step, doubles = small[:32, :32].copy(), beside[:32, :32].copy(), a[:, ::2], a.astype(np.float64)
         narrow, three = line[:4096 * 32].copy().reshape(4096, 32), line[:3000].copy().reshape(1000, 3)
+        hundred, columns = line[:10000].copy().reshape(100, 100), line[:300].copy().reshape(100, 3)
+        rows = line[:300].copy().reshape(3, 100)
+        eight, square = line[:256].copy().reshape(32, 8), line[:9].copy().reshape(3, 3)
         column, few, order, orders = narrow[:, :1].copy(), narrow.reshape(32, 4096), positions(3, 6, 3), positions(32, 6, 32)
         return {
             "narrow.sub.column": lambda: narrow - column, "narrow.less.column": lambda: narrow < column,
@@ -127,6 +130,11 @@ class NumPy:
             "narrow.argmax": lambda: narrow.argmax(1), "narrow.all.few": lambda: few.all(0),
             "three.argmax": lambda: three.argmax(1), "three.take": lambda: three.take(order, 1),
             "three.mv": lambda: three @ row[:3], "three.add.row": lambda: three + row[:3],
+            "narrow.tv": lambda: narrow.T @ line[:4096], "narrow.mm8": lambda: narrow @ eight, "narrow.gram": lambda: narrow.T @ narrow,
+            "three.gram": lambda: three.T @ three, "three.mm3": lambda: three @ square, "three.outer": lambda: three @ three.T,
+            "hundred.tv": lambda: hundred.T @ row[:100], "hundred.mm3": lambda: hundred @ columns, "hundred.nt3": lambda: rows @ hundred.T,
+            "narrow.turn": lambda: np.ascontiguousarray(narrow.T), "three.turn": lambda: np.ascontiguousarray(three.T),
+            "hundred.turn": lambda: np.ascontiguousarray(hundred.T),
             "takealong": lambda: np.take_along_axis(a, at, 1), "take.ax1": lambda: a.take(first, 1), "take.line": lambda: line.take(flat),
             "diff.ax0": lambda: np.diff(a, axis=0), "diff.ax1": lambda: np.diff(a, axis=1),
             "cumsum.ax0": lambda: a.cumsum(0), "cumsum.ax1": lambda: a.cumsum(1), "cumsum.turned": lambda: a.T.cumsum(0),
@@ -346,6 +354,9 @@ class Torch(NumPy):
         flat, first, small, beside = at.ravel(), at[0], a[:128, :128].clone(), b[:128, :128].clone()
         tile, tiles, step, doubles = small[:32, :32].clone(), beside[:32, :32].clone(), a[:, ::2], a.double()
         narrow, three = line[:4096 * 32].clone().reshape(4096, 32), line[:3000].clone().reshape(1000, 3)
+        hundred, columns = line[:10000].clone().reshape(100, 100), line[:300].clone().reshape(100, 3)
+        rows = line[:300].clone().reshape(3, 100)
+        eight, square = line[:256].clone().reshape(32, 8), line[:9].clone().reshape(3, 3)
         column, few = narrow[:, :1].clone(), narrow.reshape(32, 4096)
         order, orders = t.from_numpy(positions(3, 6, 3)), t.from_numpy(positions(32, 6, 32))
         return {
@@ -355,6 +366,10 @@ class Torch(NumPy):
             "narrow.argmax": lambda: narrow.argmax(1), "narrow.all.few": lambda: few.all(0),
             "three.argmax": lambda: three.argmax(1), "three.take": lambda: three.index_select(1, order),
             "three.mv": lambda: three @ row[:3], "three.add.row": lambda: three + row[:3],
+            "narrow.tv": lambda: narrow.t() @ line[:4096], "narrow.mm8": lambda: narrow @ eight, "narrow.gram": lambda: narrow.t() @ narrow,
+            "three.gram": lambda: three.t() @ three, "three.mm3": lambda: three @ square, "three.outer": lambda: three @ three.t(),
+            "hundred.tv": lambda: hundred.t() @ row[:100], "hundred.mm3": lambda: hundred @ columns, "hundred.nt3": lambda: rows @ hundred.t(),
+            "narrow.turn": lambda: narrow.t().contiguous(), "three.turn": lambda: three.t().contiguous(), "hundred.turn": lambda: hundred.t().contiguous(),
             "takealong": lambda: a.gather(1, at), "take.ax1": lambda: a.index_select(1, first), "take.line": lambda: line.index_select(0, flat),
             "diff.ax0": lambda: t.diff(a, dim=0), "diff.ax1": lambda: t.diff(a, dim=1),
             "cumsum.ax0": lambda: a.cumsum(0), "cumsum.ax1": lambda: a.cumsum(1), "cumsum.turned": lambda: a.t().cumsum(0),

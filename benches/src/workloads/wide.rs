@@ -1,7 +1,7 @@
 //! Operations, layouts and dtypes beside those of the performance goals, over squares of a thousand and narrow matrices: so that
 //! what people do besides is not forgotten. Their rivals are NumPy and PyTorch.
 
-use lodestride::array::{self, ConvolveMode, DType, Index, NdArray, s};
+use lodestride::array::{self, ConvolveMode, DType, Index, NdArray, Order, s};
 
 use crate::answers::{of_ours, positions, uniform};
 use crate::contest::{Contest, Failure};
@@ -14,7 +14,11 @@ const SIDE: usize = 1000;
 const SIZE: &str = "1e3x1e3";
 
 /// The same of the cases on other matrices, whose names begin so.
-const SIZES: [(&str, &str); 2] = [("narrow.", "4096x32"), ("three.", "1e3x3")];
+const SIZES: [(&str, &str); 3] = [
+    ("narrow.", "4096x32"),
+    ("three.", "1e3x3"),
+    ("hundred.", "1e2x1e2"),
+];
 
 /// What the operations work on: matrices, vectors, and positions along an axis.
 struct Operands {
@@ -23,6 +27,10 @@ struct Operands {
     row: NdArray,
     line: NdArray,
     at: NdArray,
+    /// A line as long as the narrow matrix, eight columns for it, and three by three.
+    long: NdArray,
+    eight: NdArray,
+    square: NdArray,
     /// The first matrix in f64.
     doubles: NdArray,
     /// 4096 rows of 32, their first column, and the same elements as 32 rows.
@@ -31,6 +39,10 @@ struct Operands {
     flat: NdArray,
     /// A thousand rows of three.
     three: NdArray,
+    /// A hundred rows and columns, three of them, and as many rows.
+    hundred: NdArray,
+    columns: NdArray,
+    rows: NdArray,
     /// Three positions and 32.
     order: NdArray,
     orders: NdArray,
@@ -98,6 +110,34 @@ const OF_ROWS: [Case; 12] = [
     }),
 ];
 
+/// Of every dtype that has them: products of which one side is short, and of what lies column by column.
+const OF_PRODUCTS: [Case; 9] = [
+    ("narrow.tv", 1e-4, |o| o.narrow.transpose().matmul(&o.long)),
+    ("narrow.mm8", 1e-5, |o| o.narrow.matmul(&o.eight)),
+    ("narrow.gram", 1e-4, |o| {
+        o.narrow.transpose().matmul(&o.narrow)
+    }),
+    ("three.gram", 1e-4, |o| o.three.transpose().matmul(&o.three)),
+    ("three.mm3", 1e-5, |o| o.three.matmul(&o.square)),
+    ("three.outer", 1e-5, |o| {
+        o.three.matmul(&o.three.transpose())
+    }),
+    ("hundred.tv", 1e-5, |o| {
+        o.hundred.transpose().matmul(&o.row.get(&s![..100])?)
+    }),
+    ("hundred.mm3", 1e-5, |o| o.hundred.matmul(&o.columns)),
+    ("hundred.nt3", 1e-5, |o| {
+        o.rows.matmul(&o.hundred.transpose())
+    }),
+];
+
+/// Of one dtype of every size: matrices that come to lie row by row.
+const OF_TURNS: [Case; 3] = [
+    ("narrow.turn", 0.0, |o| turned(&o.narrow)),
+    ("three.turn", 0.0, |o| turned(&o.three)),
+    ("hundred.turn", 0.0, |o| turned(&o.hundred)),
+];
+
 const OF_INTEGERS: [Case; 14] = [
     ("add.row", 0.0, |o| o.a.add(&o.row)),
     ("mul", 0.0, |o| o.a.mul(&o.b)),
@@ -141,6 +181,10 @@ fn every_second(x: &NdArray) -> array::Result<NdArray> {
     x.get(&s![.., ..;2])
 }
 
+fn turned(x: &NdArray) -> array::Result<NdArray> {
+    x.transpose().dup_order(Order::C)
+}
+
 /// The first rows and columns, one after the other in memory.
 fn corner(x: &NdArray, size: isize) -> array::Result<NdArray> {
     x.get(&[Index::from(0..size), Index::from(0..size)])?.dup()
@@ -152,6 +196,12 @@ pub(crate) fn run(suite: &mut Suite) -> Result<(), Failure> {
     }
     for dtype in [DType::F32, DType::F64, DType::I64] {
         of_type(suite, dtype, &OF_ROWS)?;
+    }
+    for dtype in [DType::F32, DType::F64, DType::I32, DType::I64] {
+        of_type(suite, dtype, &OF_PRODUCTS)?;
+    }
+    for dtype in [DType::U8, DType::I16, DType::F32, DType::F64] {
+        of_type(suite, dtype, &OF_TURNS)?;
     }
     of_type(suite, DType::F16, &OF_HALVES)?;
     for dtype in [DType::I32, DType::I64, DType::U8] {
@@ -205,6 +255,12 @@ impl Operands {
             flat: narrow.reshape([32, 4096])?,
             narrow,
             three: first(3 * 1000, [1000, 3])?,
+            hundred: first(100 * 100, [100, 100])?,
+            columns: first(300, [100, 3])?,
+            rows: first(300, [3, 100])?,
+            long: line.get(&s![..4096])?.dup()?,
+            eight: first(32 * 8, [32, 8])?,
+            square: first(9, [3, 3])?,
             order: positions_of(3)?,
             orders: positions_of(32)?,
             doubles: a.cast(DType::F64)?,

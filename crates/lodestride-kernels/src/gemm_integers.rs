@@ -17,7 +17,7 @@ const DEPTH: usize = 256;
 const WORTH: usize = 16 * 16 * 16;
 
 /// Steps from which on they pay where rows are long: with fewer, writing the result row by row is faster.
-const DEEP: usize = 8;
+const DEEP: usize = 16;
 
 /// The unsigned integers, whose products are those of the signed ones of their size.
 pub(crate) trait Whole: Number {

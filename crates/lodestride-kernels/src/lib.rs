@@ -74,6 +74,7 @@ mod reduce_lifted;
 mod reduce_long;
 mod reduce_moments;
 mod reduce_plan;
+mod reduce_product;
 mod reduce_short;
 mod reduce_short_moments;
 mod reduce_squares;

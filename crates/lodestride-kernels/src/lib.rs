@@ -36,6 +36,7 @@ mod gemm_tile;
 mod gemm_walk;
 mod index_search;
 mod index_vectors;
+mod index_walk;
 mod inner;
 mod instruction;
 mod isa;

@@ -5,11 +5,11 @@
 use std::marker::PhantomData;
 
 use crate::across::FEW;
-use crate::index_vectors::{CHUNK, FirstOf, PlaceOf};
-use crate::isa::{Arch, Level, Task};
+use crate::index_vectors::PlaceOf;
+use crate::isa::{Arch, Task};
 use crate::numeric::{Compute, run_fold};
 use crate::reduce_data::{Rows, Runs};
-use crate::reduce_fold::{LaneFold, fold_run, fold_runs, lanes_of_run};
+use crate::reduce_fold::{LaneFold, fold_run, lanes_of_run};
 use crate::reduce_kinds::{Extreme, Magnitude};
 
 /// What values are ranked by: themselves or their magnitude.
@@ -45,13 +45,7 @@ pub(crate) trait Order<C: Compute>: Copy {
     type Fold: LaneFold<C, Lane = Self::Key, Total = Self::Key> + Default;
     const LARGEST: bool;
     fn key(value: C) -> Self::Key;
-    /// Where a key first stands in a run of at least [`FEW`] elements.
-    #[inline(always)]
-    fn first<A: Arch>(run: &[C], key: Self::Key) -> usize {
-        locate::<A, C, Self>(run, key)
-    }
-
-    /// Where the best of a run of at least [`CHUNK`] elements first stands; none where this has no quick way, or a NaN is there.
+    /// Where the best of a run first stands; none where this has no quick way, or a NaN is there.
     #[inline(always)]
     fn place<A: Arch>(_run: &[C], _far: bool) -> Option<usize> {
         None
@@ -87,17 +81,8 @@ impl<C: Rank + Magnitude, const MIN: bool> Order<C> for ByValue<MIN> {
         value
     }
     #[inline(always)]
-    fn first<A: Arch>(run: &[C], key: C) -> usize {
-        // A NaN equals nothing.
-        if key.is_nan() {
-            return locate::<A, C, Self>(run, key);
-        }
-        let place = C::in_vectors::<A, _>(FirstOf { run, key });
-        place.unwrap_or_else(|| locate::<A, C, Self>(run, key))
-    }
-    #[inline(always)]
     fn place<A: Arch>(run: &[C], far: bool) -> Option<usize> {
-        if !A::TUNED || run.len() < CHUNK {
+        if !A::TUNED {
             return None;
         }
         C::in_vectors::<A, _>(PlaceOf::<C, MIN> { run, far })?
@@ -170,6 +155,8 @@ pub(crate) trait AnyOrder<C, K>: Sync {
     fn best_of_runs(&self, runs: Runs<'_, C>, best: &mut [i64]);
     /// [`Steps`].
     fn step(&self, rows: Rows<'_, C>, is_first: bool, keys: &mut [K], positions: &mut [u32]);
+    /// [`Join`].
+    fn join(&self, keys: &mut [K], places: &mut [i64], columns: usize);
 }
 
 impl<C: Compute, K: Compute, O: Order<C, Key = K> + Sync> AnyOrder<C, K> for O {
@@ -188,6 +175,13 @@ impl<C: Compute, K: Compute, O: Order<C, Key = K> + Sync> AnyOrder<C, K> for O {
             keys,
             positions,
             is_first,
+        });
+    }
+    fn join(&self, keys: &mut [K], places: &mut [i64], columns: usize) {
+        run_fold::<C, _>(Join::<C, O> {
+            keys,
+            places,
+            columns,
         });
     }
 }
@@ -262,17 +256,7 @@ fn best_of_runs<C: Compute, O: Order<C>>(runs: Runs<'_, C>, best: &mut [i64]) {
         }
         return;
     }
-    if !<O::Fold as LaneFold<C>>::COMMON || !(FEW..=SHORT).contains(&runs.len) {
-        return run_fold::<C, _>(BestOfEachRun { runs, best, order });
-    }
-    // Short runs: the best keys of some together, then where each first stands.
-    let fold = O::Fold::default();
-    for (group, best) in best.chunks_mut(GROUP).enumerate() {
-        let runs = runs.from(group * GROUP);
-        let keys = &mut [fold.lane(); GROUP][..best.len()];
-        fold_runs(fold, runs, keys);
-        Level::current().run_narrow(FirstOfRuns::<C, O> { runs, keys, best });
-    }
+    run_fold::<C, _>(BestOfEachRun { runs, best, order });
 }
 
 /// The positions of the best elements of runs, one run after the other.
@@ -322,31 +306,8 @@ fn first_of_few<C: Compute, O: Order<C>>(run: &[C]) -> usize {
     at
 }
 
-/// Where the best keys of some short runs first stand.
-struct FirstOfRuns<'a, C: Compute, O: Order<C>> {
-    runs: Runs<'a, C>,
-    keys: &'a [O::Key],
-    best: &'a mut [i64],
-}
-
-impl<C: Compute, O: Order<C>> Task for FirstOfRuns<'_, C, O> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arch>(self) {
-        for (index, (best, &key)) in self.best.iter_mut().zip(self.keys).enumerate() {
-            *best = O::first::<A>(self.runs.run(index), key) as i64;
-        }
-    }
-}
-
 /// Elements of a run whose best is known apart, so that only these are searched for it.
 const PART: usize = 512;
-/// Short runs whose best are known before they are searched.
-const GROUP: usize = 32;
-/// Longest run that is searched together with others.
-const SHORT: usize = 128;
-
 /// Whether a value is the one that a key was taken from; any NaN is as good as another.
 #[inline(always)]
 fn stands<C: Compute, O: Order<C>>(value: C, key: O::Key) -> bool {
@@ -404,6 +365,35 @@ impl<C: Compute, O: Order<C>> Task for Steps<'_, C, O> {
             for ((best, position), &value) in lanes.zip(rows.row(index)) {
                 (*best, *position) = step((*best, *position), value, index as u32);
             }
+        }
+    }
+}
+
+/// Joins the columns of wide rows, each of which has several times the same few, with the place of its key: the first are the best.
+struct Join<'a, C: Compute, O: Order<C>> {
+    keys: &'a mut [O::Key],
+    places: &'a mut [i64],
+    columns: usize,
+}
+
+impl<C: Compute, O: Order<C>> Task for Join<'_, C, O> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let mut groups = self.keys.len() / self.columns;
+        while groups > 1 {
+            let half = groups.div_ceil(2) * self.columns;
+            let (keys, more) = self.keys[..groups * self.columns].split_at_mut(half);
+            let (places, others) = self.places.split_at_mut(half);
+            let best = keys.iter_mut().zip(places);
+            for ((best, place), (&key, &other)) in best.zip(more.iter().zip(&*others)) {
+                let equals = (key == *best) | (key.is_nan() & best.is_nan());
+                let take = O::beats(key, *best) | (equals & (other < *place));
+                *best = if take { key } else { *best };
+                *place = if take { other } else { *place };
+            }
+            groups = groups.div_ceil(2);
         }
     }
 }

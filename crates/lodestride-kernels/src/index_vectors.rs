@@ -1,50 +1,10 @@
-//! Where an element of a run first stands, in explicit vectors: a value that is known to be there, or the best.
+//! Where the best element of a run first stands, in explicit vectors.
 
-use crate::across::FEW;
 use crate::index_search::Rank;
 use crate::isa::Arch;
-use crate::numeric::Compute;
-use crate::reduce_short::has_nan;
+use crate::reduce_short::{has_nan, is_nan};
 use crate::stream;
-use crate::vector::{Vector, VectorTask};
-
-/// A run of at least [`FEW`] elements and a value that is among them.
-pub(crate) struct FirstOf<'a, C> {
-    pub(crate) run: &'a [C],
-    pub(crate) key: C,
-}
-
-impl<C: Compute> VectorTask<C> for FirstOf<'_, C> {
-    type Output = usize;
-
-    /// The first place of the value.
-    #[inline(always)]
-    fn run<A: Arch, V: Vector<C>>(self) -> usize {
-        let Self { run, key } = self;
-        let key = V::splat(key);
-        let bits_of = |chunk: &[C; FEW]| {
-            let mut bits = 0;
-            for part in 0..FEW / V::LANES {
-                let values = V::load(&chunk[part * V::LANES..]);
-                bits |= u64::from(values.same(key)) << (part * V::LANES);
-            }
-            bits
-        };
-        // Whole words of places: a branch for each chunk would be guessed wrong once in every run.
-        for (word, chunks) in run.as_chunks().0.chunks(4).enumerate() {
-            let mut bits = 0;
-            for (index, chunk) in chunks.iter().enumerate() {
-                bits |= bits_of(chunk) << (index * FEW);
-            }
-            if bits != 0 {
-                return word * 4 * FEW + bits.trailing_zeros() as usize;
-            }
-        }
-        run.last_chunk().map_or(0, |last| {
-            run.len() - FEW + bits_of(last).trailing_zeros() as usize
-        })
-    }
-}
+use crate::vector::{MOST_LANES, Vector, VectorTask};
 
 /// Where the best of a run first stands, without a branch that depends on the elements: of each chunk a vector of best lanes
 /// is kept, so that the best is looked for among those and then in one chunk.
@@ -53,8 +13,10 @@ pub(crate) struct PlaceOf<'a, C, const MIN: bool> {
     pub(crate) far: bool,
 }
 
+/// Shortest run that is searched by chunks.
+const LONG: usize = 128;
 /// Elements of a chunk.
-pub(crate) const CHUNK: usize = 64;
+const CHUNK: usize = 64;
 /// Chunks that are searched together.
 const CHUNKS: usize = 16;
 
@@ -64,6 +26,9 @@ impl<C: Rank, const MIN: bool> VectorTask<C> for PlaceOf<'_, C, MIN> {
     #[inline(always)]
     fn run<A: Arch, V: Vector<C>>(self) -> Option<usize> {
         let Self { run, far } = self;
+        if run.len() < LONG {
+            return place_in_short::<C, V, MIN>(run);
+        }
         let zero = V::splat(C::ZERO);
         // The largest of what is turned round is the smallest.
         let load = |chunk: &[C; CHUNK], part: usize| {
@@ -116,4 +81,50 @@ impl<C: Rank, const MIN: bool> VectorTask<C> for PlaceOf<'_, C, MIN> {
         }
         best.map(|(_, at)| at)
     }
+}
+
+/// [`PlaceOf`] a run of few elements: each lane keeps its best and the place of that, as a number of the same type.
+#[inline(always)]
+fn place_in_short<C: Rank, V: Vector<C>, const MIN: bool>(run: &[C]) -> Option<usize> {
+    let (&first, zero) = (run.first()?, V::splat(C::ZERO));
+    let mut count = [C::ZERO; MOST_LANES];
+    for (lane, place) in count.iter_mut().enumerate() {
+        *place = C::from_i64(lane as i64);
+    }
+    let step = V::splat(C::from_i64(V::LANES as i64));
+    let (mut here, mut sums) = (V::load(&count), zero);
+    // What is not better than the first element changes nothing.
+    let (mut best, mut places) = (V::splat(first), zero);
+    if MIN {
+        best = zero.sub(best);
+    }
+    let mut at = 0;
+    while at < run.len() {
+        let mut values = match run[at..].len() {
+            left if left < V::LANES => V::load_part(&run[at..], first),
+            _ => V::load(&run[at..]),
+        };
+        if MIN {
+            values = zero.sub(values);
+        }
+        places = values.choose_above(best, here, places);
+        best = values.larger(best);
+        sums = sums.add(values);
+        here = here.add(step);
+        at += V::LANES;
+    }
+    if is_nan(sums) {
+        return None;
+    }
+    let largest = V::splat(best.largest());
+    let bits = best.same(largest);
+    if bits.is_power_of_two() {
+        let mut all = [C::ZERO; MOST_LANES];
+        places.store(&mut all);
+        return Some(all[bits.trailing_zeros() as usize].to_u64() as usize);
+    }
+    // Lanes that have less than the best are as good as beyond the end; the nearest of the others is the largest below zero.
+    let far = V::splat(C::HIGHEST);
+    let nearest = zero.sub(largest.choose_above(best, far, places)).largest();
+    Some(nearest.to_i64().unsigned_abs() as usize)
 }

@@ -1,5 +1,6 @@
 //! Runs and rows in one slice, as reductions fold them, and how the processor reads them best.
 
+use crate::across::{FEW, Lines};
 use crate::isa::Arch;
 use crate::numeric::Compute;
 use crate::square::{block_size, transpose};
@@ -65,6 +66,20 @@ impl<C: Compute> Runs<'_, C> {
         };
         transpose::<A, C>((from, self.step), (tile, pitch), (count, len));
     }
+}
+
+/// The last `count` elements of a run, then `fill`: whole vectors, without a loop over the elements.
+#[inline(always)]
+pub(crate) fn last_chunk<C: Copy>(run: &[C], count: usize, fill: C) -> [C; FEW] {
+    let mut pair = Lines([fill; 2 * FEW]);
+    match run.last_chunk::<FEW>() {
+        Some(last) => pair.0[..FEW].copy_from_slice(last),
+        None => pair.0[FEW - run.len()..FEW].copy_from_slice(run),
+    }
+    std::hint::black_box(&mut pair);
+    let mut chunk = [fill; FEW];
+    chunk.copy_from_slice(&pair.0[FEW - count..][..FEW]);
+    chunk
 }
 
 /// Bytes of a row from which on four rows are streams of their own to every processor, while accumulators as long leave L1 for

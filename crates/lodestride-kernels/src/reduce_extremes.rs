@@ -1,30 +1,82 @@
-//! The largest and smallest of integers that lie in long runs or side by side: compared as they are, in as many lanes as a
-//! vector has of them, where other reductions convert to 64 bits first.
+//! The largest and smallest of integers that lie in runs or side by side, and where they first stand: compared as they are, in as
+//! many lanes as a vector has of them, where other reductions convert to 64 bits first.
 
-use lodestride_buffer::{DType, ReadGuard, WriteGuard, with_integer};
+use std::ops::BitXor;
 
-use crate::index_reduce::ArgOp;
+use lodestride_buffer::{DType, Element, ReadGuard, WriteGuard};
+
+use crate::across::FEW;
 use crate::isa::{Arch, Level, Task};
-use crate::numeric::Numeric;
 use crate::reduce::ReduceOp;
+use crate::reduce_data::Runs;
 use crate::reduce_plan::Plan;
-use crate::scalar::arith::Ring;
 use crate::spread;
-use crate::strided::{Dim, Dims, count, offset_at, store_whole};
+use crate::strided::{Dim, count, store_run};
 use crate::threads;
 
-/// Shortest run worth a call.
-const LONG: usize = 64;
-/// Columns whose extremes are kept in the nearest cache.
-const COLUMNS: usize = 4096;
+/// Shortest run worth a call of its own, and fewest columns.
+const WIDE: usize = 64;
+/// Elements from which on a run has lanes of its own, as many as the compiler likes.
+const LONG: usize = 256;
+/// Elements from which on a run is searched by parts of that many.
+const LONGER: usize = 512;
+/// Runs whose extremes are found by one call.
+const GROUP: usize = 32;
+/// Bytes of columns whose extremes are kept in the nearest cache.
+const COLUMN_BYTES: usize = 16 << 10;
 /// Elements of the part of a long run that a thread takes at a time.
 const PART: usize = 1 << 16;
 
-/// Takes an output offset, an output stride, and the values there.
-type Sink<'s, T> = dyn FnMut(isize, isize, &[T]) + 's;
+/// A signed integer by which those of its size are ranked, once their bits are turned round as [`flip`] says.
+pub(crate) trait Key: Element + Ord + BitXor<Output = Self> {
+    const ZERO: Self;
+    const LOWEST: Self;
+    const HIGHEST: Self;
+}
 
-/// Writes what it finds to an output; false, with nothing done, where the operation or the elements are others, or they do not
-/// lie in long dense runs or rows.
+macro_rules! key {
+    ($($t:ty),*) => {$(
+        impl Key for $t {
+            const ZERO: $t = 0;
+            const LOWEST: $t = <$t>::MIN;
+            const HIGHEST: $t = <$t>::MAX;
+        }
+    )*};
+}
+key!(i8, i16, i32, i64);
+
+/// Runs an expression with `$K` the [`Key`] of an integer dtype, or another for other dtypes.
+macro_rules! with_key {
+    ($dtype:expr, $K:ident => $body:expr, else $other:expr) => {
+        with_key!(@match $dtype, $K => $body, else $other, I8 U8 i8, I16 U16 i16, I32 U32 i32, I64 U64 i64)
+    };
+    (@match $dtype:expr, $K:ident => $body:expr, else $other:expr, $($signed:ident $unsigned:ident $key:ty),*) => {
+        match $dtype {
+            $(DType::$signed | DType::$unsigned => {
+                type $K = $key;
+                $body
+            })*
+            _ => $other,
+        }
+    };
+}
+pub(crate) use with_key;
+
+/// The bits to be turned round so that the largest key is that of the largest or the smallest element of an integer dtype.
+pub(crate) fn flip<K: Key>(dtype: DType, is_smallest: bool) -> K {
+    match (dtype.is_signed(), is_smallest) {
+        (true, false) => K::ZERO,
+        (true, true) => K::LOWEST ^ K::HIGHEST,
+        (false, false) => K::LOWEST,
+        (false, true) => K::HIGHEST,
+    }
+}
+
+/// Takes an output offset, an output stride, and the values there.
+type Sink<'s, K> = dyn FnMut(isize, isize, &[K]) + 's;
+
+/// Writes what it finds to an output of the same dtype; false, with nothing done, where the operation or the elements are others, or
+/// they do not lie in dense runs or rows.
 pub(crate) fn run(
     op: ReduceOp,
     (guard, dtype): (&ReadGuard<'_>, DType),
@@ -36,24 +88,28 @@ pub(crate) fn run(
         ReduceOp::Min => true,
         _ => return false,
     };
-    with_integer!(dtype, T => {
-        let mut sink =
-            |out, stride, values: &[T]| store_whole((output, out_dtype), (out, stride), values);
-        of::<T>(guard.slice(), is_smallest, plan, &mut sink)
+    if dtype != out_dtype {
+        return false;
+    }
+    with_key!(dtype, K => {
+        let mut sink = |out, stride, values: &[K]| {
+            store_run(output.slice_mut::<K>(), out, stride, values, |value| value);
+        };
+        of::<K>(guard.slice(), flip(dtype, is_smallest), plan, &mut sink)
     }, else false)
 }
 
-fn of<T: Ring + Numeric>(x: &[T], is_smallest: bool, plan: &Plan, sink: &mut Sink<'_, T>) -> bool {
+fn of<K: Key>(x: &[K], flip: K, plan: &Plan, sink: &mut Sink<'_, K>) -> bool {
     let elements = count(&plan.outer_x) * plan.inner.size * plan.depth();
     let work = Work {
         x,
-        is_smallest,
+        flip,
         plan,
-        is_worth_threads: threads::are_worth(elements * size_of::<T>(), false),
+        is_worth_threads: threads::are_worth(elements * size_of::<K>(), false),
     };
     match *plan.reduced.as_slice() {
-        [Dim { size, stride: 1 }] if size >= LONG => work.runs(size, sink),
-        [rows] if plan.inner.x == 1 && plan.inner.size >= LONG && rows.size > 0 => {
+        [Dim { size, stride: 1 }] if size >= FEW => work.runs(size, sink),
+        [rows] if plan.inner.x == 1 && plan.inner.size >= WIDE && rows.size > 0 => {
             work.columns(rows, sink);
         }
         _ => return false,
@@ -61,66 +117,81 @@ fn of<T: Ring + Numeric>(x: &[T], is_smallest: bool, plan: &Plan, sink: &mut Sin
     true
 }
 
-struct Work<'a, T> {
-    x: &'a [T],
-    is_smallest: bool,
+struct Work<'a, K> {
+    x: &'a [K],
+    flip: K,
     plan: &'a Plan,
     is_worth_threads: bool,
 }
 
-impl<T: Ring + Numeric> Work<'_, T> {
-    /// An output for each run.
-    fn runs(&self, size: usize, sink: &mut Sink<'_, T>) {
-        let (plan, inner) = (self.plan, self.plan.inner);
-        let place = |index: usize| (index / inner.size, (index % inner.size) as isize);
-        let run = |index: usize| {
-            let (outer, at) = place(index);
-            let start = plan.x_start + offset_at(&plan.outer_x, outer) + at * inner.x;
-            &self.x[start as usize..][..size]
+impl<K: Key> Work<'_, K> {
+    /// An output for each run: some neighbouring ones at a time, or parts of them.
+    fn runs(&self, size: usize, sink: &mut Sink<'_, K>) {
+        let (plan, inner, flip) = (self.plan, self.plan.inner, self.flip);
+        let (together, parts) = if self.is_worth_threads {
+            ((PART / size).clamp(1, GROUP), size.div_ceil(PART))
+        } else {
+            (GROUP, 1)
         };
-        let out = |index: usize| {
-            let (outer, at) = place(index);
-            plan.out_start + offset_at(&plan.outer_out, outer) + at * inner.out
+        let unit = |unit: usize| {
+            let (piece, part) = (plan.piece(unit / parts, together), unit % parts * PART);
+            let len = if parts == 1 {
+                size
+            } else {
+                PART.min(size - part)
+            };
+            let mut found = [flip; GROUP];
+            let task = Along {
+                runs: Runs::new(self.x, piece.x as usize + part, inner.x as usize, len),
+                flip,
+                found: &mut found[..piece.width],
+            };
+            run_by_size::<K, _>(task);
+            found
         };
-        let runs = count(&plan.outer_x) * inner.size;
-        if !self.is_worth_threads {
-            for index in 0..runs {
-                sink(out(index), 1, &[extreme(run(index), self.is_smallest)]);
+        let mut hand_out = |index: usize, parts: &[[K; GROUP]]| {
+            let mut found = parts[0];
+            for more in &parts[1..] {
+                for (found, &more) in found.iter_mut().zip(more) {
+                    *found = (*found ^ flip).max(more ^ flip) ^ flip;
+                }
             }
-            return;
-        }
-        let parts = size.div_ceil(PART);
-        let found = spread::map(runs * parts, |unit| {
-            let rest = &run(unit / parts)[unit % parts * PART..];
-            extreme(&rest[..rest.len().min(PART)], self.is_smallest)
-        });
-        for (index, parts) in found.chunks(parts).enumerate() {
-            sink(out(index), 1, &[extreme(parts, self.is_smallest)]);
+            let piece = plan.piece(index, together);
+            sink(piece.out, inner.out, &found[..piece.width]);
+        };
+        let pieces = plan.pieces(together);
+        if self.is_worth_threads {
+            let found = spread::map(pieces * parts, unit);
+            (found.chunks(parts).enumerate()).for_each(|(index, parts)| hand_out(index, parts));
+        } else {
+            (0..pieces).for_each(|index| hand_out(index, &[unit(index)]));
         }
     }
 
     /// An output for each of the columns that lie side by side.
-    fn columns(&self, rows: Dim, sink: &mut Sink<'_, T>) {
+    fn columns(&self, rows: Dim, sink: &mut Sink<'_, K>) {
         let (plan, inner) = (self.plan, self.plan.inner);
+        let most = COLUMN_BYTES / size_of::<K>();
         let width = if self.is_worth_threads {
             let share = inner.size.div_ceil(threads::threads());
-            share.next_multiple_of(LONG).min(COLUMNS)
+            share.next_multiple_of(WIDE).min(most)
         } else {
-            COLUMNS
+            most
         };
-        let pieces = inner.size.div_ceil(width);
         let piece = |unit: usize| {
-            let first = unit % pieces * width;
-            let start = plan.x_start + offset_at(&plan.outer_x, unit / pieces) + first as isize;
-            let width = width.min(inner.size - first);
-            columns(self.x, start, width, rows, self.is_smallest)
+            let piece = plan.piece(unit, width);
+            let mut found = self.x[piece.x as usize..][..piece.width].to_vec();
+            run_by_size::<K, _>(Across {
+                x: &self.x[piece.x as usize..],
+                rows,
+                flip: self.flip,
+                found: &mut found,
+            });
+            found
         };
-        let mut hand_out = |unit: usize, found: &[T]| {
-            let first = (unit % pieces * width) as isize;
-            let out = plan.out_start + offset_at(&plan.outer_out, unit / pieces);
-            sink(out + first * inner.out, inner.out, found);
-        };
-        let units = count(&plan.outer_x) * pieces;
+        let mut hand_out =
+            |unit: usize, found: &[K]| sink(plan.piece(unit, width).out, inner.out, found);
+        let units = plan.pieces(width);
         if self.is_worth_threads {
             let found = spread::map(units, piece);
             (found.iter().enumerate()).for_each(|(unit, found)| hand_out(unit, found));
@@ -130,145 +201,178 @@ impl<T: Ring + Numeric> Work<'_, T> {
     }
 }
 
-/// The extreme of a run, which is not empty.
-fn extreme<T: Ring>(run: &[T], is_smallest: bool) -> T {
-    Level::current().run_narrow(Along { run, is_smallest })
+/// Whether keys are so wide that vectors have few of them, and the compiler's own lanes leave little over at the end.
+const fn is_wide<K>() -> bool {
+    size_of::<K>() == 8
 }
 
-/// The extremes of neighbouring columns.
-fn columns<T: Ring>(x: &[T], start: isize, width: usize, rows: Dim, is_smallest: bool) -> Vec<T> {
-    let row = |index: usize| &x[(start + index as isize * rows.stride) as usize..][..width];
-    let mut found = row(0).to_vec();
-    for index in 1..rows.size {
-        Level::current().run_narrow(Join {
-            found: &mut found,
-            row: row(index),
-            is_smallest,
-        });
-    }
-    found
-}
-
-/// The first places of the extremes of runs of `size` elements side by side from `start` on, one for each position of `kept`;
-/// none where the operation or the elements are others, or the runs are short.
-pub(crate) fn first_places(
-    op: ArgOp,
-    (guard, dtype): (&ReadGuard<'_>, DType),
-    (start, kept): (isize, &Dims),
-    size: usize,
-) -> Option<Vec<i64>> {
-    let is_smallest = match op {
-        ArgOp::ArgMax => false,
-        ArgOp::ArgMin => true,
-        _ => return None,
-    };
-    if size < LONG {
-        return None;
-    }
-    with_integer!(
-        dtype,
-        T => Some(places::<T>(guard.slice(), is_smallest, (start, kept), size)),
-        else None
-    )
-}
-
-fn places<T: Ring>(
-    x: &[T],
-    is_smallest: bool,
-    (start, kept): (isize, &Dims),
-    size: usize,
-) -> Vec<i64> {
-    let runs = count(kept);
-    let place = |index: usize| {
-        let run = &x[(start + offset_at(kept, index)) as usize..][..size];
-        Level::current().run_narrow(First { run, is_smallest }) as i64
-    };
-    if threads::are_worth(runs * size * size_of::<T>(), false) {
-        spread::map(runs, place)
+/// Runs a task: without AVX-512 where keys are narrow, since joining so many lanes takes longer than what it saves.
+fn run_by_size<K: Key, T: Task>(task: T) -> T::Output {
+    if const { is_wide::<K>() } {
+        Level::current().run(task)
     } else {
-        (0..runs).map(place).collect()
+        Level::current().run_narrow(task)
     }
 }
 
-/// The first place of the extreme of a run of at least [`LONG`] elements.
-struct First<'a, T> {
-    run: &'a [T],
-    is_smallest: bool,
+/// The first places of the best elements of runs of at least half of [`FEW`] elements, one for each of `best`.
+pub(crate) fn first_places<K: Key>(runs: Runs<'_, K>, flip: K, best: &mut [i64]) {
+    run_by_size::<K, _>(First { runs, flip, best });
 }
 
-impl<T: Ring> Task for First<'_, T> {
-    type Output = usize;
-
-    #[inline(always)]
-    fn run<A: Arch>(self) -> usize {
-        if self.is_smallest {
-            first_place(self.run, T::min::<A>)
-        } else {
-            first_place(self.run, T::max::<A>)
-        }
-    }
+/// The first places of the best elements of runs.
+struct First<'a, K> {
+    runs: Runs<'a, K>,
+    flip: K,
+    best: &'a mut [i64],
 }
 
-/// The first place of what `better` of two leaves of a run. One pass finds the first part that has it, and no branch depends on
-/// where that is.
-#[inline(always)]
-fn first_place<T: Ring>(run: &[T], better: impl Fn(T, T) -> T) -> usize {
-    let (parts, _) = run.as_chunks::<LONG>();
-    let best_of = |part: &[T; LONG]| part.iter().fold(part[0], |best, &x| better(best, x));
-    // The last part begins among the elements of the one before it.
-    let Some((last, end)) = run.last_chunk().zip(run.len().checked_sub(LONG)) else {
-        return 0;
-    };
-    let (mut best, mut at) = (run[0], 0);
-    for (number, part) in parts.iter().enumerate() {
-        let both = better(best, best_of(part));
-        at = if both == best { at } else { number * LONG };
-        best = both;
-    }
-    let both = better(best, best_of(last));
-    at = if both == best { at } else { end };
-    let part = run[at..].first_chunk::<LONG>().unwrap_or(last);
-    let places = part.iter().enumerate();
-    let bits = places.fold(0, |bits, (place, &x)| bits | u64::from(x == both) << place);
-    at + bits.trailing_zeros() as usize
-}
-
-struct Along<'a, T> {
-    run: &'a [T],
-    is_smallest: bool,
-}
-
-impl<T: Ring> Task for Along<'_, T> {
-    type Output = T;
-
-    #[inline(always)]
-    fn run<A: Arch>(self) -> T {
-        let first = self.run[0];
-        if self.is_smallest {
-            self.run.iter().fold(first, |least, &x| least.min::<A>(x))
-        } else {
-            self.run.iter().fold(first, |most, &x| most.max::<A>(x))
-        }
-    }
-}
-
-/// A row compared with the extremes of the rows before.
-struct Join<'a, T> {
-    found: &'a mut [T],
-    row: &'a [T],
-    is_smallest: bool,
-}
-
-impl<T: Ring> Task for Join<'_, T> {
+impl<K: Key> Task for First<'_, K> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arch>(self) {
-        let pairs = self.found.iter_mut().zip(self.row);
-        if self.is_smallest {
-            pairs.for_each(|(least, &x)| *least = least.min::<A>(x));
-        } else {
-            pairs.for_each(|(most, &x)| *most = most.max::<A>(x));
+        let Self { runs, flip, best } = self;
+        match runs.len {
+            0..FEW => each_place::<K, { FEW / 2 }>(runs, flip, best),
+            FEW..WIDE => each_place::<K, FEW>(runs, flip, best),
+            len if len < LONGER || const { is_wide::<K>() } => {
+                each_place::<K, { WIDE / 2 }>(runs, flip, best);
+            }
+            // To join the lanes of a part takes as long as to compare some vectors.
+            _ => each_place::<K, LONG>(runs, flip, best),
+        }
+    }
+}
+
+/// [`first_place`] of each run.
+#[inline(always)]
+fn each_place<K: Key, const N: usize>(runs: Runs<'_, K>, flip: K, best: &mut [i64]) {
+    for (index, best) in best.iter_mut().enumerate() {
+        *best = first_place::<K, N>(runs.run(index), flip) as i64;
+    }
+}
+
+/// The first place of the best element of a run. One pass finds the first part that has it, and no branch depends on where that is.
+#[inline(always)]
+fn first_place<K: Key, const N: usize>(run: &[K], flip: K) -> usize {
+    let parts = run.as_chunks::<N>().0;
+    // The last part begins among the elements of the one before it.
+    let Some((last, end)) = run.last_chunk::<N>().zip(run.len().checked_sub(N)) else {
+        return 0;
+    };
+    let (mut best, mut at) = (run[0] ^ flip, 0);
+    for (number, part) in parts.iter().enumerate() {
+        let both = best.max(best_of_part(part, flip));
+        at = if both == best { at } else { number * N };
+        best = both;
+    }
+    if end % N != 0 {
+        let both = best.max(best_of_part(last, flip));
+        at = if both == best { at } else { end };
+        best = both;
+    }
+    let (part, best) = (run[at..].first_chunk::<N>().unwrap_or(last), best ^ flip);
+    for word in part.chunks(WIDE) {
+        let mut bits = 0;
+        for (place, &x) in word.iter().enumerate() {
+            bits |= u64::from(x == best) << place;
+        }
+        if bits != 0 {
+            return at + bits.trailing_zeros() as usize;
+        }
+        at += WIDE;
+    }
+    at
+}
+
+/// The best key of a few elements.
+#[inline(always)]
+fn best_of_part<K: Key, const N: usize>(part: &[K; N], flip: K) -> K {
+    let mut best = part[0] ^ flip;
+    for &x in part {
+        best = best.max(x ^ flip);
+    }
+    best
+}
+
+/// The extremes of runs.
+struct Along<'a, K> {
+    runs: Runs<'a, K>,
+    flip: K,
+    found: &'a mut [K],
+}
+
+impl<K: Key> Task for Along<'_, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let Self { runs, flip, found } = self;
+        for (index, found) in found.iter_mut().enumerate() {
+            let run = runs.run(index);
+            let best = match run.last_chunk::<FEW>() {
+                Some(last) if run.len() < LONG && const { !is_wide::<K>() } => {
+                    best_of_short(run, last, flip)
+                }
+                _ => run.iter().fold(K::LOWEST, |best, &x| best.max(x ^ flip)),
+            };
+            *found = best ^ flip;
+        }
+    }
+}
+
+/// The best key of a run of at least [`FEW`] elements, the last of which are given too, in as many lanes.
+#[inline(always)]
+fn best_of_short<K: Key>(run: &[K], last: &[K; FEW], flip: K) -> K {
+    let mut lanes = *last;
+    for lane in &mut lanes {
+        *lane = *lane ^ flip;
+    }
+    for chunk in run.as_chunks::<FEW>().0 {
+        for lane in 0..FEW {
+            lanes[lane] = lanes[lane].max(chunk[lane] ^ flip);
+        }
+    }
+    best_of_part(&lanes, K::ZERO)
+}
+
+/// The extremes of columns, of which `found` has the first row.
+struct Across<'a, K> {
+    x: &'a [K],
+    rows: Dim,
+    flip: K,
+    found: &'a mut [K],
+}
+
+impl<K: Key> Task for Across<'_, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let Self {
+            x,
+            rows,
+            flip,
+            found,
+        } = self;
+        let width = found.len();
+        let row = |index: usize| &x[index * rows.stride as usize..][..width];
+        let mut at = 1;
+        // Four to a pass: what was found is read and written as rarely.
+        while at + 4 <= rows.size {
+            let (a, b, c, d) = (row(at), row(at + 1), row(at + 2), row(at + 3));
+            for ((((found, &a), &b), &c), &d) in found.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+                let (ab, cd) = ((a ^ flip).max(b ^ flip), (c ^ flip).max(d ^ flip));
+                *found = (*found ^ flip).max(ab.max(cd)) ^ flip;
+            }
+            at += 4;
+        }
+        while at < rows.size {
+            for (found, &x) in found.iter_mut().zip(row(at)) {
+                *found = (*found ^ flip).max(x ^ flip) ^ flip;
+            }
+            at += 1;
         }
     }
 }

@@ -15,7 +15,7 @@ use std::mem::MaybeUninit;
 use crate::across::{FEW, Halves, Lines, across, across_rows, halved, spill};
 use crate::isa::{Arch, Level, Task};
 use crate::numeric::{Compute, run_fold};
-use crate::reduce_data::{Rows, Runs};
+use crate::reduce_data::{Rows, Runs, last_chunk};
 use crate::reduce_lifted::LiftedRuns;
 use crate::stream;
 
@@ -57,6 +57,8 @@ pub(crate) trait LaneFold<C: Compute>: Copy + Sync {
     /// Whether elements that must be converted or lie apart are folded as they are read: worth its code where a fold does little
     /// beside.
     const LIFTS: bool = false;
+    /// Whether AVX-512 is worth its code for integers too: it alone multiplies numbers of 64 bits.
+    const WIDE: bool = false;
     /// Folds short runs in vector registers where there is a way; false, with nothing done, where there is none.
     #[inline(always)]
     fn short_runs<A: Arch>(self, _runs: Runs<'_, C>, _totals: &mut [Self::Total]) -> bool {
@@ -101,7 +103,7 @@ pub(crate) fn fold_runs<C: Compute, F: LaneFold<C>>(
             return;
         }
     }
-    run_fold::<C, _>(EachRun { fold, runs, totals });
+    run_wide::<C, F, _>(EachRun { fold, runs, totals });
 }
 
 /// One run after the other.
@@ -139,6 +141,13 @@ impl<C: Compute, F: LaneFold<C>> Task for ShortRuns<'_, C, F, F::Total> {
         let Self { fold, runs, totals } = self;
         if runs.len < FEW {
             return tiny_runs::<A, C, F>(fold, runs, totals);
+        }
+        if const { C::IS_WHOLE } {
+            // In any order, so in that which the compiler likes.
+            for (index, total) in totals.iter_mut().enumerate() {
+                *total = tiny(fold, runs.run(index));
+            }
+            return;
         }
         if fold.short_runs::<A>(runs, totals) {
             return;
@@ -207,20 +216,6 @@ fn joined_lanes<A: Arch, C: Compute, F: LaneFold<C>>(
         *half = halved(&lanes, join);
     }
     across_rows::<A, F::Lane>(&halves, join)
-}
-
-/// The last `count` elements of a run, then `fill`: whole vectors, without a loop over the elements.
-#[inline(always)]
-pub(crate) fn last_chunk<C: Copy>(run: &[C], count: usize, fill: C) -> [C; FEW] {
-    let mut pair = Lines([fill; 2 * FEW]);
-    match run.last_chunk::<FEW>() {
-        Some(last) => pair.0[..FEW].copy_from_slice(last),
-        None => pair.0[FEW - run.len()..FEW].copy_from_slice(run),
-    }
-    std::hint::black_box(&mut pair);
-    let mut chunk = [fill; FEW];
-    chunk.copy_from_slice(&pair.0[FEW - count..][..FEW]);
-    chunk
 }
 
 /// The body of [`fold_run`], for callers that already run under an instruction set; `far` as [`Runs::are_far`].
@@ -360,12 +355,25 @@ pub(crate) fn fold_rows<C: Compute, F: LaneFold<C>>(
     (rows, step): (Rows<'_, C>, usize),
     totals: &mut [F::Total],
 ) {
-    run_fold::<C, _>(RowsTask {
+    let mut room = LaneRoom::new();
+    let lanes = room.filled(rows.width, fold.lane());
+    let rows = (rows, step);
+    let task = RowsTask {
         fold,
-        rows: (rows, step),
-        lanes: LaneRoom::new().filled(rows.width, fold.lane()),
+        rows,
+        lanes,
         totals,
-    });
+    };
+    run_wide::<C, F, _>(task);
+}
+
+/// [`run_fold`] as wide as the fold wants.
+fn run_wide<C: Compute, F: LaneFold<C>, T: Task>(task: T) -> T::Output {
+    if const { F::WIDE } {
+        Level::current().run(task)
+    } else {
+        run_fold::<C, _>(task)
+    }
 }
 
 /// Room for the lanes of a row of at most [`WIDE`] columns.

@@ -8,6 +8,7 @@ use crate::reduce_data::{Rows, Runs};
 use crate::reduce_fold::{LaneFold, Reducer, WIDE, fold_rows, fold_runs, merge_each};
 use crate::reduce_lifted::{LiftedRuns, fold_lifted, is_tuned};
 use crate::reduce_long::{ChunkLanes, RowLanes};
+use crate::reduce_product::{Product, WidenedProducts};
 use crate::reduce_short::{ShortRuns, VectorFold};
 use crate::vector::{Vector, VectorTask};
 
@@ -53,6 +54,11 @@ pub(crate) trait Addable: Compute {
     /// The lane type of a product: wide enough that 64 factors of f32 cannot overflow early.
     type Factor: Compute;
     fn factor(self) -> Self::Factor;
+    /// [`LaneFold::short_runs`] of a product.
+    #[inline(always)]
+    fn products<A: Arch>(_runs: Runs<'_, Self>, _totals: &mut [Self::Factor]) -> bool {
+        false
+    }
 }
 
 impl Addable for f32 {
@@ -79,6 +85,10 @@ impl Addable for f32 {
     #[inline(always)]
     fn factor(self) -> f64 {
         f64::from(self)
+    }
+    #[inline(always)]
+    fn products<A: Arch>(runs: Runs<'_, f32>, totals: &mut [f64]) -> bool {
+        f64::in_vectors::<A, _>(WidenedProducts { runs, totals }).unwrap_or(false)
     }
 }
 
@@ -112,6 +122,11 @@ impl Addable for f64 {
     #[inline(always)]
     fn factor(self) -> f64 {
         self
+    }
+    #[inline(always)]
+    fn products<A: Arch>(runs: Runs<'_, f64>, totals: &mut [f64]) -> bool {
+        let fold = Product;
+        f64::in_vectors::<A, _>(ShortRuns { fold, runs, totals }).unwrap_or(false)
     }
 }
 
@@ -282,39 +297,6 @@ macro_rules! magnitude {
     )*};
 }
 magnitude!(f32: F32, x => x.abs(); f64: F64, x => x.abs(); i64, x => x.wrapping_abs(); u64, x => x);
-
-/// Product of the values.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Product;
-
-impl<C: Addable> LaneFold<C> for Product {
-    type Lane = C::Factor;
-    type Total = C::Factor;
-    #[inline(always)]
-    fn lane(&self) -> C::Factor {
-        C::Factor::ONE
-    }
-    #[inline(always)]
-    fn fill(&self) -> C {
-        C::ONE
-    }
-    #[inline(always)]
-    fn step(&self, lane: C::Factor, value: C) -> C::Factor {
-        lane.mul(value.factor())
-    }
-    #[inline(always)]
-    fn join(&self, left: C::Factor, right: C::Factor) -> C::Factor {
-        left.mul(right)
-    }
-    #[inline(always)]
-    fn lift(&self, lane: C::Factor) -> C::Factor {
-        lane
-    }
-    #[inline(always)]
-    fn merge(&self, left: C::Factor, right: C::Factor) -> C::Factor {
-        left.mul(right)
-    }
-}
 
 /// The largest value, or with `MIN` the smallest, or with `ABS` the largest magnitude; NaN wins.
 #[derive(Clone, Copy, Debug, Default)]

@@ -146,14 +146,25 @@ impl Plan {
 
     /// Pieces of so many outputs at most.
     pub(crate) fn pieces(&self, width: usize) -> usize {
-        count(&self.outer_x) * self.inner.size.div_ceil(width)
+        count(&self.outer_x) * self.pieces_of_row(width)
+    }
+
+    /// Pieces of a line along the innermost kept axis: mostly one, which needs no division.
+    fn pieces_of_row(&self, width: usize) -> usize {
+        if (1..=width).contains(&self.inner.size) {
+            1
+        } else {
+            self.inner.size.div_ceil(width)
+        }
     }
 
     /// One of [`pieces`](Self::pieces).
     pub(crate) fn piece(&self, index: usize, width: usize) -> Piece {
         let inner = self.inner;
-        let per_row = inner.size.div_ceil(width);
-        let (outer, start) = (index / per_row, index % per_row * width);
+        let (outer, start) = match self.pieces_of_row(width) {
+            1 => (index, 0),
+            several => (index / several, index % several * width),
+        };
         Piece {
             x: self.x_start + offset_at(&self.outer_x, outer) + start as isize * inner.x,
             out: self.out_start + offset_at(&self.outer_out, outer) + start as isize * inner.out,

@@ -7,8 +7,8 @@ use crate::across::{FEW, eights, fours, halves};
 use crate::isa::{Arch, Level};
 use crate::numeric::Compute;
 use crate::reduce_data::Runs;
-use crate::reduce_fold::{EachRun, LaneFold, last_chunk};
-use crate::vector::{MOST_LANES, Vector, VectorTask};
+use crate::reduce_fold::{EachRun, LaneFold};
+use crate::vector::{Vector, VectorTask};
 
 /// A fold that works on whole vectors of lanes.
 pub(crate) trait VectorFold<C: Compute>: LaneFold<C, Lane = C> {
@@ -86,28 +86,28 @@ fn rows_of<C: Compute, V: Vector<C>, F: VectorFold<C>>(
 ) -> V {
     // Runs of a few whole chunks without loops, in which counters and bounds take longer than the numbers.
     match (runs.len / FEW, runs.len % FEW) {
-        (1, 0) => rows_by::<C, V, F>(fold, runs, count, |run| {
+        (1, 0) => rows_by::<C, C, V, F>(fold, runs, count, |run| {
             whole::<C, V, F, 1>(fold, run, sums)
         }),
-        (2, 0) => rows_by::<C, V, F>(fold, runs, count, |run| {
+        (2, 0) => rows_by::<C, C, V, F>(fold, runs, count, |run| {
             whole::<C, V, F, 2>(fold, run, sums)
         }),
-        (4, 0) => rows_by::<C, V, F>(fold, runs, count, |run| {
+        (4, 0) => rows_by::<C, C, V, F>(fold, runs, count, |run| {
             whole::<C, V, F, 4>(fold, run, sums)
         }),
-        _ => rows_by::<C, V, F>(fold, runs, count, |run| {
+        _ => rows_by::<C, C, V, F>(fold, runs, count, |run| {
             lanes_of::<C, V, F>(fold, run, sums)
         }),
     }
 }
 
-/// [`rows_of`] by a function of one run.
+/// The first `count` runs, of as many as a vector has lanes, each joined to one lane, by a function of one run.
 #[inline(always)]
-fn rows_by<C: Compute, V: Vector<C>, F: VectorFold<C>>(
+pub(crate) fn rows_by<E, C: Compute, V: Vector<C>, F: VectorFold<C>>(
     fold: F,
-    runs: Runs<'_, C>,
+    runs: Runs<'_, E>,
     count: usize,
-    mut of: impl FnMut(&[C]) -> V,
+    mut of: impl FnMut(&[E]) -> V,
 ) -> V {
     let mut rows = [V::splat(C::ZERO); 8];
     let mut at = runs.start;
@@ -150,9 +150,12 @@ pub(crate) fn lanes_of<C: Compute, V: Vector<C>, F: VectorFold<C>>(
     for chunk in chunks {
         step::<C, V, F>(fold, &mut lanes, chunk, sums);
     }
-    if !rest.is_empty() {
-        let last = last_chunk(run, rest.len(), fold.fill());
-        step::<C, V, F>(fold, &mut lanes, &last, sums);
+    for (part, rest) in rest.chunks(V::LANES).enumerate() {
+        let values = V::load_part(rest, fold.fill());
+        lanes[part] = fold.step_all(lanes[part], values);
+        if F::LOSES_NAN {
+            sums[part] = sums[part].add(values);
+        }
     }
     joined(fold, lanes)
 }
@@ -210,16 +213,22 @@ fn both<C: Compute, V: Vector<C>, F: VectorFold<C>>(fold: F, (left, right): (V, 
 /// Whether sums are NaN: always when a value is, else only for infinities of both signs.
 #[inline(always)]
 pub(crate) fn has_nan<C: Compute, V: Vector<C>>([a, b, c, d]: [V; 4]) -> bool {
-    let mut sums = [C::ZERO; MOST_LANES];
-    a.add(b).add(c.add(d)).store(&mut sums);
-    sums.iter().any(|sum| sum.is_nan())
+    is_nan(a.add(b).add(c.add(d)))
+}
+
+/// Whether a lane is NaN.
+#[inline(always)]
+pub(crate) fn is_nan<C: Compute, V: Vector<C>>(lanes: V) -> bool {
+    // Only NaN is not the same as itself.
+    lanes.same(lanes).count_ones() < V::LANES as u32
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::reduce_fold::{fold_run, fold_runs};
-    use crate::reduce_kinds::{Addable, Extreme, Magnitude, Product, Sum};
+    use crate::reduce_kinds::{Addable, Extreme, Magnitude, Sum};
+    use crate::reduce_product::Product;
     use crate::reduce_squares::Squares;
 
     /// Runs folded together beside the same runs folded alone: not a bit differs.

@@ -3,8 +3,7 @@
 use crate::across::FEW;
 use crate::isa::{Arch, Task};
 use crate::numeric::{Compute, ComputeFloat};
-use crate::reduce_data::Runs;
-use crate::reduce_fold::last_chunk;
+use crate::reduce_data::{Runs, last_chunk};
 use crate::reduce_kinds::{Addable, Magnitude, Sum};
 use crate::reduce_moments::{Moments, moments_by_two_looks};
 use crate::reduce_short::{across_vectors, joined, lanes_of, shuffles};

@@ -30,7 +30,7 @@ impl<C: Float, V: Vector<C>> Vector<C> for Twice<V> {
 
     both! {
         add(other) sub(other) mul(other) div(other) mul_add(factor, term) neg_mul_add(factor, term) larger(other)
-        smaller(other) exponent_bits() root()
+        smaller(other) choose_above(other, yes, no) exponent_bits() root()
     }
 
     #[inline(always)]

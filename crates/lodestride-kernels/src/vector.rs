@@ -38,6 +38,8 @@ pub(crate) trait Vector<C>: Plain {
     fn larger(self, other: Self) -> Self;
     /// The smaller number; `other` where either is NaN.
     fn smaller(self, other: Self) -> Self;
+    /// The lanes of `yes` where this is larger than `other`, of `no` where it is not or either is NaN.
+    fn choose_above(self, other: Self, yes: Self, no: Self) -> Self;
     /// A bit for every lane that equals the other's, from the lowest on.
     fn same(self, other: Self) -> u32;
     /// The low bits of each lane moved to where the exponent is.
@@ -196,6 +198,13 @@ impl<C: ExponentBits, const N: usize> Vector<C> for Array<C, N> {
     #[inline(always)]
     fn smaller(self, other: Self) -> Self {
         self.zip(other, |a, b| if a < b { a } else { b })
+    }
+    #[inline(always)]
+    fn choose_above(self, other: Self, yes: Self, no: Self) -> Self {
+        Array(std::array::from_fn(|lane| {
+            let is_above = self.0[lane] > other.0[lane];
+            if is_above { yes.0[lane] } else { no.0[lane] }
+        }))
     }
     #[inline(always)]
     fn same(self, other: Self) -> u32 {

@@ -14,7 +14,7 @@ pub(crate) struct Register<R>(pub(crate) R);
 
 /// What both widths do alike: one instruction per function.
 macro_rules! arithmetic {
-    ($c:ty, $r:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $max:ident, $min:ident, $same:ident, $fma:ident, $fnma:ident,
+    ($c:ty, $r:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $max:ident, $min:ident, $same:ident, $above:ident, $fma:ident, $fnma:ident,
      $root:ident, $($name:ident $op:ident),*) => {
         const LANES: usize = $lanes;
 
@@ -62,6 +62,10 @@ macro_rules! arithmetic {
             $same(self.0, other.0)
         }
         #[inline(always)]
+        fn choose_above(self, other: Self, yes: Self, no: Self) -> Self {
+            Register($above(self.0, other.0, yes.0, no.0))
+        }
+        #[inline(always)]
         fn mul_add(self, factor: Self, term: Self) -> Self {
             // SAFETY: as above.
             Register(unsafe { $fma(self.0, factor.0, term.0) })
@@ -102,13 +106,44 @@ same!(same_256_pd, __m256d, |a, b| _mm256_movemask_pd(
     _mm256_cmp_pd::<_CMP_EQ_OQ>(a, b)
 ));
 
+/// The lanes of one register where another is larger than a third, else those of a fourth.
+macro_rules! above {
+    ($name:ident, $r:ty, |$a:ident, $b:ident, $yes:ident, $no:ident| $chosen:expr) => {
+        #[inline(always)]
+        fn $name($a: $r, $b: $r, $yes: $r, $no: $r) -> $r {
+            // SAFETY: the processor has the instructions: see `Register`.
+            unsafe { $chosen }
+        }
+    };
+}
+above!(above_512_ps, __m512, |a, b, yes, no| _mm512_mask_blend_ps(
+    _mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, b),
+    no,
+    yes
+));
+above!(above_512_pd, __m512d, |a, b, yes, no| _mm512_mask_blend_pd(
+    _mm512_cmp_pd_mask::<_CMP_GT_OQ>(a, b),
+    no,
+    yes
+));
+above!(above_256_ps, __m256, |a, b, yes, no| _mm256_blendv_ps(
+    no,
+    yes,
+    _mm256_cmp_ps::<_CMP_GT_OQ>(a, b)
+));
+above!(above_256_pd, __m256d, |a, b, yes, no| _mm256_blendv_pd(
+    no,
+    yes,
+    _mm256_cmp_pd::<_CMP_GT_OQ>(a, b)
+));
+
 /// Vectors of 512 bits: parts by masks, joins by the library's shuffles.
 macro_rules! wide {
-    ($c:ty, $r:ty, $mask:ty, $lanes:literal, $bits:literal, $splat:ident, $load:ident, $store:ident, $max:ident, $min:ident, $same:ident,
+    ($c:ty, $r:ty, $mask:ty, $lanes:literal, $bits:literal, $splat:ident, $load:ident, $store:ident, $max:ident, $min:ident, $same:ident, $above:ident,
      $fma:ident, $fnma:ident, $mask_load:ident, $mask_store:ident, $shift:ident, $to_int:ident, $from_int:ident,
      $total:ident, $largest:ident, $root:ident, $add:ident, $sub:ident, $mul:ident, $div:ident) => {
         impl Vector<$c> for Register<$r> {
-            arithmetic!($c, $r, $lanes, $splat, $load, $store, $max, $min, $same, $fma, $fnma,
+            arithmetic!($c, $r, $lanes, $splat, $load, $store, $max, $min, $same, $above, $fma, $fnma,
                 $root, add $add, sub $sub, mul $mul, div $div);
 
             #[inline(always)]
@@ -165,6 +200,7 @@ wide!(
     _mm512_max_ps,
     _mm512_min_ps,
     same_512_ps,
+    above_512_ps,
     _mm512_fmadd_ps,
     _mm512_fnmadd_ps,
     _mm512_mask_loadu_ps,
@@ -192,6 +228,7 @@ wide!(
     _mm512_max_pd,
     _mm512_min_pd,
     same_512_pd,
+    above_512_pd,
     _mm512_fmadd_pd,
     _mm512_fnmadd_pd,
     _mm512_mask_loadu_pd,
@@ -225,11 +262,11 @@ fn lanes_64(len: usize) -> __m256i {
 
 /// Vectors of 256 bits: parts by masks, joins through an array.
 macro_rules! narrow {
-    ($c:ty, $r:ty, $lanes:literal, $bits:literal, $splat:ident, $load:ident, $store:ident, $max:ident, $min:ident, $same:ident,
+    ($c:ty, $r:ty, $lanes:literal, $bits:literal, $splat:ident, $load:ident, $store:ident, $max:ident, $min:ident, $same:ident, $above:ident,
      $fma:ident, $fnma:ident, $mask:ident, $mask_load:ident, $mask_store:ident, $blend:ident, $shift:ident, $to_int:ident, $from_int:ident,
      $root:ident, $add:ident, $sub:ident, $mul:ident, $div:ident) => {
         impl Vector<$c> for Register<$r> {
-            arithmetic!($c, $r, $lanes, $splat, $load, $store, $max, $min, $same, $fma, $fnma,
+            arithmetic!($c, $r, $lanes, $splat, $load, $store, $max, $min, $same, $above, $fma, $fnma,
                 $root, add $add, sub $sub, mul $mul, div $div);
 
             #[inline(always)]
@@ -298,6 +335,7 @@ narrow!(
     _mm256_max_ps,
     _mm256_min_ps,
     same_256_ps,
+    above_256_ps,
     _mm256_fmadd_ps,
     _mm256_fnmadd_ps,
     lanes_32,
@@ -324,6 +362,7 @@ narrow!(
     _mm256_max_pd,
     _mm256_min_pd,
     same_256_pd,
+    above_256_pd,
     _mm256_fmadd_pd,
     _mm256_fnmadd_pd,
     lanes_64,

@@ -32,7 +32,12 @@ const VALUES: [(&str, Values); 7] = [
     ("nothing but the lowest", |_, _| f64::NEG_INFINITY),
 ];
 
-const SHAPES: [[usize; 2]; 15] = [
+const SHAPES: [[usize; 2]; 20] = [
+    [1000, 3],
+    [1024, 2],
+    [600, 7],
+    [257, 32],
+    [40, 9],
     [37, 16],
     [9, 31],
     [33, 32],

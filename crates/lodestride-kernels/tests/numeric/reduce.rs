@@ -344,7 +344,8 @@ fn columns_of_flags_and_integers_reach_outputs_of_every_kind() {
 fn short_rows_of_every_length_match_the_reference() {
     let mut report = Report::default();
     for len in (1..=70).chain([100, 127, 128, 129, 191, 192, 193]) {
-        for dtype in [DType::F32, DType::F64, DType::I32, DType::U64] {
+        let dtypes = [DType::I8, DType::U16, DType::I32, DType::I64, DType::U64];
+        for dtype in [DType::F32, DType::F64].into_iter().chain(dtypes) {
             // More rows than are worked on together, and some that are left.
             let x = Array::new(&[37, len], Arrangement::C, dtype, |i| {
                 Scalar::Float((noise(i) * 50.0).round())
@@ -774,7 +775,7 @@ fn positions_of_extremes_match_a_plain_search() {
     let mut report = Report::default();
     for dtype in DType::ALL {
         for arrangement in Arrangement::ALL {
-            for shape in [[3, 4, 5], [2, 3, 70], [40, 3, 2]] {
+            for shape in [[3, 4, 5], [2, 3, 70], [40, 3, 2], [2, 700, 3]] {
                 let x = Array::new(&shape, arrangement, dtype, small);
                 let values = floats(&x);
                 for op in ArgOp::ALL {

@@ -107,6 +107,7 @@ mod sort_radix;
 mod sort_runs;
 mod sort_select;
 mod sort_share;
+mod sort_side;
 mod sort_topk;
 mod spread;
 mod square;

@@ -88,6 +88,7 @@ mod rules;
 mod runs;
 mod scalar;
 mod scan_lines;
+mod scan_rows;
 mod segment_dense;
 mod segment_narrow;
 mod segment_pool;

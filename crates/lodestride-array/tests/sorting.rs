@@ -278,8 +278,8 @@ fn check_lines<T: Ranked>(rows: usize, len: usize, failures: &mut Vec<String>) {
 #[test]
 fn many_short_lines_are_sorted_as_each_of_them_is() {
     let (mut checked, mut failures) = (0, Vec::new());
-    for len in [1, 2, 3, 4, 5, 7, 8, 9, 16, 23, 24, 25, 31, 32, 33] {
-        for rows in [1, 15, 16, 64, 65, 150] {
+    for len in [1, 2, 3, 5, 8, 24, 25, 32, 33] {
+        for rows in [15, 16, 70] {
             for dtype in DType::ALL {
                 with_dtype!(dtype, T => check_lines::<T>(rows, len, &mut failures));
                 checked += 1;

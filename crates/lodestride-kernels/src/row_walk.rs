@@ -436,10 +436,8 @@ impl<C: Raised, K: RowKernel<C>> OuterTask<'_, C, K> {
                 continue;
             }
             for block in 0..count {
-                for (row, line) in to.chunks_exact(pitch).enumerate() {
-                    let out = &mut out[(block * rows + row) * width..];
-                    copy_loosely(out, &line[block * width..], width);
-                }
+                let (from, out) = (&to[block * width..], &mut out[block * rows * width..]);
+                copy_rows((from, pitch), (out, width, usize::MAX), self.extent);
             }
         }
     }
@@ -461,24 +459,36 @@ fn collect<A: Arch, C: Raised>(
     }
     for block in 0..count {
         let from = &input.data[input.at(first + block)..];
-        for (row, line) in tile.chunks_mut(tile_pitch).enumerate() {
-            let pitch = if width == 1 { row } else { row * input.pitch };
-            copy_loosely(&mut line[block * width..], &from[pitch..], width);
-        }
+        let from_pitch = if width == 1 { 1 } else { input.pitch };
+        let place = (
+            &mut tile[block * width..],
+            tile_pitch,
+            tile_pitch - block * width,
+        );
+        copy_rows((from, from_pitch), place, Extent { rows, width });
     }
 }
 
-/// Copies `width` elements, by so many at a time that the last ones may be more than these where there is room on both sides:
-/// what lies behind them is yet to be written, or nobody looks at it.
-#[inline(always)]
-fn copy_loosely<C: Copy>(to: &mut [C], from: &[C], width: usize) {
+/// Copies narrow rows, some elements at a time, which may be more than there are in a row as far as the place of one has room:
+/// what lies behind it is yet to be written, or nobody looks at it. Once for all kernels.
+#[inline(never)]
+fn copy_rows<C: Copy>(
+    (from, from_pitch): (&[C], usize),
+    (to, to_pitch, room): (&mut [C], usize, usize),
+    Extent { rows, width }: Extent,
+) {
     const FEW: usize = 8;
-    for at in (0..width).step_by(FEW) {
-        let places = to[at..].first_chunk_mut::<FEW>();
-        if let (Some(to), Some(from)) = (places, from[at..].first_chunk::<FEW>()) {
-            *to = *from;
-        } else {
-            to[at..width].copy_from_slice(&from[at..width]);
+    for row in 0..rows {
+        let (from, to) = (&from[row * from_pitch..], &mut to[row * to_pitch..]);
+        let room = room.min(to.len());
+        let to = &mut to[..room];
+        for at in (0..width).step_by(FEW) {
+            let places = to[at..].first_chunk_mut::<FEW>();
+            if let (Some(to), Some(from)) = (places, from[at..].first_chunk::<FEW>()) {
+                *to = *from;
+            } else {
+                to[at..width].copy_from_slice(&from[at..width]);
+            }
         }
     }
 }

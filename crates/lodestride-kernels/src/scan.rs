@@ -214,7 +214,7 @@ impl Lines {
                 out: (out_row.stride, self.out.stride),
                 past: self.past && row.size * size_of::<C>() >= 4 * LINE,
             };
-            if is_across && (row.size >= SIDE || plane.are_strips::<C>(source)) {
+            if is_across && (row.size >= SIDE || plane.are_strips::<C, S>(source)) {
                 plane.sweep::<C, S>(source, output);
             } else {
                 plane.along::<C, S>(source, output);
@@ -306,8 +306,9 @@ impl Plane {
     }
 
     /// Whether the rows of results are narrow and follow each other without gaps, see `scan_rows.rs`.
-    fn are_strips<C: Compute>(&self, source: &Source<'_, C>) -> bool {
-        (2..SIDE).contains(&self.lines)
+    fn are_strips<C: Compute, S: Step<C>>(&self, source: &Source<'_, C>) -> bool {
+        S::HAS_STRIPS
+            && (2..SIDE).contains(&self.lines)
             && self.out.1 == self.lines as isize
             && self.are_rows(source)
     }
@@ -376,7 +377,7 @@ impl<C: Compute, S: Step<C>> Task for Along<'_, C, S> {
     #[inline(always)]
     fn run<A: Arch>(self) -> C {
         let (x, len, lines) = (self.x, self.len, self.lines);
-        if len < SHORT && self.steps == (len, len) {
+        if (A::TUNED || !C::VECTOR) && len < SHORT && self.steps == (len, len) {
             let lines = x.chunks_exact(len).take(lines);
             for (x, out) in lines.zip(self.out.chunks_exact_mut(len)) {
                 in_order::<C, S>(x, out, S::START);
@@ -387,7 +388,7 @@ impl<C: Compute, S: Step<C>> Task for Along<'_, C, S> {
         // A single line may be its whole slice, and its step nothing.
         let mut outs = self.out.chunks_mut(self.steps.1.max(len).max(1));
         let mut next = 0;
-        if (A::TUNED || !C::VECTOR) && (C::IS_WHOLE || !S::IS_FREE) && !self.is_grouped {
+        if A::TUNED && !S::IS_FREE && !self.is_grouped {
             while next + SIDE <= lines {
                 let outs = std::array::from_fn(|_| outs.next().unwrap_or_default());
                 let xs = std::array::from_fn(|side| line(next + side));

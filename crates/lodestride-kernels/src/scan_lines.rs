@@ -20,6 +20,8 @@ pub(crate) trait Step<C: Compute>: Copy {
     const IS_GROUPED: bool;
     /// Whether groups of any kind give the same, bit for bit.
     const IS_FREE: bool = C::IS_WHOLE;
+    /// Whether narrow rows have a way of their own.
+    const HAS_STRIPS: bool = true;
     fn step(running: C, value: C) -> C;
     /// The same for what is not NaN.
     #[inline(always)]
@@ -61,6 +63,8 @@ impl<C: Compute, const MIN: bool> Step<C> for Extreme<MIN> {
     const START: C = if MIN { C::HIGHEST } else { C::LOWEST };
     const IS_GROUPED: bool = true;
     const IS_FREE: bool = true;
+    // Seldom asked for, and comparisons are long.
+    const HAS_STRIPS: bool = false;
     #[inline(always)]
     fn step(running: C, value: C) -> C {
         if MIN {
@@ -133,7 +137,7 @@ fn has_nan<C: Compute>(x: &[C]) -> bool {
 #[inline(always)]
 pub(crate) fn side_by_side<C: Compute, S: Step<C>, const N: usize>(
     x: [&[C]; N],
-    out: [&mut [C]; N],
+    mut out: [&mut [C]; N],
     len: usize,
 ) -> [C; N] {
     let mut running = [S::START; N];
@@ -145,9 +149,11 @@ pub(crate) fn side_by_side<C: Compute, S: Step<C>, const N: usize>(
             running[side] = in_order::<C, S>(x, out, running[side]);
         }
     }
-    for side in 0..N {
-        let (x, out) = (&x[side][whole..len], &mut out[side][whole..len]);
-        running[side] = in_order::<C, S>(x, out, running[side]);
+    // The compiler is not to write the rest of a line so many times.
+    let count = std::hint::black_box(N);
+    let lines = x.iter().zip(&mut out).zip(&mut running).take(count);
+    for ((x, out), running) in lines {
+        *running = in_order::<C, S>(&x[whole..len], &mut out[whole..len], *running);
     }
     running
 }

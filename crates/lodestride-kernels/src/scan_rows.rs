@@ -2,8 +2,6 @@
 
 use std::marker::PhantomData;
 
-use smallvec::SmallVec;
-
 use crate::isa::{Arch, Task};
 use crate::numeric::Compute;
 use crate::scan::TILE;
@@ -36,7 +34,8 @@ impl<C: Compute, S: Step<C>> Task for Sweep<'_, C, S> {
         // The compiler keeps integers in registers for single ones, of which there are fewer.
         let lanes = if C::VECTOR { SIDE } else { SIDE / 2 };
         let is_near = self.x_step.unsigned_abs().max(self.out_step) <= STRIPS;
-        if width < SIDE || (C::VECTOR && width <= STRIPS && is_near) {
+        let is_narrow = width < SIDE || (C::VECTOR && width <= STRIPS && is_near);
+        if S::HAS_STRIPS && (A::TUNED || !C::VECTOR) && is_narrow {
             for first in (0..width).step_by(lanes) {
                 let first = first.min(width.saturating_sub(lanes));
                 let (x, out) = (|row| &x(row)[first..], &mut self.out[first..]);
@@ -48,7 +47,7 @@ impl<C: Compute, S: Step<C>> Task for Sweep<'_, C, S> {
             }
             return;
         }
-        let mut running = SmallVec::<[C; TILE]>::from_elem(S::START, width.min(TILE));
+        let mut running = [S::START; TILE];
         for first in (0..width).step_by(TILE) {
             let running = &mut running[..TILE.min(width - first)];
             running.fill(S::START);

@@ -29,18 +29,18 @@ pub(crate) fn is_short<K: Key>(lines: &[K], len: usize) -> bool {
     (2..=longest::<K>()).contains(&len) && lines.len() >= FEWEST * len
 }
 
-/// Sorts lines of `len` keys each where they are short; else does nothing and answers false.
+/// Sorts lines of `len` keys each where they are short and there are vectors to do it with; else does nothing and answers false.
 pub(crate) fn sort_side_by_side<K: Key>(lines: &mut [K], len: usize) -> bool {
-    let is_short = is_short(lines, len);
-    if is_short {
-        let network = &network(len);
-        Level::current().run(SideBySide {
-            lines,
-            len,
-            network,
-        });
+    if !is_short(lines, len) {
+        return false;
     }
-    is_short
+    let network = &network(len);
+    let task = SideBySide {
+        lines,
+        len,
+        network,
+    };
+    Level::current().run_tuned(task).is_ok()
 }
 
 struct SideBySide<'a, K> {

@@ -377,18 +377,20 @@ impl<C: Compute, S: Step<C>> Task for Along<'_, C, S> {
     #[inline(always)]
     fn run<A: Arch>(self) -> C {
         let (x, len, lines) = (self.x, self.len, self.lines);
-        if (A::TUNED || !C::VECTOR) && len < SHORT && self.steps == (len, len) {
+        if S::HAS_STRIPS && (A::TUNED || !C::VECTOR) && len < SHORT && self.steps == (len, len) {
             let lines = x.chunks_exact(len).take(lines);
             for (x, out) in lines.zip(self.out.chunks_exact_mut(len)) {
                 in_order::<C, S>(x, out, S::START);
             }
             return S::START;
         }
+        // Known to the compiler where it is never so.
+        let is_grouped = S::IS_GROUPED && self.is_grouped;
         let line = |index: usize| &x[index * self.steps.0..][..len];
         // A single line may be its whole slice, and its step nothing.
         let mut outs = self.out.chunks_mut(self.steps.1.max(len).max(1));
         let mut next = 0;
-        if A::TUNED && !S::IS_FREE && !self.is_grouped {
+        if A::TUNED && !S::IS_FREE && !is_grouped {
             while next + SIDE <= lines {
                 let outs = std::array::from_fn(|_| outs.next().unwrap_or_default());
                 let xs = std::array::from_fn(|side| line(next + side));
@@ -401,7 +403,7 @@ impl<C: Compute, S: Step<C>> Task for Along<'_, C, S> {
             let out = &mut out[..len];
             last = if S::IS_FREE {
                 free_line::<C, S>(line(index), out, self.running)
-            } else if self.is_grouped {
+            } else if is_grouped {
                 long_line::<A, C, S>(line(index), out, self.running, self.near)
             } else {
                 in_order::<C, S>(line(index), out, self.running)

@@ -20,7 +20,7 @@ pub(crate) trait Step<C: Compute>: Copy {
     const IS_GROUPED: bool;
     /// Whether groups of any kind give the same, bit for bit.
     const IS_FREE: bool = C::IS_WHOLE;
-    /// Whether narrow rows have a way of their own.
+    /// Whether narrow rows and short lines have a way of their own.
     const HAS_STRIPS: bool = true;
     fn step(running: C, value: C) -> C;
     /// The same for what is not NaN.

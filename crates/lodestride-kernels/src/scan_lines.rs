@@ -49,6 +49,8 @@ impl<C: Compute> Step<C> for Product {
     const START: C = C::ONE;
     // A product of a segment can overflow where the product from the left does not.
     const IS_GROUPED: bool = C::IS_WHOLE;
+    // Seldom asked for: not worth the code.
+    const HAS_STRIPS: bool = false;
     #[inline(always)]
     fn step(running: C, value: C) -> C {
         running.mul(value)

@@ -236,6 +236,59 @@ fn every_dtype_pattern_and_size_is_sorted() {
     report(checked, &failures);
 }
 
+/// Sorts, partitions and quantiles of many lines together beside those of each line alone.
+fn check_lines<T: Ranked>(rows: usize, len: usize, failures: &mut Vec<String>) {
+    let data = values::<T>(|i, _| noise(i) % 40, rows * len);
+    let x = NdArray::from_buffer_of(&data).reshape([rows, len]).unwrap();
+    let across = x.transpose().dup_order(lodestride_array::Order::C).unwrap();
+    let bits = |array: &NdArray| -> Vec<u64> { read::<T>(array).iter().map(T::bits).collect() };
+    let mut check = |what: &str, of: &dyn Fn(&NdArray, isize) -> NdArray| {
+        let lines = data.chunks_exact(len).map(NdArray::from_buffer_of);
+        let alone: Vec<Vec<u64>> = lines.map(|line| bits(&of(&line, 0))).collect();
+        let down = of(&across, 0);
+        let down = if down.rank() == 2 {
+            down.transpose()
+        } else {
+            down
+        };
+        for (way, together) in [("along", of(&x, 1)), ("across", down)] {
+            if bits(&together) != alone.concat() {
+                failures.push(format!("{what} {way} {rows} lines of {len} {}", T::DTYPE));
+            }
+        }
+    };
+    for sorting in [Sorting::ascending(), Sorting::descending()] {
+        for sorting in [sorting, sorting.stable()] {
+            check(&format!("{sorting:?}"), &|x, axis| {
+                x.sort_with(axis, sorting).unwrap()
+            });
+        }
+    }
+    for q in [0.0, 0.3, 0.5, 1.0] {
+        let cast = |x: NdArray| x.cast(T::DTYPE).unwrap();
+        check(&format!("quantile {q}"), &|x, axis| {
+            cast(x.quantile(q, axis).unwrap())
+        });
+    }
+    check("nan_median", &|x, axis| {
+        x.nan_median(axis).unwrap().cast(T::DTYPE).unwrap()
+    });
+}
+
+#[test]
+fn many_short_lines_are_sorted_as_each_of_them_is() {
+    let (mut checked, mut failures) = (0, Vec::new());
+    for len in [1, 2, 3, 5, 8, 24, 25, 32, 33] {
+        for rows in [15, 16, 70] {
+            for dtype in DType::ALL {
+                with_dtype!(dtype, T => check_lines::<T>(rows, len, &mut failures));
+                checked += 1;
+            }
+        }
+    }
+    report(checked, &failures);
+}
+
 #[test]
 fn long_vectors_are_sorted() {
     let (mut checked, mut failures) = (0, Vec::new());

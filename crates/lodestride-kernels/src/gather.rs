@@ -3,7 +3,7 @@
 //! Every index is checked before the first element is written.
 
 use lodestride_buffer::{Argument, ReadGuard, WriteGuard};
-use lodestride_shape::Shape;
+use lodestride_shape::{Order, Shape};
 
 use crate::door;
 use crate::error::KernelError;
@@ -29,21 +29,41 @@ pub(crate) struct Plan {
 
 impl Plan {
     fn new(whole: Operand<'_>, axis: usize, index_rank: usize, gathered: Operand<'_>) -> Self {
-        let (shape, strides) = (whole.layout().shape(), whole.layout().strides());
-        let out = gathered.layout().strides();
+        let layouts = [whole.layout(), gathered.layout()];
+        let [(shape, strides), (sizes, out)] = layouts.map(|l| (&l.shape()[..], l.strides()));
         let tail = axis + index_rank;
+        // Without gaps all axes of a piece are one, as they mostly are.
+        let (before, indexed, after) = if layouts.iter().all(|l| l.is_contiguous(Order::C)) {
+            let row = shape[axis + 1..].iter().product::<usize>();
+            let count = sizes[axis..tail].iter().product::<usize>();
+            let step = |size: usize, x: usize, out: usize| Pair {
+                size,
+                x: x.cast_signed(),
+                out: out.cast_signed(),
+            };
+            let outer = step(
+                shape[..axis].iter().product(),
+                shape[axis] * row,
+                count * row,
+            );
+            let indexed = collapse([dim(count, row.cast_signed())]);
+            (join([outer]), indexed, join([step(row, 1, 1)]))
+        } else {
+            (
+                join(pairs(&shape[..axis], &strides[..axis], &out[..axis])),
+                collapse(dims_of(&sizes[axis..tail], &out[axis..tail])),
+                join(pairs(
+                    &shape[axis + 1..],
+                    &strides[axis + 1..],
+                    &out[tail..],
+                )),
+            )
+        };
         Self {
-            before: join(pairs(&shape[..axis], &strides[..axis], &out[..axis])),
-            after: join(pairs(
-                &shape[axis + 1..],
-                &strides[axis + 1..],
-                &out[tail..],
-            )),
+            before,
+            after,
             step: strides[axis],
-            indexed: collapse(dims_of(
-                &gathered.layout().shape()[axis..tail],
-                &out[axis..tail],
-            )),
+            indexed,
             whole: whole.layout().offset() as isize,
             gathered: gathered.layout().offset() as isize,
         }
@@ -102,8 +122,8 @@ pub fn take(
     take_to(x, axis, indices, (out, false))
 }
 
-/// [`take`] into memory that nobody has seen yet: single elements are checked while they are copied, and where an index is out
-/// of range, what has been written until then is for the caller to throw away.
+/// [`take`] into memory that nobody has seen yet: indices are checked while elements are copied, and where one is out of range,
+/// what has been written until then is for the caller to throw away.
 ///
 /// # Errors
 /// As [`take`].
@@ -166,8 +186,7 @@ pub(crate) fn take_open(
                 return indices.check(op);
             }
             let rows = Rows::new(&plan, x, indices, out);
-            let is_checked_later = is_new && plan.after.is_empty() && rows.is_some();
-            if !is_checked_later {
+            if !is_new || rows.is_none() {
                 indices.check(op)?;
             }
             if let Some(rows) = rows {

@@ -290,9 +290,7 @@ pub fn nonzero(x: Operand<'_>, out: Operand<'_>) -> Result<(), KernelError> {
     let guard = door::read(OP, Argument::X, x, copy.as_ref())?;
     let mut out_guard = door::write(OP, Argument::Z, out)?;
     let mut rows = IndexRows {
-        shape,
-        index: SmallVec::from_elem(0, shape.len()),
-        known: 0..0,
+        sizes: Sizes::new(shape),
         out: &mut out_guard,
         layout: out,
         row: out.layout().offset() as isize,
@@ -303,10 +301,7 @@ pub fn nonzero(x: Operand<'_>, out: Operand<'_>) -> Result<(), KernelError> {
 
 /// Indices written row by row.
 struct IndexRows<'a, 'g> {
-    shape: &'a [usize],
-    index: SmallVec<[i64; 8]>,
-    /// The positions that have all but the last number of `index` in common.
-    known: Range<usize>,
+    sizes: Sizes,
     out: &'a mut WriteGuard<'g>,
     layout: Operand<'a>,
     row: isize,
@@ -315,47 +310,71 @@ struct IndexRows<'a, 'g> {
 impl IndexRows<'_, '_> {
     /// Writes the rows of a tile: its first position, and how far behind that each of the rows' elements lies.
     fn push(&mut self, first: usize, kept: &[u16]) {
-        let strides = self.layout.layout().strides();
-        let (down, across) = (strides[0], strides[1]);
-        if self.shape.len() == 1 && down == 1 && self.layout.dtype() == i64::DTYPE {
+        let (layout, dtype) = (self.layout.layout(), self.layout.dtype());
+        let (rank, strides) = (layout.shape()[1], layout.strides());
+        let positions = kept.iter().map(|&offset| first + usize::from(offset));
+        if dtype == i64::DTYPE && (strides[0], strides[1]) == (rank as isize, 1) {
             let row = self.row as usize;
-            let places = &mut self.out.slice_mut::<i64>()[row..row + kept.len()];
-            for (place, &offset) in places.iter_mut().zip(kept) {
-                *place = (first + usize::from(offset)) as i64;
+            let places = &mut self.out.slice_mut::<i64>()[row..row + kept.len() * rank];
+            match rank {
+                1 => {
+                    for (place, position) in places.iter_mut().zip(positions) {
+                        *place = position as i64;
+                    }
+                }
+                2 => {
+                    for (row, position) in places.as_chunks_mut::<2>().0.iter_mut().zip(positions) {
+                        self.sizes.split(position, row);
+                    }
+                }
+                _ => {
+                    for (row, position) in places.chunks_exact_mut(rank.max(1)).zip(positions) {
+                        self.sizes.split(position, row);
+                    }
+                }
             }
-            self.row += kept.len() as isize;
+            self.row += places.len() as isize;
             return;
         }
-        for &offset in kept {
-            let position = first + usize::from(offset);
-            if !self.known.contains(&position) {
-                self.look_up(position);
-            }
-            if let Some(last) = self.index.last_mut() {
-                *last = (position - self.known.start) as i64;
-            }
-            if self.layout.dtype() == i64::DTYPE {
-                let all = self.out.slice_mut::<i64>();
-                for (number, &value) in self.index.iter().enumerate() {
-                    all[(self.row + number as isize * across) as usize] = value;
-                }
-            } else {
-                let (dtype, index) = (self.layout.dtype(), &self.index);
-                store(self.out, dtype, self.row, across, index);
-            }
-            self.row += down;
+        let mut index = SmallVec::<[i64; 8]>::from_elem(0, rank);
+        for position in positions {
+            self.sizes.split(position, &mut index);
+            store(self.out, dtype, self.row, strides[1], &index);
+            self.row += strides[0];
+        }
+    }
+}
+
+/// The sizes of axes that positions are divided by, with the reciprocals of all but the first.
+struct Sizes {
+    axes: SmallVec<[(u64, u64); 8]>,
+}
+
+impl Sizes {
+    fn new(shape: &[usize]) -> Self {
+        let axis = |&size: &usize| (size as u64, (u64::MAX / size.max(1) as u64).wrapping_add(1));
+        Self {
+            axes: shape.iter().map(axis).collect(),
         }
     }
 
-    #[cold]
-    fn look_up(&mut self, position: usize) {
-        let mut rest = position;
-        for (value, &size) in self.index.iter_mut().zip(self.shape).rev() {
-            *value = (rest % size) as i64;
-            rest /= size;
+    /// Writes the index of the element at a position in C order.
+    #[inline(always)]
+    fn split(&self, position: usize, index: &mut [i64]) {
+        let mut rest = position as u64;
+        let Some((first, others)) = index.split_first_mut() else {
+            return;
+        };
+        for (place, &(size, reciprocal)) in others.iter_mut().zip(&self.axes[1..]).rev() {
+            // The reciprocal is too large by less than `size / 2^64`, so below 2^32 no whole number lies between the product and
+            // the quotient. That of 1 is none.
+            let quotient = match (rest | size) >> 32 {
+                0 if reciprocal > 0 => ((u128::from(rest) * u128::from(reciprocal)) >> 64) as u64,
+                _ => rest / size,
+            };
+            *place = (rest - quotient * size) as i64;
+            rest = quotient;
         }
-        let size = self.shape.last().copied().unwrap_or(1);
-        let start = position - position % size;
-        self.known = start..start + size;
+        *first = rest as i64;
     }
 }

@@ -8,6 +8,8 @@ pub(crate) struct Columns<'a, C> {
     pub(crate) data: &'a [C],
     pub(crate) pitch: usize,
     pub(crate) rows: usize,
+    /// Columns that somebody asks for: vectors beyond them need not be computed.
+    pub(crate) width: usize,
 }
 
 impl<C> Columns<'_, C> {

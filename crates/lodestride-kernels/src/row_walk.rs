@@ -20,6 +20,7 @@ use crate::scalar::raised::Raised;
 use crate::square::transpose;
 use crate::strided::{Dim, Dims, collapse, offset_at};
 use crate::threads;
+use crate::tile::Scratch;
 use crate::vector::Vector;
 
 /// Contiguous rows up to this long are worked on as columns.
@@ -332,6 +333,7 @@ impl<C: Raised, K: RowKernel<C>> Task for WideTask<'_, '_, C, K> {
                     data: &input.data[input.at(self.outer) + self.column + at..],
                     pitch: input.pitch,
                     rows: self.rows,
+                    width,
                 }
             });
             self.lines.at = at;
@@ -405,34 +407,37 @@ impl<C: Raised, K: RowKernel<C>> OuterTask<'_, C, K> {
     #[inline(always)]
     fn tiles<A: Arch>(self) {
         let Extent { rows, width } = self.extent;
-        let together = WIDE / width;
-        let size = rows * WIDE;
-        let mut tile = vec![C::ZERO; (K::INPUTS + 1) * size];
+        let together = (WIDE / width).min(self.out.len() / (rows * width));
+        // No wider than it has to be, to stay in the nearest cache if it can.
+        let pitch = (together * width).next_multiple_of(GROUP * C::In::<A>::LANES);
+        let size = rows * pitch;
+        let mut scratch = Scratch::take((K::INPUTS + 1) * size * size_of::<C>());
+        let tile = scratch.numbers::<C>((K::INPUTS + 1) * size);
         let (from, to) = tile.split_at_mut(K::INPUTS * size);
         for (index, out) in self.out.chunks_mut(together * rows * width).enumerate() {
             let first = self.first + index * together;
             let count = out.len() / (rows * width);
             for (input, from) in self.inputs.iter().zip(from.chunks_mut(size)) {
-                collect::<A, C>(input, (first, count), self.extent, from);
+                collect::<A, C>(input, (first, count), self.extent, (from, pitch));
             }
-            let mut lines = Lines::even(to, WIDE);
-            for at in (0..WIDE).step_by(GROUP * C::In::<A>::LANES) {
+            let mut lines = Lines::even(to, pitch);
+            for at in (0..count * width).step_by(GROUP * C::In::<A>::LANES) {
                 let inputs = [at, (K::INPUTS - 1) * size + at].map(|start| Columns {
                     data: &from[start..],
-                    pitch: WIDE,
+                    pitch,
                     rows,
+                    width: count * width - at,
                 });
                 lines.at = at;
                 self.kernel.columns::<C::In<A>, GROUP>(inputs, &mut lines);
             }
             if width == 1 {
-                transpose::<A, C>((to, WIDE), (out, rows), (rows, count));
+                transpose::<A, C>((to, pitch), (out, rows), (rows, count));
                 continue;
             }
-            for (block, out) in out.chunks_mut(rows * width).enumerate() {
-                for (line, out) in to.chunks(WIDE).zip(out.chunks_mut(width)) {
-                    out.copy_from_slice(&line[block * width..][..width]);
-                }
+            for block in 0..count {
+                let (from, out) = (&to[block * width..], &mut out[block * rows * width..]);
+                copy_rows((from, pitch), (out, width, usize::MAX), self.extent);
             }
         }
     }
@@ -444,19 +449,46 @@ fn collect<A: Arch, C: Raised>(
     input: &Rows<'_, C>,
     (first, count): (usize, usize),
     Extent { rows, width }: Extent,
-    tile: &mut [C],
+    (tile, tile_pitch): (&mut [C], usize),
 ) {
     if width == 1
         && let Some(step) = input.step()
     {
         let from = &input.data[input.at(first)..];
-        return transpose::<A, C>((from, step), (tile, WIDE), (count, rows));
+        return transpose::<A, C>((from, step), (tile, tile_pitch), (count, rows));
     }
     for block in 0..count {
         let from = &input.data[input.at(first + block)..];
-        for (row, line) in tile.chunks_mut(WIDE).enumerate() {
-            let pitch = if width == 1 { row } else { row * input.pitch };
-            line[block * width..][..width].copy_from_slice(&from[pitch..][..width]);
+        let from_pitch = if width == 1 { 1 } else { input.pitch };
+        let place = (
+            &mut tile[block * width..],
+            tile_pitch,
+            tile_pitch - block * width,
+        );
+        copy_rows((from, from_pitch), place, Extent { rows, width });
+    }
+}
+
+/// Copies narrow rows, some elements at a time, which may be more than there are in a row as far as the place of one has room:
+/// what lies behind it is yet to be written, or nobody looks at it. Once for all kernels.
+#[inline(never)]
+fn copy_rows<C: Copy>(
+    (from, from_pitch): (&[C], usize),
+    (to, to_pitch, room): (&mut [C], usize, usize),
+    Extent { rows, width }: Extent,
+) {
+    const FEW: usize = 8;
+    for row in 0..rows {
+        let (from, to) = (&from[row * from_pitch..], &mut to[row * to_pitch..]);
+        let room = room.min(to.len());
+        let to = &mut to[..room];
+        for at in (0..width).step_by(FEW) {
+            let places = to[at..].first_chunk_mut::<FEW>();
+            if let (Some(to), Some(from)) = (places, from[at..].first_chunk::<FEW>()) {
+                *to = *from;
+            } else {
+                to[at..width].copy_from_slice(&from[at..width]);
+            }
         }
     }
 }

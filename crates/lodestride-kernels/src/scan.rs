@@ -22,6 +22,7 @@ use crate::reduce_plan::insert_by;
 use crate::scan_lines::{
     BLOCK, Extreme, Product, SIDE, Step, Sum, free_line, in_order, long_line, side_by_side,
 };
+use crate::scan_rows::{Sweep, step_all};
 use crate::stream::{self, LINE};
 use crate::strided::{Dim, Dims, Source, count, dims_of, offset_at, store};
 
@@ -140,8 +141,11 @@ fn is_crossed(x: Operand<'_>, axis: usize, out: Operand<'_>) -> bool {
         && (0..rank).any(nearer)
 }
 
+/// Lines that are shorter are taken one after the other, with little in between.
+const SHORT: usize = 8;
+
 /// Elements of a line, or columns of neighbouring lines, worked on at a time when they must be copied: whole blocks.
-const TILE: usize = 2 * BLOCK;
+pub(crate) const TILE: usize = 2 * BLOCK;
 
 /// The lines along the scanned axis.
 struct Lines {
@@ -198,7 +202,7 @@ impl Lines {
         let one = Dim { size: 1, stride: 0 };
         let (row, x_outer) = self.x_rest.split_last().unwrap_or((&one, &[]));
         let (out_row, out_outer) = self.out_rest.split_last().unwrap_or((&one, &[]));
-        let sweep = row.size >= SIDE && row.stride.abs() < self.x.stride.abs();
+        let is_across = row.stride.abs() < self.x.stride.abs();
         for outer in 0..count(x_outer) {
             let plane = Plane {
                 x_start: self.x_start + offset_at(x_outer, outer),
@@ -210,7 +214,7 @@ impl Lines {
                 out: (out_row.stride, self.out.stride),
                 past: self.past && row.size * size_of::<C>() >= 4 * LINE,
             };
-            if sweep {
+            if is_across && (row.size >= SIDE || plane.are_strips::<C, S>(source)) {
                 plane.sweep::<C, S>(source, output);
             } else {
                 plane.along::<C, S>(source, output);
@@ -295,10 +299,23 @@ impl Plane {
         }
     }
 
+    /// Whether rows can be taken as they lie.
+    fn are_rows<C: Compute>(&self, source: &Source<'_, C>) -> bool {
+        let dense = self.x.0 == 1 && self.out.0 == 1 && self.out_dtype == C::DTYPE;
+        dense && self.out.1 >= self.lines as isize && source.native().is_some()
+    }
+
+    /// Whether the rows of results are narrow and follow each other without gaps, see `scan_rows.rs`.
+    fn are_strips<C: Compute, S: Step<C>>(&self, source: &Source<'_, C>) -> bool {
+        S::HAS_STRIPS
+            && (2..SIDE).contains(&self.lines)
+            && self.out.1 == self.lines as isize
+            && self.are_rows(source)
+    }
+
     /// All lines together: a row of running values takes one row after the other.
     fn sweep<C: Compute, S: Step<C>>(&self, source: &Source<'_, C>, output: &mut WriteGuard<'_>) {
-        let dense = self.x.0 == 1 && self.out.0 == 1 && self.out_dtype == C::DTYPE;
-        if let (Some(data), true) = (source.native(), dense && self.out.1 >= self.lines as isize) {
+        if let (Some(data), true) = (source.native(), self.are_rows(source)) {
             run::<C, _>(Sweep::<C, S> {
                 x: data,
                 x_start: self.x_start,
@@ -360,11 +377,20 @@ impl<C: Compute, S: Step<C>> Task for Along<'_, C, S> {
     #[inline(always)]
     fn run<A: Arch>(self) -> C {
         let (x, len, lines) = (self.x, self.len, self.lines);
+        if S::HAS_STRIPS && (A::TUNED || !C::VECTOR) && len < SHORT && self.steps == (len, len) {
+            let lines = x.chunks_exact(len).take(lines);
+            for (x, out) in lines.zip(self.out.chunks_exact_mut(len)) {
+                in_order::<C, S>(x, out, S::START);
+            }
+            return S::START;
+        }
+        // Known to the compiler where it is never so.
+        let is_grouped = S::IS_GROUPED && self.is_grouped;
         let line = |index: usize| &x[index * self.steps.0..][..len];
         // A single line may be its whole slice, and its step nothing.
         let mut outs = self.out.chunks_mut(self.steps.1.max(len).max(1));
         let mut next = 0;
-        if A::TUNED && !S::IS_FREE && !self.is_grouped {
+        if A::TUNED && !S::IS_FREE && !is_grouped {
             while next + SIDE <= lines {
                 let outs = std::array::from_fn(|_| outs.next().unwrap_or_default());
                 let xs = std::array::from_fn(|side| line(next + side));
@@ -377,53 +403,12 @@ impl<C: Compute, S: Step<C>> Task for Along<'_, C, S> {
             let out = &mut out[..len];
             last = if S::IS_FREE {
                 free_line::<C, S>(line(index), out, self.running)
-            } else if self.is_grouped {
+            } else if is_grouped {
                 long_line::<A, C, S>(line(index), out, self.running, self.near)
             } else {
                 in_order::<C, S>(line(index), out, self.running)
             };
         }
         last
-    }
-}
-
-/// Rows of a dense input and output: running values, which stay in the nearest cache, take one row after the other.
-struct Sweep<'a, C, S> {
-    x: &'a [C],
-    x_start: isize,
-    x_step: isize,
-    out: &'a mut [C],
-    out_step: usize,
-    width: usize,
-    rows: usize,
-    past: bool,
-    step: PhantomData<S>,
-}
-
-impl<C: Compute, S: Step<C>> Task for Sweep<'_, C, S> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arch>(self) {
-        let Self { x, out, width, .. } = self;
-        let row_of = |row: usize| &x[(self.x_start + row as isize * self.x_step) as usize..];
-        let mut running = [S::START; TILE];
-        for first in (0..width).step_by(TILE) {
-            let running = &mut running[..TILE.min(width - first)];
-            running.fill(S::START);
-            for row in 0..self.rows {
-                step_all::<C, S>(running, &row_of(row)[first..][..running.len()]);
-                let out = &mut out[row * self.out_step + first..][..running.len()];
-                stream::copy_elements(out, running, self.past);
-            }
-        }
-    }
-}
-
-/// Steps every running value.
-#[inline(always)]
-fn step_all<C: Compute, S: Step<C>>(running: &mut [C], x: &[C]) {
-    for (running, &value) in running.iter_mut().zip(x) {
-        *running = S::step(*running, value);
     }
 }

@@ -8,6 +8,8 @@ use crate::stream::prefetch_after;
 const SEGMENT: usize = 64;
 /// Segments, or short lines, that run side by side.
 pub(crate) const SIDE: usize = 8;
+/// Elements that lines side by side take in turn.
+const FEW: usize = 4;
 /// Elements of the segments that run side by side.
 pub(crate) const BLOCK: usize = SIDE * SEGMENT;
 
@@ -18,6 +20,8 @@ pub(crate) trait Step<C: Compute>: Copy {
     const IS_GROUPED: bool;
     /// Whether groups of any kind give the same, bit for bit.
     const IS_FREE: bool = C::IS_WHOLE;
+    /// Whether narrow rows and short lines have a way of their own.
+    const HAS_STRIPS: bool = true;
     fn step(running: C, value: C) -> C;
     /// The same for what is not NaN.
     #[inline(always)]
@@ -45,6 +49,8 @@ impl<C: Compute> Step<C> for Product {
     const START: C = C::ONE;
     // A product of a segment can overflow where the product from the left does not.
     const IS_GROUPED: bool = C::IS_WHOLE;
+    // Seldom asked for: not worth the code.
+    const HAS_STRIPS: bool = false;
     #[inline(always)]
     fn step(running: C, value: C) -> C {
         running.mul(value)
@@ -59,6 +65,8 @@ impl<C: Compute, const MIN: bool> Step<C> for Extreme<MIN> {
     const START: C = if MIN { C::HIGHEST } else { C::LOWEST };
     const IS_GROUPED: bool = true;
     const IS_FREE: bool = true;
+    // Seldom asked for, and comparisons are long.
+    const HAS_STRIPS: bool = false;
     #[inline(always)]
     fn step(running: C, value: C) -> C {
         if MIN {
@@ -127,22 +135,27 @@ fn has_nan<C: Compute>(x: &[C]) -> bool {
     found.iter().chain(rest).any(|value| value.is_nan())
 }
 
-/// Lines of equal length, element by element; gives their last values.
+/// Lines of equal length side by side; gives their last values.
 #[inline(always)]
 pub(crate) fn side_by_side<C: Compute, S: Step<C>, const N: usize>(
     x: [&[C]; N],
-    out: [&mut [C]; N],
+    mut out: [&mut [C]; N],
     len: usize,
 ) -> [C; N] {
-    // Cut here, so that the compiler sees the lengths and checks nothing in the loop.
-    let x = x.map(|line| &line[..len]);
-    let out = out.map(|line| &mut line[..len]);
     let mut running = [S::START; N];
-    for at in 0..len {
+    let whole = len / FEW * FEW;
+    // A few elements of every line in turn: fewer checks of bounds, and no more registers than there are.
+    for at in (0..whole).step_by(FEW) {
         for side in 0..N {
-            running[side] = S::step(running[side], x[side][at]);
-            out[side][at] = running[side];
+            let (x, out) = (&x[side][at..at + FEW], &mut out[side][at..at + FEW]);
+            running[side] = in_order::<C, S>(x, out, running[side]);
         }
+    }
+    // The compiler is not to write the rest of a line so many times.
+    let count = std::hint::black_box(N);
+    let lines = x.iter().zip(&mut out).zip(&mut running).take(count);
+    for ((x, out), running) in lines {
+        *running = in_order::<C, S>(&x[whole..len], &mut out[whole..len], *running);
     }
     running
 }

@@ -20,6 +20,7 @@ use crate::sort_radix::{MANY, sort_above};
 use crate::sort_runs::mark_starts;
 use crate::sort_select::{SHORT, little, order_around, partition_at};
 use crate::sort_share::each_chunk;
+use crate::sort_side::{is_short, sort_side_by_side};
 
 pub use crate::sort_topk::topk;
 
@@ -76,7 +77,7 @@ impl Sorting {
 }
 
 /// Keys coded, sorted and decoded at a time where lines are short: they stay in the first-level cache.
-const TOGETHER: usize = 4096;
+pub(crate) const TOGETHER: usize = 4096;
 
 /// Sorts `x` along `axis` into `out`, which may be `x` itself.
 ///
@@ -127,12 +128,14 @@ pub(crate) fn sort_lines<K: Key>(
 ) {
     // Several threads divide a long line by its keys.
     let is_shared = parts > 1 && len > MANY;
-    if !is_shared && sort_floats(coding, lines, len, scratch) {
+    if !is_shared && !is_short(lines, len) && sort_floats(coding, lines, len, scratch) {
         return;
     }
     each_chunk(lines, parts, |values| coding.encode(values));
-    for line in lines.chunks_exact_mut(len) {
-        sort_above(line, scratch, 0, parts);
+    if !sort_side_by_side(lines, len) {
+        for line in lines.chunks_exact_mut(len) {
+            sort_above(line, scratch, 0, parts);
+        }
     }
     each_chunk(lines, parts, |keys| coding.decode(keys));
 }
@@ -269,11 +272,12 @@ pub fn partition(x: Operand<'_>, axis: usize, kth: &[usize], out: Operand<'_>) -
             let scratch = Scratch::new::<K>(OP, len)?;
             let mut scratch = scratch.open(OP)?;
             let (scratch, parts) = (scratch.slice::<K>(), block.parts);
-            block.each(len, |line| {
-                if !sorts_instead::<K>(len, &kth) {
+            block.each((TOGETHER / len).max(1) * len, |lines| {
+                if sorts_instead::<K>(len, &kth) {
+                    return sort_lines(coding, lines, len, scratch, parts);
+                }
+                for line in lines.chunks_exact_mut(len) {
                     partition_at(coding, line, &kth, scratch, parts);
-                } else {
-                    sort_lines(coding, line, len, scratch, parts);
                 }
             });
             Ok(())

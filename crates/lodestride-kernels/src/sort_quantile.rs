@@ -3,15 +3,18 @@
 use std::fmt;
 
 use lodestride_buffer::{DType, bf16, f16};
+use smallvec::SmallVec;
 
 use crate::door;
 use crate::error::Result;
 use crate::operand::Operand;
 use crate::row_copy::with_unit;
+use crate::sort::TOGETHER;
 use crate::sort_key::{Coding, Key};
 use crate::sort_lines::{Block, Blocks, Lines, Scratch};
 use crate::sort_radix::sort_above;
 use crate::sort_select::{SHORT, nth_and_next};
+use crate::sort_side::sort_side_by_side;
 
 /// Which value a quantile between two elements has, and where the elements stand.
 ///
@@ -183,35 +186,52 @@ impl Wanted<'_> {
         let scratch = Scratch::new::<K>(self.op, self.len)?;
         let mut scratch = scratch.open(self.op)?;
         let scratch = scratch.slice::<K>();
-        let sorted = self.qs.len() >= MANY || self.len <= SHORT || K::BITS == 8;
-        let lines = block.keys.chunks_exact_mut(self.len);
-        for (keys, values) in lines.zip(block.beside.chunks_exact_mut(self.qs.len())) {
+        let is_sorted = self.qs.len() >= MANY || self.len <= SHORT || K::BITS == 8;
+        let places = self.places(self.len);
+        let together = (TOGETHER / self.len).max(1);
+        let groups = block.keys.chunks_mut(together * self.len);
+        for (keys, values) in groups.zip(block.beside.chunks_mut(together * self.qs.len())) {
             coding.rank(keys);
-            let nans = coding
-                .nan::<K>()
-                .map_or(0, |nan| keys.iter().filter(|&&key| key == nan).count());
-            if nans == self.len || (nans > 0 && self.nans == NanRule::Propagate) {
-                values.fill(f64::NAN);
-                continue;
+            let mut nan = coding.nan::<K>();
+            let is_done = is_sorted && sort_side_by_side(keys, self.len);
+            if is_done {
+                coding.decode(keys);
+                coding.decode(nan.as_mut_slice());
             }
-            if sorted {
-                sort_above(keys, scratch, 0, block.parts);
-            }
-            for (value, &q) in values.iter_mut().zip(self.qs) {
-                let count = self.len - nans;
-                let (place, way) = self.method.place(count, q);
-                let (low, high) = if sorted {
-                    (keys[place], keys[(place + 1).min(count - 1)])
-                } else {
-                    nth_and_next(keys, place, scratch)
-                };
-                let mut pair = [low, high];
-                coding.decode(&mut pair);
-                let [low, high] = pair.map(|bits| number(self.dtype, bits.to_u64()));
-                *value = between(low, high, way);
+            let lines = keys.chunks_exact_mut(self.len);
+            for (keys, values) in lines.zip(values.chunks_exact_mut(self.qs.len())) {
+                let nans = nan.map_or(0, |nan| keys.iter().filter(|&&key| key == nan).count());
+                if nans == self.len || (nans > 0 && self.nans == NanRule::Propagate) {
+                    values.fill(f64::NAN);
+                    continue;
+                }
+                if is_sorted && !is_done {
+                    sort_above(keys, scratch, 0, block.parts);
+                }
+                let fewer = (nans > 0).then(|| self.places(self.len - nans));
+                let places = fewer.as_ref().unwrap_or(&places);
+                for (value, &(place, way)) in values.iter_mut().zip(places) {
+                    let mut pair = if is_sorted {
+                        let next = (place + 1).min(self.len - nans - 1);
+                        [keys[place], keys[next]]
+                    } else {
+                        nth_and_next(keys, place, scratch).into()
+                    };
+                    if !is_done {
+                        coding.decode(&mut pair);
+                    }
+                    let [low, high] = pair.map(|bits| number(self.dtype, bits.to_u64()));
+                    *value = between(low, high, way);
+                }
             }
         }
         Ok(())
+    }
+
+    /// Where the quantiles of so many elements stand.
+    fn places(&self, count: usize) -> SmallVec<[(usize, f64); 4]> {
+        let places = self.qs.iter().map(|&q| self.method.place(count, q));
+        places.collect()
     }
 }
 

@@ -74,7 +74,7 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// Copies the rows; false where a position of a single element is out of range, others must have been checked.
+    /// Copies the rows; false where a position is out of range.
     pub(crate) fn take(&self, x: &ReadGuard<'_>, out: &mut WriteGuard<'_>) -> bool {
         let bytes = self.positions * self.row * self.dtype.size();
         let parts = threads::parts(2 * bytes, true);
@@ -99,16 +99,25 @@ impl<'a> Rows<'a> {
         let whole_lines =
             row.is_multiple_of(stream::LINE) && out.as_ptr().addr().is_multiple_of(stream::LINE);
         let past_caches = stream::pays(2 * bytes) && whole_lines;
+        let wrong = AtomicBool::new(false);
         threads::for_each_part(out.chunks_mut(share * row).enumerate(), |(part, out)| {
-            self.rows(data, part * share, out, past_caches);
+            if !self.rows(data, part * share, out, past_caches) {
+                wrong.store(true, Ordering::Relaxed);
+            }
         });
-        true
+        !wrong.into_inner()
     }
 
     /// Calls `job(number, stretch)` for stretches of the positions from `first` on. Those of single elements may have to be
-    /// wrapped, and those of rows are inside.
-    fn each_stretch(&self, first: usize, len: usize, mut job: impl FnMut(usize, Stretch<'_>)) {
+    /// wrapped, and those of rows are inside: false where one of these is not, which is left out.
+    fn each_stretch(
+        &self,
+        first: usize,
+        len: usize,
+        mut job: impl FnMut(usize, Stretch<'_>),
+    ) -> bool {
         let (indices, end) = (self.indices, first + len);
+        let mut are_inside = true;
         let mut position = first;
         while position < end {
             let (outer, at) = (position / indices.count, position % indices.count);
@@ -138,6 +147,8 @@ impl<'a> Rows<'a> {
                         };
                         if self.row == 1 || indices.are_inside(at_here) {
                             job(number + index - at, stretch);
+                        } else {
+                            are_inside = false;
                         }
                     });
                     here
@@ -145,6 +156,7 @@ impl<'a> Rows<'a> {
             };
             position += here;
         }
+        are_inside
     }
 
     /// Single elements; false where a position is out of range.
@@ -167,11 +179,11 @@ impl<'a> Rows<'a> {
         are_inside
     }
 
-    /// Rows of several elements, as bytes.
-    fn rows(&self, x: &[u8], first: usize, out: &mut [u8], past_caches: bool) {
+    /// Rows of several elements, as bytes; false where a position is out of range.
+    fn rows(&self, x: &[u8], first: usize, out: &mut [u8], past_caches: bool) -> bool {
         let row = self.row * self.dtype.size();
         let is_near = x.len() <= stream::SECOND_LEVEL;
-        self.each_stretch(first, out.len() / row, |number, stretch| {
+        let are_inside = self.each_stretch(first, out.len() / row, |number, stretch| {
             let Stretch {
                 start, step, at, ..
             } = stretch;
@@ -206,6 +218,7 @@ impl<'a> Rows<'a> {
         if past_caches {
             stream::fence();
         }
+        are_inside
     }
 }
 

@@ -9,6 +9,8 @@
 use std::cell::Cell;
 use std::ptr;
 
+use crate::numeric::Compute;
+
 /// Copies `n` elements of `size` bytes, `stride` elements apart, into dense memory.
 ///
 /// # Safety
@@ -158,6 +160,15 @@ impl Scratch {
             lines.resize(needed, Line([0; 8]));
         }
         Scratch { lines }
+    }
+
+    /// The first numbers of the memory, which may be any.
+    #[inline]
+    pub(crate) fn numbers<C: Compute>(&mut self, count: usize) -> &mut [C] {
+        assert!(count * size_of::<C>() <= size_of_val(&self.lines[..]));
+        // SAFETY: lines are aligned for every number, initialised, and as long as was just checked; all bits are numbers, and
+        // back as lines they are bits again. The slice borrows `self`.
+        unsafe { std::slice::from_raw_parts_mut(self.pointer().cast(), count) }
     }
 
     /// The start of the memory.

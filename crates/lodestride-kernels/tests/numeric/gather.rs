@@ -496,3 +496,38 @@ fn masks_choose_rows_and_positions() {
     assert!(compress(x.operand(), 0, mask.operand(), out.operand()).is_err());
     report.finish();
 }
+
+#[test]
+fn every_element_that_is_not_zero_is_found_at_every_rank() {
+    let mut report = Report::default();
+    for shape in [
+        &[3000][..],
+        &[900, 3],
+        &[3, 900],
+        &[1200, 1],
+        &[1, 1200],
+        &[64, 64],
+        &[30, 7, 11],
+        &[40, 1, 50],
+        &[5, 6, 7, 8],
+        &[0, 3],
+    ] {
+        for dtype in [DType::Bool, DType::F32] {
+            let x = Array::new(shape, Arrangement::C, dtype, |i| {
+                Scalar::Int((i * 7 % 5 % 2) as i64)
+            });
+            let values = floats(&x);
+            let wanted: Vec<f64> = (positions(shape).iter().zip(&values))
+                .filter(|(_, value)| **value != 0.0)
+                .flat_map(|(p, _)| p.iter().map(|&i| i as f64))
+                .collect();
+            for out in [DType::I64, DType::I32] {
+                let case = format!("{dtype} to {out}, {shape:?}");
+                let out = zeros(&[wanted.len() / shape.len(), shape.len()], out);
+                nonzero(x.operand(), out.operand()).unwrap();
+                report.compare(&case, &out, &wanted, 0.0);
+            }
+        }
+    }
+    report.finish();
+}

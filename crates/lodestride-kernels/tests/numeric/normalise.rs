@@ -73,7 +73,7 @@ fn normal_of(row: &[f64], gain: &[f64], bias: &[f64], epsilon: f64) -> Vec<f64> 
 
 /// Shapes and axes that take every way through the walk: rows of one vector, short, long and longer than a block; wide,
 /// narrow and narrow-and-tall columns; groups that overlap; sizes 1 and 0.
-const CASES: [(&[usize], usize); 17] = [
+const CASES: [(&[usize], usize); 20] = [
     (&[7], 0),
     (&[1], 0),
     (&[35, 10], 1),
@@ -88,6 +88,9 @@ const CASES: [(&[usize], usize); 17] = [
     (&[2, 9, 40], 1),
     (&[5, 3, 4], 1),
     (&[5, 1, 4], 1),
+    (&[300, 3], 0),
+    (&[7, 70, 9], 1),
+    (&[3, 30, 13], 1),
     (&[5000, 3], 0),
     (&[3, 0, 4], 2),
     (&[3, 4, 0], 1),

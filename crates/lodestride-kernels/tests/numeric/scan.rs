@@ -167,6 +167,12 @@ fn many_lines_of_every_length_match_a_plain_loop() {
         (9, 513),
         (20, 64),
         (40, 900),
+        (3, 130),
+        (130, 3),
+        (70, 7),
+        (33, 64),
+        (65, 50),
+        (50, 65),
     ] {
         let shape = [lines, len];
         let ways = dtypes
@@ -195,6 +201,44 @@ fn many_lines_of_every_length_match_a_plain_loop() {
                         &wanted,
                         0.0,
                     );
+                }
+            }
+        }
+    }
+    report.finish();
+}
+
+#[test]
+fn short_lines_are_added_up_from_left_to_right() {
+    let mut report = Report::default();
+    for dtype in [DType::F32, DType::F64] {
+        for shape in [
+            [100, 3],
+            [40, 7],
+            [21, 8],
+            [30, 50],
+            [5, 100],
+            [3, 4],
+            [1, 2],
+        ] {
+            for arrangement in [Arrangement::C, Arrangement::F, Arrangement::Strided] {
+                let x = Array::new(&shape, arrangement, dtype, |i| Scalar::Float(noise(i)));
+                let values = floats(&x);
+                for axis in [0, 1] {
+                    let mut wanted = values.clone();
+                    let back = if axis == 0 { shape[1] } else { 1 };
+                    for at in 0..wanted.len() {
+                        if (axis == 0 && at >= back) || (axis == 1 && at % shape[1] > 0) {
+                            wanted[at] += wanted[at - back];
+                        }
+                        if dtype == DType::F32 {
+                            wanted[at] = f64::from(wanted[at] as f32);
+                        }
+                    }
+                    let out = zeros(&shape, dtype);
+                    scan(ScanOp::Sum, x.operand(), axis, out.operand()).unwrap();
+                    let case = format!("{dtype} {shape:?} {arrangement:?} {axis}");
+                    report.check(&case, floats(&out) == wanted);
                 }
             }
         }

@@ -64,11 +64,19 @@ pub(crate) fn are_worth_threads<C>(work: usize) -> bool {
 
 /// Whether a product, whose rows are `a_row` apart on the left and `b_row` on the right, is best multiplied in one sweep, row after
 /// row: the result has few rows, or few columns and a left matrix that lies column by column.
-#[inline]
+#[inline(always)]
 pub(crate) fn is_swept<C>(isa: Isa, [m, k, n]: [usize; 3], a_row: isize, b_row: isize) -> bool {
+    let most = k * m.max(n);
+    most > TILED && is_large_swept(isa, [m, k, n], [a_row, b_row], size_of::<C>())
+}
+
+/// The same of one with an operand of more than [`TILED`] elements of `size` bytes.
+#[inline(never)]
+fn is_large_swept(isa: Isa, [m, k, n]: [usize; 3], steps: [isize; 2], size: usize) -> bool {
+    let [a_row, b_row] = steps;
     let down = m <= THIN && k * n > TILED && !is_narrow(isa, [m, k, n], b_row);
     // The turned result is put in place element by element.
-    let is_long = k > 4 * n && n * size_of::<C>() <= LINE / 2;
+    let is_long = k > 4 * n && n * size <= LINE / 2;
     let across = n <= THIN && a_row == 1 && m > NARROW && m * k > TILED;
     down || across && (is_long || m * k > NEAR)
 }

@@ -169,17 +169,20 @@ impl<T: Whole> Task for ProductTask<'_, '_, T> {
             return;
         }
         let mut room = [T::ZERO; COLUMNS];
+        let in_line = to.column_step == 1;
         for first in (0..right.columns).step_by(COLUMNS) {
             let room = &mut room[..(right.columns - first).min(COLUMNS)];
             for row in done..left.rows {
-                if to.column_step == 1 {
-                    let sums = &mut out.data()[to.at(row, first)..][..room.len()];
-                    row_product::<A, T>(a, b, row, first, sums);
-                    continue;
-                }
-                row_product::<A, T>(a, b, row, first, room);
-                for (column, &sum) in (first..).zip(&*room) {
-                    out.data()[to.at(row, column)] = sum;
+                let sums = if in_line {
+                    &mut out.data()[to.at(row, first)..][..room.len()]
+                } else {
+                    &mut *room
+                };
+                row_product::<A, T>(a, b, row, first, sums);
+                if !in_line {
+                    for (column, &sum) in (first..).zip(&*room) {
+                        out.data()[to.at(row, column)] = sum;
+                    }
                 }
             }
         }

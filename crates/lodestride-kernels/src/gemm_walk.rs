@@ -274,17 +274,28 @@ unsafe fn add_row<R: Register, const P: usize>(
             .wrapping_offset((step + p) as isize * job.b_row)
             .wrapping_add(first)
     });
+    // SAFETY: as above.
+    let one = unsafe { R::splat(R::Item::ONE) };
     for at in (0..len).step_by(R::LANES) {
         // SAFETY: as above.
         let mask = unsafe { R::mask((len - at).min(R::LANES)) };
         let place = sums.wrapping_add(at);
         // SAFETY: the sums are at least `len` long.
-        let mut sum = unsafe { R::load(place, mask) };
+        let sum = unsafe { R::load(place, mask) };
+        // SAFETY: as above.
+        let mut halves = [sum, unsafe { R::splat(R::Item::ZERO) }];
         for p in 0..P {
             // SAFETY: the lanes of the mask are columns of the job.
             let value = unsafe { R::load(lines[p].wrapping_add(at), mask) };
+            // Two sums, so that one is not waited for while there are few columns.
+            let half = &mut halves[usize::from(2 * p >= P && P > 1)];
             // SAFETY: as above.
-            sum = unsafe { factors[p].mul_add(value, sum) };
+            *half = unsafe { factors[p].mul_add(value, *half) };
+        }
+        let [mut sum, more] = halves;
+        if P > 1 {
+            // SAFETY: as above.
+            sum = unsafe { one.mul_add(more, sum) };
         }
         // SAFETY: as for the load.
         unsafe { sum.store(place, mask) };

@@ -77,18 +77,32 @@ pub(crate) fn product<T: Whole>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut Ma
     } else if is_few(right.transposed(), left.transposed()) {
         let out = &mut MatrixMut::new(out.data(), to.transposed());
         few_columns(b.transposed(), a.transposed(), out)
-    } else if left.column_step != 1 {
-        with_room(left.rows * left.columns, |room| {
-            run(to_rows(a, room, 1), b, out)
-        })
-        .is_some()
     } else {
-        run(a, b, out);
-        true
+        in_rows(a, b, out)
     };
     if !done {
         one_by_one(a, b, out);
     }
+}
+
+/// The product of matrices that are copied to contiguous rows where they do not lie so: a batch that is one product has more rows
+/// than each of its matrices; false, with nothing done, without memory for it.
+fn in_rows<T: Whole>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut MatrixMut<'_, T>) -> bool {
+    let size = |x: MatrixShape| {
+        if x.column_step == 1 {
+            0
+        } else {
+            x.rows * x.columns
+        }
+    };
+    let (of_a, of_b) = (size(a.shape()), size(b.shape()));
+    with_room(of_a + of_b, |room| {
+        let (left, right) = room.split_at_mut(of_a);
+        let a = if of_a == 0 { a } else { to_rows(a, left, 1) };
+        let b = if of_b == 0 { b } else { to_rows(b, right, 1) };
+        run(a, b, out);
+    })
+    .is_some()
 }
 
 /// The product with a right matrix of a few columns; false, with nothing done, without memory to copy what does not lie well.

@@ -302,6 +302,35 @@ fn integers_of_every_size_wrap_in_their_own_type() {
     report.finish();
 }
 
+/// Of few rows each, but many together where one right matrix is for all.
+#[test]
+fn batches_of_integers_are_multiplied() {
+    let mut report = Report::default();
+    for dtype in [DType::I64, DType::U8] {
+        for (batch, m, k, n) in [(5, 4, 3, 9), (9, 2, 20, 17), (3, 7, 5, 6), (4, 5, 9, 2)] {
+            for left in Arrangement::ALL {
+                for right in Arrangement::ALL {
+                    let a = Array::new(&[batch, m, k], left, dtype, whole);
+                    let b = Array::new(&[batch, k, n], right, dtype, |i| whole(i + 3));
+                    let one = Array::new(&[k, n], right, dtype, |i| whole(i + 3));
+                    let all = Array {
+                        layout: one.layout.broadcast_to(&[batch, k, n].into()).unwrap(),
+                        ..one
+                    };
+                    for b in [b, all] {
+                        let out = Array::new(&[batch, m, n], Arrangement::F, dtype, whole);
+                        let wanted = reference(&a, &b, &out, 1.0, 0.0);
+                        matmul(a.operand(), b.operand(), out.operand(), 1.0, 0.0).unwrap();
+                        let case = format!("{dtype} {batch} {m}x{k}x{n} {left:?} {right:?}");
+                        report.compare(&case, &out, &wanted, 0.0);
+                    }
+                }
+            }
+        }
+    }
+    report.finish();
+}
+
 #[test]
 fn batches_of_any_layout_are_multiplied() {
     let _held = crate::settings();

@@ -78,61 +78,49 @@ pub(crate) fn product<T: Whole>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut Ma
         let out = &mut MatrixMut::new(out.data(), to.transposed());
         few_columns(b.transposed(), a.transposed(), out)
     } else {
-        in_rows(a, b, out)
+        with_rows(a, b, |a, b| run(a, b, out))
     };
     if !done {
         one_by_one(a, b, out);
     }
 }
 
-/// The product of matrices that are copied to contiguous rows where they do not lie so: a batch that is one product has more rows
-/// than each of its matrices; false, with nothing done, without memory for it.
-fn in_rows<T: Whole>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut MatrixMut<'_, T>) -> bool {
-    let size = |x: MatrixShape| {
-        if x.column_step == 1 {
-            0
-        } else {
-            x.rows * x.columns
-        }
-    };
-    let (of_a, of_b) = (size(a.shape()), size(b.shape()));
+/// Hands over two matrices, each copied to contiguous rows where it does not lie so, as one of a batch that is one product may not;
+/// false, with nothing done, without memory for it.
+fn with_rows<T: Whole>(
+    a: Matrix<'_, T>,
+    b: Matrix<'_, T>,
+    job: impl FnOnce(Matrix<'_, T>, Matrix<'_, T>),
+) -> bool {
+    let [of_a, of_b] = [a.shape(), b.shape()].map(|x| match x.column_step {
+        1 => 0,
+        _ => x.rows * x.columns,
+    });
     with_room(of_a + of_b, |room| {
         let (left, right) = room.split_at_mut(of_a);
         let a = if of_a == 0 { a } else { to_rows(a, left, 1) };
         let b = if of_b == 0 { b } else { to_rows(b, right, 1) };
-        run(a, b, out);
+        job(a, b);
     })
     .is_some()
 }
 
 /// The product with a right matrix of a few columns; false, with nothing done, without memory to copy what does not lie well.
 fn few_columns<T: Whole>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut MatrixMut<'_, T>) -> bool {
-    let (left, to) = (a.shape(), out.shape().transposed());
+    let left = a.shape();
     let (m, k, n) = (left.rows, left.columns, b.shape().columns);
-    let in_line = left.column_step == 1;
     if m > TALL && (left.row_step == 1 || n > 1 && k < SHALLOW) {
         // Columns are added up as rows of the transposed product: `out' = b' a'`.
+        let to = out.shape().transposed();
         let out = &mut MatrixMut::new(out.data(), to);
-        let (a, b) = (a.transposed(), b.transposed());
-        if a.shape().column_step == 1 {
-            run(b, a, out);
-            return true;
-        }
-        return with_room(m * k, |room| run(b, to_rows(a, room, 1), out)).is_some();
+        return with_rows(b.transposed(), a.transposed(), |b, a| run(b, a, out));
     }
-    let is_right = b.shape().row_step == 1;
-    let copied = if in_line { 0 } else { m * k };
-    with_room(copied + if is_right { 0 } else { n * k }, |room| {
-        let (left, right) = room.split_at_mut(copied);
-        let a = if in_line { a } else { to_rows(a, left, 1) };
-        let b = b.transposed();
-        let b = if is_right { b } else { to_rows(b, right, 1) };
+    with_rows(a, b.transposed(), |a, b| {
         for column in 0..n {
             let b = b.part(column, 1, 0, k).transposed();
             run(a, b, &mut out.part(0, m, column, 1));
         }
     })
-    .is_some()
 }
 
 /// The product without any memory, of any layout.

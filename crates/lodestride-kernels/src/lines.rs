@@ -1,4 +1,4 @@
-//! Cache lines in the registers of AVX-512: selecting elements of two of them, and every second element of a run.
+//! Cache lines in the registers of AVX-512: selecting elements of two of them, every second element of a run, runs backwards.
 #![expect(
     unsafe_code,
     reason = "lines are moved through raw pointers and selected from by intrinsics"
@@ -219,4 +219,59 @@ unsafe fn halve_line<const SIZE: usize>(to: *mut u8, from: *const u8, at: usize,
     let even = unsafe { Line::<SIZE>::select(a, &Line::<SIZE>::EVEN, b) };
     // SAFETY: a line of the destination.
     unsafe { put(to.wrapping_add(at * SIZE), even, past) };
+}
+
+/// The elements of 16 bytes backwards, four times.
+const fn backwards(size: usize) -> Places {
+    let mut places = [0; LINE];
+    let mut at = 0;
+    while at < LINE {
+        let byte = at % 16;
+        places[at] = ((16 / size - 1 - byte / size) * size + byte % size) as u8;
+        at += 1;
+    }
+    places
+}
+
+/// [`backwards`] of elements of 1, 2, 4 and 8 bytes.
+const BACKWARDS: [Places; 4] = [backwards(1), backwards(2), backwards(4), backwards(8)];
+
+/// Copies elements of `size` bytes backwards; or does nothing and answers false.
+///
+/// # Safety
+/// `n` elements are valid for reads from `from` back, and as many places from `to` on for writes. They are apart.
+#[inline]
+pub(crate) unsafe fn try_reverse(to: *mut u8, from: *const u8, n: usize, size: usize) -> bool {
+    if n * size < LINE || Isa::detect() != Isa::Avx512 {
+        return false;
+    }
+    let first = from.wrapping_add(size).wrapping_sub(n * size);
+    // SAFETY: the caller's contract: the run begins at its last element; the processor was asked.
+    unsafe { reverse(to, first, n * size, size) };
+    true
+}
+
+/// # Safety
+/// As [`try_reverse`] for so many `bytes`, of which `from` is the first, and processors with AVX-512.
+#[target_feature(enable = "avx512f,avx512bw")]
+unsafe fn reverse(to: *mut u8, from: *const u8, bytes: usize, size: usize) {
+    let places = &BACKWARDS[size.trailing_zeros() as usize];
+    // SAFETY: a line of places.
+    let places = unsafe { _mm512_loadu_si512(places.as_ptr().cast()) };
+    let last = bytes - LINE;
+    let mut at = 0;
+    loop {
+        // The last line, once more if need be, covers the rest.
+        at = at.min(last);
+        // SAFETY: a line of the source, as far from its end as the other is from the start.
+        let line = unsafe { _mm512_loadu_si512(from.wrapping_add(last - at).cast()) };
+        let quarters = _mm512_shuffle_epi8(line, places);
+        let line = _mm512_shuffle_i64x2::<0b00_01_10_11>(quarters, quarters);
+        // SAFETY: a line of the destination.
+        unsafe { put(to.wrapping_add(at), line, false) };
+        if at == last {
+            return;
+        }
+        at += LINE;
+    }
 }

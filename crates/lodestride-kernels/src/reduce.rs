@@ -318,6 +318,12 @@ impl Job<'_, '_> {
                 return;
             }
         }
+        if self.op == ReduceOp::Mean && self.dtype.is_integer() && self.dtype.size() <= 4 {
+            match ComputeKind::exact(self.dtype) {
+                ComputeKind::I64 => return self.mean_of_small::<i64>(),
+                _ => return self.mean_of_small::<u64>(),
+            }
+        }
         match self.op.compute_kind(self.dtype) {
             ComputeKind::F32 => self.float::<f32>(),
             ComputeKind::F64 => self.float::<f64>(),
@@ -380,6 +386,25 @@ impl Job<'_, '_> {
             ReduceOp::LogSumExp => self.walk::<C, _, _>(LogSumExp),
             _ => self.exact::<C>(),
         }
+    }
+
+    /// The mean of integers of at most 32 bits: the sum of as many as memory holds is exact in 64 bits, and so rounded once.
+    fn mean_of_small<C: Addable<Value = C> + Magnitude>(&mut self) {
+        let (plan, dtype) = (self.plan, self.out_dtype);
+        let count = plan.depth() as f64;
+        let output = &mut *self.output;
+        let reducer =
+            lanes::<C, _, _>(Sum::<false>, |sums, _, values| each(sums, values, C::value));
+        let source = Source::<C>::of(self.input);
+        Walk::new(plan, &source, &reducer).run(&mut |mut offset, stride, sums| {
+            let mut means = [0.0; 64];
+            for sums in sums.chunks(means.len()) {
+                let means = &mut means[..sums.len()];
+                each(sums, means, |sum: C| sum.to_f64() / count);
+                store(output, dtype, offset, stride, means);
+                offset += stride * sums.len() as isize;
+            }
+        });
     }
 
     fn walk<C: Compute, R: Reducer<C, Value = V>, V: Compute>(&mut self, reducer: R) {

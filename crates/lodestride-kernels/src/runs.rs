@@ -245,10 +245,6 @@ impl Plane {
             // SAFETY: as said above the match.
             (1, 2) if self.gaps => unsafe { halved::<T>(to.cast(), from.cast(), n) },
             // SAFETY: as said above the match.
-            (1, -1) if size == 1 => unsafe { reversed_bytes(to, from, n) },
-            // SAFETY: as said above the match.
-            (1, -1) => unsafe { spaced::<T>(to.cast(), 1, from.cast(), -1, n) },
-            // SAFETY: as said above the match.
             (1, step) => unsafe { tile::gather(to, from, step, size, n) },
             // SAFETY: as said above the match.
             (step, 1) => unsafe { tile::scatter(to, step, from, size, n) },
@@ -302,33 +298,6 @@ unsafe fn halved<T: Halves>(to: *mut T, from: *const T, n: usize) {
             from.wrapping_add(2 * (n - 1)),
             2,
             1,
-        )
-    };
-}
-
-/// Bytes backwards, eight at a time.
-///
-/// # Safety
-/// As [`spaced`] with steps 1 and -1.
-#[inline(always)]
-unsafe fn reversed_bytes(to: *mut u8, from: *const u8, n: usize) {
-    let words = n / 8;
-    for word in 0..words {
-        let last = from.wrapping_sub(8 * word + 7).cast::<u64>();
-        // SAFETY: eight bytes of the source, the last of them first.
-        let bytes = unsafe { last.read_unaligned() }.swap_bytes();
-        // SAFETY: eight places.
-        unsafe { to.cast::<u64>().wrapping_add(word).write_unaligned(bytes) };
-    }
-    let done = 8 * words;
-    // SAFETY: the rest.
-    unsafe {
-        spaced(
-            to.wrapping_add(done),
-            1,
-            from.wrapping_sub(done),
-            -1,
-            n - done,
         )
     };
 }

@@ -267,7 +267,7 @@ macro_rules! classes {
 }
 
 /// The unsigned integer of the size of a signed one; other dtypes stay.
-fn unsigned(dtype: DType) -> DType {
+pub(crate) fn unsigned(dtype: DType) -> DType {
     match dtype {
         DType::I8 => DType::U8,
         DType::I16 => DType::U16,

@@ -2,10 +2,9 @@
 
 use crate::inner::Bits;
 use crate::isa::{Level, RawKernel};
-use crate::scalar::cast::Cast;
-use crate::table::{Convert, Fill, Select, SelectInPlace, TernaryKernel};
+use crate::table::{Convert, Fill, Select, SelectInPlace, TernaryKernel, unsigned};
 use half::{bf16, f16};
-use lodestride_buffer::{Bool, DType, Element};
+use lodestride_buffer::{Bool, DType};
 
 /// `dst = cond ? a : b` over elements of a size; `cond` is of dtype bool.
 pub(crate) fn select_kernel(size: usize, level: Level) -> TernaryKernel {
@@ -33,53 +32,38 @@ pub(crate) fn fill_kernel(size: usize, level: Level) -> RawKernel {
     }
 }
 
-/// `dst = a` from one dtype to another (between integers for the baseline only: moving them is bound by memory); also the copy of a dtype to itself (which makes `bool` bytes 0 or 1).
+/// `dst = a` from one dtype to another; also the copy of a dtype to itself (which makes `bool` bytes 0 or 1).
 pub(crate) fn cast_kernel(from: DType, to: DType, level: Level) -> RawKernel {
-    macro_rules! rows {
-        ($($S:ident $s:ty),*) => {
-            match from { $( DType::$S => to_kernel::<$s>(to, level), )* }
-        };
-    }
-    rows!(Bool Bool, U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F16 f16, BF16 bf16, F32 f32, F64 f64)
-}
-
-/// A type that converts to every other.
-trait CastAny:
-    Cast<Bool>
-    + Cast<u8>
-    + Cast<i8>
-    + Cast<u16>
-    + Cast<i16>
-    + Cast<u32>
-    + Cast<i32>
-    + Cast<u64>
-    + Cast<i64>
-    + Cast<f16>
-    + Cast<bf16>
-    + Cast<f32>
-    + Cast<f64>
-{
-}
-
-macro_rules! cast_any {
-    ($($T:ty),*) => { $( impl CastAny for $T {} )* };
-}
-
-cast_any! { Bool, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64 }
-
-fn to_kernel<S: CastAny>(to: DType, level: Level) -> RawKernel {
-    macro_rules! columns {
-        ($($D:ident $d:ty),*) => {
-            match to {
-                $( DType::$D => {
-                    if const { S::DTYPE.is_float() || <$d as Element>::DTYPE.is_float() } {
-                        level.kernel::<Convert<S, $d>>()
-                    } else {
-                        Level::baseline_kernel::<Convert<S, $d>>()
-                    }
-                } )*
+    // Between integers signs matter only to what is made wider, and then only that of the narrower.
+    let (from, to) = if from.is_float() || to.is_float() {
+        (from, to)
+    } else if to.size() > from.size() {
+        (from, unsigned(to))
+    } else {
+        (unsigned(from), unsigned(to))
+    };
+    macro_rules! pairs {
+        ($($S:ident $s:ident: $($D:ident $d:ident),*;)*) => {
+            match (from, to) {
+                $( $( (DType::$S, DType::$D) => level.kernel::<Convert<$s, $d>>(), )* )*
+                // All that is left.
+                _ => level.kernel::<Convert<u64, u64>>(),
             }
         };
     }
-    columns!(Bool Bool, U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F16 f16, BF16 bf16, F32 f32, F64 f64)
+    pairs! {
+        Bool Bool: Bool Bool, U8 u8, U16 u16, U32 u32, U64 u64, F16 f16, BF16 bf16, F32 f32, F64 f64;
+        U8 u8: Bool Bool, U8 u8, U16 u16, U32 u32, U64 u64, F16 f16, BF16 bf16, F32 f32, F64 f64;
+        U16 u16: Bool Bool, U8 u8, U16 u16, U32 u32, U64 u64, F16 f16, BF16 bf16, F32 f32, F64 f64;
+        U32 u32: Bool Bool, U8 u8, U16 u16, U32 u32, U64 u64, F16 f16, BF16 bf16, F32 f32, F64 f64;
+        U64 u64: Bool Bool, U8 u8, U16 u16, U32 u32, F16 f16, BF16 bf16, F32 f32, F64 f64;
+        I8 i8: U16 u16, U32 u32, U64 u64, F16 f16, BF16 bf16, F32 f32, F64 f64;
+        I16 i16: U32 u32, U64 u64, F16 f16, BF16 bf16, F32 f32, F64 f64;
+        I32 i32: U64 u64, F16 f16, BF16 bf16, F32 f32, F64 f64;
+        I64 i64: F16 f16, BF16 bf16, F32 f32, F64 f64;
+        F16 f16: Bool Bool, U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F16 f16, BF16 bf16, F32 f32, F64 f64;
+        BF16 bf16: Bool Bool, U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F16 f16, BF16 bf16, F32 f32, F64 f64;
+        F32 f32: Bool Bool, U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F16 f16, BF16 bf16, F32 f32, F64 f64;
+        F64 f64: Bool Bool, U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F16 f16, BF16 bf16, F32 f32, F64 f64;
+    }
 }

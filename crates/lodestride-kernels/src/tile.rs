@@ -9,6 +9,8 @@
 use std::cell::Cell;
 use std::ptr;
 
+#[cfg(target_arch = "x86_64")]
+use crate::lines;
 use crate::numeric::Compute;
 
 /// Copies `n` elements of `size` bytes, `stride` elements apart, into dense memory.
@@ -34,6 +36,11 @@ pub(crate) unsafe fn gather(
         unsafe { repeat(tile, source, size, n) };
         return;
     }
+    if stride == -1 && n >= 16 {
+        // SAFETY: the caller's contract.
+        unsafe { reverse(tile, source, size, n) };
+        return;
+    }
     match size {
         // SAFETY: the caller's contract, for each element size.
         1 => unsafe { gather_elements::<u8>(tile, source, stride, n) },
@@ -48,6 +55,7 @@ pub(crate) unsafe fn gather(
 
 /// # Safety
 /// As [`gather`], with `T` of the element's size.
+#[inline(always)]
 unsafe fn gather_elements<T: Copy>(tile: *mut u8, source: *const u8, stride: isize, n: usize) {
     let (tile, mut source) = (tile.cast::<T>(), source.cast::<T>());
     for i in 0..n {
@@ -59,6 +67,48 @@ unsafe fn gather_elements<T: Copy>(tile: *mut u8, source: *const u8, stride: isi
         unsafe { place.write(element) };
         source = source.wrapping_offset(stride);
     }
+}
+
+/// Copies `n` elements backwards.
+///
+/// # Safety
+/// As [`gather`] for a stride of -1.
+#[inline(never)]
+unsafe fn reverse(tile: *mut u8, source: *const u8, size: usize, n: usize) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the caller's contract.
+    if unsafe { lines::try_reverse(tile, source, n, size) } {
+        return;
+    }
+    match size {
+        // SAFETY: the caller's contract, for each element size.
+        1 => unsafe { reverse_bytes(tile, source, n) },
+        // SAFETY: as above.
+        2 => unsafe { gather_elements::<u16>(tile, source, -1, n) },
+        // SAFETY: as above.
+        4 => unsafe { gather_elements::<u32>(tile, source, -1, n) },
+        // SAFETY: as above; no element is larger than 8 bytes.
+        _ => unsafe { gather_elements::<u64>(tile, source, -1, n) },
+    }
+}
+
+/// [`reverse`] of bytes, eight at a time.
+///
+/// # Safety
+/// As [`reverse`].
+unsafe fn reverse_bytes(tile: *mut u8, source: *const u8, n: usize) {
+    let words = n / 8;
+    for word in 0..words {
+        let last = source.wrapping_sub(8 * word + 7).cast::<u64>();
+        // SAFETY: eight bytes of the source, the last of them first.
+        let bytes = unsafe { last.read_unaligned() }.swap_bytes();
+        // SAFETY: eight places.
+        unsafe { tile.cast::<u64>().wrapping_add(word).write_unaligned(bytes) };
+    }
+    let done = 8 * words;
+    let (tile, source) = (tile.wrapping_add(done), source.wrapping_sub(done));
+    // SAFETY: the rest.
+    unsafe { gather_elements::<u8>(tile, source, -1, n - done) };
 }
 
 /// Writes one element of `size` bytes `n` times.

@@ -335,27 +335,51 @@ impl Cast<bf16> for f64 {
     }
 }
 
+/// `x` as the f32 of the same nearest half, whichever kind. Halves and what lies midway between two of them are far apart where
+/// f32 are not exact, so that the last bits of `x` only have to say that there are some.
+macro_rules! marked {
+    ($x:ident: $T:ident) => {{
+        const LAST: $T = 0x1ff;
+        let rest = if $x & LAST == 0 { 0 } else { 0x100 };
+        let is_exact = ($x as i64).unsigned_abs() <= 1 << f32::MANTISSA_DIGITS;
+        (if is_exact { $x } else { $x & !LAST | rest }) as f32
+    }};
+}
+
 macro_rules! integers_to_halves {
-    ($($T:ident)*) => { $(
+    ($($T:ident |$x:ident| $single:expr;)*) => { $( integers_to_halves! { @of $T |$x| $single } )* };
+    (@of $T:ident |$x:ident| $single:expr) => {
         impl Cast<f16> for $T {
-            via_f32!(f16, |x| normal_to_odd(x.cast()));
+            via_f32!(f16, |$x| $single);
 
             #[inline(always)]
             fn cast(self) -> f16 {
-                Cast::<f64>::cast(self).cast()
+                let $x = self;
+                ($single).cast()
             }
         }
 
         impl Cast<bf16> for $T {
             #[inline(always)]
             fn cast(self) -> bf16 {
-                normal_to_odd(self.cast()).cast()
+                let $x = self;
+                ($single).cast()
             }
         }
-    )* };
+    };
 }
 
-integers_to_halves! { Bool u8 i8 u16 i16 u32 i32 u64 i64 }
+integers_to_halves! {
+    Bool |x| Cast::<f32>::cast(x);
+    u8 |x| f32::from(x);
+    i8 |x| f32::from(x);
+    u16 |x| f32::from(x);
+    i16 |x| f32::from(x);
+    u32 |x| marked!(x: u32);
+    i32 |x| marked!(x: i32);
+    u64 |x| normal_to_odd(x as f64);
+    i64 |x| normal_to_odd(x as f64);
+}
 
 impl Cast<f32> for f16 {
     const BLOCKS: bool = true;

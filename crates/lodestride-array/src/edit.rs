@@ -1,5 +1,7 @@
 //! Positions put between others or left out: NumPy's `insert` and `delete`. Growing at either end is in `arrange`.
 
+use std::ops::Range;
+
 use lodestride_buffer::Argument;
 use lodestride_shape::{Order, Shape, normalize_axis};
 
@@ -7,6 +9,18 @@ use crate::NdArray;
 use crate::arg::{Arg, IndexList, with};
 use crate::checks::Watch;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, Result};
+
+/// Runs up to which they are copied one by one, not position by position.
+const FEW: usize = 16;
+
+/// Neighbouring positions of an axis.
+#[derive(Clone, Debug)]
+enum Run {
+    /// Of the array.
+    Own(Range<usize>),
+    /// Of what is put in.
+    Added(Range<usize>),
+}
 
 impl NdArray {
     /// The array with values in front of the given positions of an axis, which count before anything is put in; negative ones
@@ -132,28 +146,67 @@ impl NdArray {
             stretched.in_op(op, values)?;
         }
         added.assign_arg(op, values)?;
-        // The values stand behind the array, and every position of the result says where it comes from.
-        let mut from = Vec::with_capacity(size + places.len());
+        let mut runs = Vec::with_capacity(2 * places.len() + 1);
         let mut next = 0;
         for (place, which) in places {
-            from.extend(next..place as i64);
-            from.push((size + which) as i64);
-            next = place as i64;
+            runs.extend([Run::Own(next..place), Run::Added(which..which + 1)]);
+            next = place;
         }
-        from.extend(next..size as i64);
-        let both = NdArray::concat(&[self, &added], axis as isize)?;
-        both.take(&from, axis as isize).renamed(op)
+        runs.push(Run::Own(next..size));
+        self.assembled(op, Some(&added), &runs, axis)
     }
 
     #[track_caller]
     fn without(&self, op: &'static str, positions: &[isize], axis: usize) -> Result<NdArray> {
         let size = self.shape()[axis];
-        let mut stays = vec![true; size];
+        let mut places = Vec::with_capacity(positions.len());
         for &index in positions {
-            stays[self.place_along(op, axis, index, size)?] = false;
+            places.push(self.place_along(op, axis, index, size)?);
         }
-        let from: Vec<i64> = (0..size as i64).filter(|&at| stays[at as usize]).collect();
-        self.take(&from, axis as isize).renamed(op)
+        places.sort_unstable();
+        let mut runs = Vec::with_capacity(places.len() + 1);
+        let mut next = 0;
+        for place in places {
+            runs.push(Run::Own(next..place.max(next)));
+            next = place + 1;
+        }
+        runs.push(Run::Own(next..size.max(next)));
+        self.assembled(op, None, &runs, axis)
+    }
+
+    /// Runs of positions of this array and of what is added to it, one after the other along an axis.
+    #[track_caller]
+    fn assembled(
+        &self,
+        op: &'static str,
+        added: Option<&NdArray>,
+        runs: &[Run],
+        axis: usize,
+    ) -> Result<NdArray> {
+        let along = axis as isize;
+        if runs.len() <= FEW {
+            let part = |run: &Run| match (run, added) {
+                (Run::Added(range), Some(added)) => added.narrowed(op, axis, range.clone()),
+                (Run::Own(range) | Run::Added(range), _) => self.narrowed(op, axis, range.clone()),
+            };
+            let parts: Vec<NdArray> = runs.iter().map(part).collect::<Result<_>>()?;
+            return NdArray::concat(&parts.iter().collect::<Vec<_>>(), along).renamed(op);
+        }
+        // What is added stands behind the array.
+        let size = self.shape()[axis];
+        let from: Vec<i64> = runs
+            .iter()
+            .flat_map(|run| match run {
+                Run::Own(range) => range.clone(),
+                Run::Added(range) => size + range.start..size + range.end,
+            })
+            .map(|position| position as i64)
+            .collect();
+        match added {
+            Some(added) => NdArray::concat(&[self, added], along)?.take(&from, along),
+            None => self.take(&from, along),
+        }
+        .renamed(op)
     }
 
     /// A position of an axis from the front, below `end`; negative ones count from the last.

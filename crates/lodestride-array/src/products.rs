@@ -25,6 +25,9 @@ impl NdArray {
         if self.is_scalar() || rhs.is_scalar() {
             return self.mul(rhs);
         }
+        if self.rank() == 1 && rhs.rank() == 1 {
+            return self.matmul(rhs).renamed("inner");
+        }
         self.tensordot(rhs, ([-1], [-1]))
     }
 

@@ -267,6 +267,15 @@ impl<'a> Along<'a> {
             for line in 0..count(&self.outer[0]) {
                 let [to, _, from] = self.starts(line);
                 self.each_tile(line, tiles, true, |first, at| {
+                    if [steps[0], self.step, steps[2]] == [0, 1, 1] {
+                        // Along the last axis: rows of both.
+                        let row = &mut whole[to as usize..][..self.size];
+                        let values = &values[(from + first) as usize..][..at.len()];
+                        for (&index, &value) in at.iter().zip(values) {
+                            row[index as usize] = value;
+                        }
+                        return;
+                    }
                     for (i, &index) in (first..).zip(at) {
                         let to = to + i * steps[0] + index as isize * self.step;
                         whole[to as usize] = values[(from + i * steps[2]) as usize];

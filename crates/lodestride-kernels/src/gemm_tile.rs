@@ -249,19 +249,31 @@ pub(crate) fn to_rows<C: Copy + Send + Sync>(x: Matrix<'_, C>, to: &mut [C], thr
     let parts = to[..rows * columns].chunks_mut(share * columns).enumerate();
     threads::for_each_part(parts, |(part, to)| {
         let shape = x.part(part * share, to.len() / columns, 0, columns).shape();
-        let sheet = Sheet {
-            x: x.data().as_ptr().wrapping_add(shape.start).cast(),
-            out: to.as_mut_ptr().cast(),
-            size: size_of::<C>(),
-            rows: shape.columns,
-            columns: shape.rows,
-            x_steps: [shape.column_step, shape.row_step],
-            out_steps: [1, shape.columns as isize],
-            stream: false,
-        };
+        let first = x.data().as_ptr().wrapping_add(shape.start);
+        let steps = [shape.row_step, shape.column_step];
+        let sheet = sheet_of_rows(first, steps, [shape.rows, columns], to.as_mut_ptr());
         // SAFETY: `Matrix::new` has proven every element of the shape, `to` has as many, and it is a unique borrow.
         unsafe { sheet.run() };
     });
+}
+
+/// The copying of a matrix, of so many rows and columns with such steps between them, to rows one after the other.
+pub(crate) fn sheet_of_rows<C>(
+    x: *const C,
+    [row_step, column_step]: [isize; 2],
+    [rows, columns]: [usize; 2],
+    to: *mut C,
+) -> Sheet {
+    Sheet {
+        x: x.cast(),
+        out: to.cast(),
+        size: size_of::<C>(),
+        rows: columns,
+        columns: rows,
+        x_steps: [column_step, row_step],
+        out_steps: [1, columns.cast_signed()],
+        stream: false,
+    }
 }
 
 // SAFETY: the inputs are only read, and threads work on parts with different destinations and rooms (`product`).

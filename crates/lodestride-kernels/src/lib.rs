@@ -29,6 +29,7 @@ mod gemm_narrow;
 mod gemm_packed;
 #[cfg(target_arch = "x86_64")]
 mod gemm_register;
+mod gemm_series;
 mod gemm_small;
 #[cfg(target_arch = "x86_64")]
 mod gemm_store;
@@ -43,6 +44,8 @@ mod instruction;
 mod isa;
 mod known;
 mod known_power;
+#[cfg(target_arch = "x86_64")]
+mod line_repeats;
 #[cfg(target_arch = "x86_64")]
 mod lines;
 mod matmul_mixed;

@@ -11,6 +11,7 @@ use crate::door;
 use crate::error::{KernelError, Result};
 use crate::gemm_choice::{are_worth_threads, multiply, multiply_before, threads_for};
 use crate::gemm_integers::Whole;
+use crate::gemm_series::Series;
 use crate::gemm_small::{self, Blend};
 use crate::matmul_mixed;
 use crate::matmul_small;
@@ -284,6 +285,12 @@ impl Batch {
             let out = MatrixMut::new(out, self.out);
             let (a, b) = (Matrix::new(a, self.a), Matrix::new(b, self.b));
             return multiply(a, b, out, blend, self.threads::<C>());
+        }
+        let batch = [&self.a_batch, &self.b_batch, &self.out_batch];
+        if let Some(series) = Series::of([self.a, self.b, self.out], batch, products)
+            && series.run((a, b, out), blend)
+        {
+            return;
         }
         let one = |index: usize, out: &mut [C], start: usize, threads: usize| {
             let [left, right, to] = self.shapes(index);

@@ -9,6 +9,7 @@ use crate::isa::RawKernel;
 use crate::op::BinaryOp;
 use crate::packed::{Packed, open_apart, open_both, open_over};
 use crate::threads;
+use crate::tile;
 use lodestride_buffer::{Buffer, DType, WriteGuard};
 use lodestride_shape::{Layout, Order};
 use std::mem::MaybeUninit;
@@ -212,7 +213,7 @@ impl PackedRows {
             let runs = together.min(count - begin);
             if self.repeat == Repeat::Column {
                 // SAFETY: the next elements of the column, one for each run; the tile takes as many runs.
-                unsafe { repeat_each(tile, b.wrapping_add(begin * size), size, [runs, run]) };
+                unsafe { tile::repeat(tile, b.wrapping_add(begin * size), (size, 1), (runs, run)) };
             }
             let at = begin * run;
             let (dst, a) = (dst.wrapping_add(at * room), a.wrapping_add(at * size));
@@ -250,37 +251,6 @@ unsafe fn repeat_row(tile: *mut u8, row: *const u8, bytes: usize, all: usize) {
         // SAFETY: what is done lies before what follows it, which ends inside the tile.
         unsafe { ptr::copy_nonoverlapping(tile, tile.wrapping_add(done), more) };
         done += more;
-    }
-}
-
-/// Writes each of some elements of `size` bytes as often as a run is long.
-///
-/// # Safety
-/// `from` has as many elements as there are runs, `tile` has room for all runs, both aligned, and they are apart.
-unsafe fn repeat_each(tile: *mut u8, from: *const u8, size: usize, runs: [usize; 2]) {
-    match size {
-        // SAFETY: the caller's contract, for each element size.
-        1 => unsafe { repeat_elements::<u8>(tile, from, runs) },
-        // SAFETY: as above.
-        2 => unsafe { repeat_elements::<u16>(tile, from, runs) },
-        // SAFETY: as above.
-        4 => unsafe { repeat_elements::<u32>(tile, from, runs) },
-        // SAFETY: as above; no element is larger than 8 bytes.
-        _ => unsafe { repeat_elements::<u64>(tile, from, runs) },
-    }
-}
-
-/// # Safety
-/// As [`repeat_each`], with `T` of the element's size.
-unsafe fn repeat_elements<T: Copy>(tile: *mut u8, from: *const u8, [runs, run]: [usize; 2]) {
-    let (tile, from) = (tile.cast::<T>(), from.cast::<T>());
-    for row in 0..runs {
-        // SAFETY: one of the caller's elements.
-        let element = unsafe { from.wrapping_add(row).read() };
-        for i in 0..run {
-            // SAFETY: inside the tile, whose memory is aligned for every element.
-            unsafe { tile.wrapping_add(row * run + i).write(element) };
-        }
     }
 }
 

@@ -318,8 +318,11 @@ impl Job<'_, '_> {
                 return;
             }
         }
-        if self.op == ReduceOp::Mean && self.dtype.is_integer() && self.dtype.size() <= 4 {
-            match ComputeKind::exact(self.dtype) {
+        if let (ReduceOp::Mean, Origin::Memory(_, dtype)) = (self.op, self.input)
+            && dtype.is_integer()
+            && dtype.size() <= 4
+        {
+            match ComputeKind::exact(dtype) {
                 ComputeKind::I64 => return self.mean_of_small::<i64>(),
                 _ => return self.mean_of_small::<u64>(),
             }

@@ -124,21 +124,45 @@ impl Plane {
     /// # Safety
     /// As [`Plane::run`], with `T` of the element's size.
     unsafe fn filled<T: Copy>(&self) {
-        let bytes = self.run.size * size_of::<T>();
-        for row in 0..self.rows.size {
+        let (times, count) = (self.run.size, self.rows.size);
+        let bytes = times * size_of::<T>();
+        if bytes > LINE || self.rows.out == times.cast_signed() {
+            // SAFETY: the caller's contract.
+            unsafe { self.repeated() };
+            return;
+        }
+        for row in 0..count {
             let (to, from) = self.row(row);
             // SAFETY: the row's one element.
             let element = unsafe { from.cast::<T>().read() };
-            if size_of::<T>() < 4 && bytes <= LINE {
+            if size_of::<T>() < 4 {
                 let line = [element; LINE];
                 // SAFETY: a row of the destination, and no more than there is of the line.
                 unsafe { stream::copy_short(to, line.as_ptr().cast(), bytes) };
                 continue;
             }
-            for i in 0..self.run.size {
+            for i in 0..times {
                 // SAFETY: before the end of the row.
                 unsafe { to.cast::<T>().wrapping_add(i).write(element) };
             }
+        }
+    }
+
+    /// [`Plane::filled`], of rows of more than a line or without gaps between them.
+    ///
+    /// # Safety
+    /// As [`Plane::run`].
+    unsafe fn repeated(&self) {
+        let (size, times, count) = (self.size, self.run.size, self.rows.size);
+        if self.rows.out == times.cast_signed() {
+            // SAFETY: rows of the destination without gaps, and an element for each.
+            unsafe { tile::repeat(self.out, self.x, (size, self.rows.x), (count, times)) };
+            return;
+        }
+        for row in 0..count {
+            let (to, from) = self.row(row);
+            // SAFETY: a row of the destination, and its one element.
+            unsafe { tile::repeat(to, from, (size, 0), (1, times)) };
         }
     }
 

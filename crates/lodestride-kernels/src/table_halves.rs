@@ -110,8 +110,7 @@ impl<O: Binary<f32, Out = f32>, H: Half> BlockJob<H, H> for Number<O> {
     }
 }
 
-/// An operation that changes nothing but the sign, on the bits of a half: what it does to an f32 it does to that one's upper
-/// half, where the sign of either is.
+/// An operation that changes nothing but the sign, on the bits of a half: what it does to the sign of an f32.
 struct BySign<O>(PhantomData<O>);
 
 impl<O: Unary<f32, Out = f32>> Unary<u16> for BySign<O> {
@@ -119,8 +118,11 @@ impl<O: Unary<f32, Out = f32>> Unary<u16> for BySign<O> {
 
     #[inline(always)]
     fn apply<A: Arch>(x: u16) -> u16 {
-        let upper = f32::from_bits(u32::from(x) << 16);
-        (O::apply::<A>(upper).to_bits() >> 16) as u16
+        const SIGN: u16 = 1 << 15;
+        let sign = |x: f32| (O::apply::<A>(x).to_bits() >> 16) as u16 & SIGN;
+        let of_positive = sign(1.0);
+        let change = of_positive ^ sign(-1.0);
+        (x & !SIGN) | (x & change ^ of_positive)
     }
 }
 

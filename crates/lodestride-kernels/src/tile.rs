@@ -10,6 +10,8 @@ use std::cell::Cell;
 use std::ptr;
 
 #[cfg(target_arch = "x86_64")]
+use crate::line_repeats::Repeats;
+#[cfg(target_arch = "x86_64")]
 use crate::lines;
 use crate::numeric::Compute;
 
@@ -33,7 +35,7 @@ pub(crate) unsafe fn gather(
     }
     if stride == 0 && n >= 16 {
         // SAFETY: the caller's contract.
-        unsafe { repeat(tile, source, size, n) };
+        unsafe { repeat(tile, source, (size, 0), (1, n)) };
         return;
     }
     if stride == -1 && n >= 16 {
@@ -111,34 +113,63 @@ unsafe fn reverse_bytes(tile: *mut u8, source: *const u8, n: usize) {
     unsafe { gather_elements::<u8>(tile, source, -1, n - done) };
 }
 
-/// Writes one element of `size` bytes `n` times.
+/// Writes each of `count` elements of `size` bytes, `stride` elements apart, `times` times, one after the other.
 ///
 /// # Safety
-/// As [`gather`] for a stride of 0, of at least one element.
+/// The elements are valid for reads and aligned for the size, `tile` is valid for `count * times` elements of writes, and the two
+/// do not overlap.
 #[inline(never)]
-unsafe fn repeat(tile: *mut u8, source: *const u8, size: usize, n: usize) {
+pub(crate) unsafe fn repeat(
+    tile: *mut u8,
+    source: *const u8,
+    (size, stride): (usize, isize),
+    (count, times): (usize, usize),
+) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let repeats = Repeats {
+            to: tile,
+            from: source,
+            stride,
+            count,
+            times,
+        };
+        // SAFETY: the caller's contract.
+        if unsafe { repeats.try_run(size) } {
+            return;
+        }
+    }
     match size {
         // SAFETY: the caller's contract, for each element size.
-        1 => unsafe { repeat_element::<u8>(tile, source, n) },
+        1 => unsafe { repeat_elements::<u8>(tile, source, stride, count, times) },
         // SAFETY: as above.
-        2 => unsafe { repeat_element::<u16>(tile, source, n) },
+        2 => unsafe { repeat_elements::<u16>(tile, source, stride, count, times) },
         // SAFETY: as above.
-        4 => unsafe { repeat_element::<u32>(tile, source, n) },
+        4 => unsafe { repeat_elements::<u32>(tile, source, stride, count, times) },
         // SAFETY: as above; no element is larger than 8 bytes.
-        _ => unsafe { repeat_element::<u64>(tile, source, n) },
+        _ => unsafe { repeat_elements::<u64>(tile, source, stride, count, times) },
     }
 }
 
 /// # Safety
 /// As [`repeat`], with `T` of the element's size.
-unsafe fn repeat_element<T: Copy>(tile: *mut u8, source: *const u8, n: usize) {
-    // SAFETY: by the caller's contract there is an element.
-    let element = unsafe { source.cast::<T>().read() };
-    for i in 0..n {
-        // SAFETY: `i < n`, inside the tile.
-        let place = unsafe { tile.cast::<T>().add(i) };
-        // SAFETY: as above; tile memory is aligned for every element.
-        unsafe { place.write(element) };
+unsafe fn repeat_elements<T: Copy>(
+    tile: *mut u8,
+    source: *const u8,
+    stride: isize,
+    count: usize,
+    times: usize,
+) {
+    let (mut tile, mut source) = (tile.cast::<T>(), source.cast::<T>());
+    for _ in 0..count {
+        // SAFETY: one of the caller's elements.
+        let element = unsafe { source.read() };
+        for i in 0..times {
+            // SAFETY: inside the tile, whose memory is aligned for every element.
+            unsafe { tile.wrapping_add(i).write(element) };
+        }
+        tile = tile.wrapping_add(times);
+        source = source.wrapping_offset(stride);
     }
 }
 

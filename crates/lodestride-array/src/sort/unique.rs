@@ -2,7 +2,7 @@
 
 use lodestride_buffer::DType;
 use lodestride_kernels::sort as kernels;
-use lodestride_shape::{Order, Shape};
+use lodestride_shape::{Order, Shape, s};
 
 use crate::NdArray;
 use crate::checks::{Made, Watch};
@@ -75,12 +75,9 @@ impl NdArray {
         let watch = Watch::start();
         let sorted = self.sort(..).renamed("unique_counts")?;
         let starts = run_starts(&sorted)?;
-        let counts = lengths(&starts.nonzero()?.to_vec::<i64>()?, self.len());
-        watch.made(
-            "unique_counts",
-            &[self],
-            Ok((sorted.select_where(&starts)?, vector(counts)?)),
-        )
+        let counts = lengths(&starts, self.len())?;
+        let made = Ok((sorted.select_where(&starts)?, counts));
+        watch.made("unique_counts", &[self], made)
     }
 
     /// The distinct values, ascending, with the place of each one's first occurrence, the way back to the array, and how
@@ -104,10 +101,10 @@ impl NdArray {
         let flat = self.ravel()?;
         let order = flat.argsort(0).renamed("unique_all")?;
         let starts = run_starts(&flat.take(&order, 0)?)?;
-        let counts = lengths(&starts.nonzero()?.to_vec::<i64>()?, self.len());
+        let counts = lengths(&starts, self.len())?;
         let mut inverse = vec![0i64; self.len()];
         let mut positions = order.to_vec::<i64>()?.into_iter();
-        for (run, &count) in counts.iter().enumerate() {
+        for (run, count) in counts.to_vec::<i64>()?.into_iter().enumerate() {
             for position in positions.by_ref().take(count as usize) {
                 inverse[position as usize] = run as i64;
             }
@@ -117,7 +114,7 @@ impl NdArray {
             values: flat.take(&indices, 0)?,
             indices,
             inverse: NdArray::from_vec(inverse, self.shape().clone())?,
-            counts: vector(counts)?,
+            counts,
         });
         watch.made("unique_all", &[self], made)
     }
@@ -132,18 +129,18 @@ fn run_starts(sorted: &NdArray) -> Result<NdArray> {
     Ok(starts)
 }
 
-/// The lengths of runs that start at the given places of a vector of `len` elements.
-fn lengths(starts: &[i64], len: usize) -> Vec<i64> {
-    let ends = starts.iter().skip(1).copied().chain([len as i64]);
-    starts
-        .iter()
-        .zip(ends)
-        .map(|(&start, end)| end - start)
-        .collect()
-}
-
+/// The lengths of runs that begin where `starts` says, of a vector of `len` elements, as i64.
 #[track_caller]
-fn vector(values: Vec<i64>) -> Result<NdArray> {
-    let shape = Shape::from(values.len());
-    NdArray::from_vec_order(values, shape, Order::C)
+fn lengths(starts: &NdArray, len: usize) -> Result<NdArray> {
+    let begin = starts.nonzero()?.ravel()?;
+    let count = begin.len();
+    let lengths = NdArray::recycled_ordered("unique", DType::I64, Shape::from(count), Order::C)?;
+    let Some(last) = count.checked_sub(1) else {
+        return Ok(lengths);
+    };
+    let (from, to) = (begin.get(&s![..last])?, begin.get(&s![1..])?);
+    to.sub_into(&from, &lengths.get(&s![..last])?)?;
+    let end = len as i64 - begin.get_i64([last])?;
+    lengths.set([last], end)?;
+    Ok(lengths)
 }

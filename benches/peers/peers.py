@@ -26,7 +26,7 @@ os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-THREADS:])
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64, "u8": np.uint8, "bool": np.bool_}
+TYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "i16": np.int16, "i32": np.int32, "i64": np.int64, "u8": np.uint8, "bool": np.bool_}
 
 
 def uniform(shape, stream, low, high, dtype):
@@ -122,6 +122,7 @@ class NumPy:
         hundred, columns = line[:10000].copy().reshape(100, 100), line[:300].copy().reshape(100, 3)
         rows = line[:300].copy().reshape(3, 100)
         eight, square = line[:256].copy().reshape(32, 8), line[:9].copy().reshape(3, 3)
+        batch = line[:9000].copy().reshape(1000, 3, 3)
         column, few, order, orders = narrow[:, :1].copy(), narrow.reshape(32, 4096), positions(3, 6, 3), positions(32, 6, 32)
         return {
             "narrow.sub.column": lambda: narrow - column, "narrow.less.column": lambda: narrow < column,
@@ -135,6 +136,12 @@ class NumPy:
             "hundred.tv": lambda: hundred.T @ row[:100], "hundred.mm3": lambda: hundred @ columns, "hundred.nt3": lambda: rows @ hundred.T,
             "narrow.turn": lambda: np.ascontiguousarray(narrow.T), "three.turn": lambda: np.ascontiguousarray(three.T),
             "hundred.turn": lambda: np.ascontiguousarray(hundred.T),
+            "three.batch": lambda: batch @ batch, "three.batch.turned": lambda: batch @ batch.swapaxes(1, 2),
+            "hundred.repeat": lambda: hundred.repeat(2, 1), "hundred.delete": lambda: np.delete(hundred, 5, 1),
+            "counts": lambda: np.unique(row, return_counts=True)[0], "hundred.flip": lambda: hundred[:, ::-1].copy(),
+            "hundred.mean": lambda: hundred.mean(0), "hundred.tolong": lambda: hundred.astype(np.int64),
+            "hundred.sort": lambda: np.sort(hundred, 1), "hundred.sum": lambda: hundred.sum(0),
+            "three.cumsum": lambda: three.cumsum(1), "three.step": lambda: three[:, ::2].sum(1),
             "takealong": lambda: np.take_along_axis(a, at, 1), "take.ax1": lambda: a.take(first, 1), "take.line": lambda: line.take(flat),
             "diff.ax0": lambda: np.diff(a, axis=0), "diff.ax1": lambda: np.diff(a, axis=1),
             "cumsum.ax0": lambda: a.cumsum(0), "cumsum.ax1": lambda: a.cumsum(1), "cumsum.turned": lambda: a.T.cumsum(0),
@@ -357,6 +364,7 @@ class Torch(NumPy):
         hundred, columns = line[:10000].clone().reshape(100, 100), line[:300].clone().reshape(100, 3)
         rows = line[:300].clone().reshape(3, 100)
         eight, square = line[:256].clone().reshape(32, 8), line[:9].clone().reshape(3, 3)
+        batch = line[:9000].clone().reshape(1000, 3, 3)
         column, few = narrow[:, :1].clone(), narrow.reshape(32, 4096)
         order, orders = t.from_numpy(positions(3, 6, 3)), t.from_numpy(positions(32, 6, 32))
         return {
@@ -370,6 +378,11 @@ class Torch(NumPy):
             "three.gram": lambda: three.t() @ three, "three.mm3": lambda: three @ square, "three.outer": lambda: three @ three.t(),
             "hundred.tv": lambda: hundred.t() @ row[:100], "hundred.mm3": lambda: hundred @ columns, "hundred.nt3": lambda: rows @ hundred.t(),
             "narrow.turn": lambda: narrow.t().contiguous(), "three.turn": lambda: three.t().contiguous(), "hundred.turn": lambda: hundred.t().contiguous(),
+            "three.batch": lambda: batch @ batch, "three.batch.turned": lambda: batch @ batch.mT,
+            "hundred.repeat": lambda: hundred.repeat_interleave(2, 1), "counts": lambda: t.unique(row, return_counts=True)[0],
+            "hundred.flip": lambda: hundred.flip(1), "hundred.tolong": lambda: hundred.long(), "hundred.sort": lambda: hundred.sort(1)[0],
+            "hundred.sum": lambda: hundred.sum(0), "hundred.softmax": lambda: hundred.softmax(0),
+            "three.cumsum": lambda: three.cumsum(1), "three.step": lambda: three[:, ::2].sum(1),
             "takealong": lambda: a.gather(1, at), "take.ax1": lambda: a.index_select(1, first), "take.line": lambda: line.index_select(0, flat),
             "diff.ax0": lambda: t.diff(a, dim=0), "diff.ax1": lambda: t.diff(a, dim=1),
             "cumsum.ax0": lambda: a.cumsum(0), "cumsum.ax1": lambda: a.cumsum(1), "cumsum.turned": lambda: a.t().cumsum(0),

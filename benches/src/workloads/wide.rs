@@ -43,6 +43,8 @@ struct Operands {
     hundred: NdArray,
     columns: NdArray,
     rows: NdArray,
+    /// A thousand matrices of three by three.
+    batch: NdArray,
     /// Three positions and 32.
     order: NdArray,
     orders: NdArray,
@@ -138,6 +140,29 @@ const OF_TURNS: [Case; 3] = [
     ("hundred.turn", 0.0, |o| turned(&o.hundred)),
 ];
 
+/// Of floats: small matrices by the thousand, and parts that are repeated, left out or counted.
+const OF_PARTS: [Case; 5] = [
+    ("three.batch", 1e-5, |o| o.batch.matmul(&o.batch)),
+    ("three.batch.turned", 1e-5, |o| {
+        o.batch.matmul(&o.batch.swap_axes(-1, -2)?)
+    }),
+    ("hundred.repeat", 0.0, |o| o.hundred.repeat(2, 1)),
+    ("hundred.delete", 0.0, |o| o.hundred.delete([5], 1)),
+    ("counts", 0.0, |o| Ok(o.row.unique_counts()?.0)),
+];
+
+/// Of integers of every size that are not what sums are kept in.
+const OF_SMALL: [Case; 8] = [
+    ("hundred.flip", 0.0, |o| o.hundred.flip(1)?.dup()),
+    ("hundred.mean", 1e-9, |o| o.hundred.mean(0)),
+    ("hundred.tolong", 0.0, |o| o.hundred.cast(DType::I64)),
+    ("hundred.sort", 0.0, |o| o.hundred.sort(1)),
+    ("hundred.sum", 0.0, |o| o.hundred.sum(0)),
+    ("three.cumsum", 0.0, |o| o.three.cumsum(1)),
+    ("three.step", 0.0, |o| every_second(&o.three)?.sum(1)),
+    ("narrow.less.column", 0.0, |o| o.narrow.less(&o.column)),
+];
+
 const OF_INTEGERS: [Case; 14] = [
     ("add.row", 0.0, |o| o.a.add(&o.row)),
     ("mul", 0.0, |o| o.a.mul(&o.b)),
@@ -158,7 +183,7 @@ const OF_INTEGERS: [Case; 14] = [
 ];
 
 /// Sums along rows only: of all elements they are beyond the largest half.
-const OF_HALVES: [Case; 9] = [
+const OF_HALVES: [Case; 13] = [
     ("add", 1e-3, |o| o.a.add(&o.b)),
     ("add.number", 1e-3, |o| o.a.add(2.0)),
     ("neg", 0.0, |o| o.a.neg()),
@@ -168,6 +193,10 @@ const OF_HALVES: [Case; 9] = [
     ("sum.ax1", 2e-3, |o| o.a.sum(1)),
     ("max.all", 0.0, |o| o.a.max(..)),
     ("argmax.ax1", UNORDERED, |o| o.a.argmax(1)),
+    ("hundred.sort", 0.0, |o| o.hundred.sort(1)),
+    ("hundred.softmax", 2e-3, |o| o.hundred.softmax(0)),
+    ("three.cumsum", 2e-3, |o| o.three.cumsum(1)),
+    ("three.step", 2e-3, |o| every_second(&o.three)?.sum(1)),
 ];
 
 const OF_FLAGS: [Case; 4] = [
@@ -193,6 +222,7 @@ fn corner(x: &NdArray, size: isize) -> array::Result<NdArray> {
 pub(crate) fn run(suite: &mut Suite) -> Result<(), Failure> {
     for dtype in [DType::F32, DType::F64] {
         of_type(suite, dtype, &OF_FLOATS)?;
+        of_type(suite, dtype, &OF_PARTS)?;
     }
     for dtype in [DType::F32, DType::F64, DType::I64] {
         of_type(suite, dtype, &OF_ROWS)?;
@@ -202,6 +232,9 @@ pub(crate) fn run(suite: &mut Suite) -> Result<(), Failure> {
     }
     for dtype in [DType::U8, DType::F32, DType::F64] {
         of_type(suite, dtype, &OF_TURNS)?;
+    }
+    for dtype in [DType::U8, DType::I16, DType::I32] {
+        of_type(suite, dtype, &OF_SMALL)?;
     }
     of_type(suite, DType::F16, &OF_HALVES)?;
     for dtype in [DType::I32, DType::I64, DType::U8] {
@@ -258,6 +291,7 @@ impl Operands {
             hundred: first(100 * 100, [100, 100])?,
             columns: first(300, [100, 3])?,
             rows: first(300, [3, 100])?,
+            batch: first(9000, [3000, 3])?.reshape([1000, 3, 3])?,
             long: line.get(&s![..4096])?.dup()?,
             eight: first(32 * 8, [32, 8])?,
             square: first(9, [3, 3])?,

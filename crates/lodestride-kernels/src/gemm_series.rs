@@ -17,6 +17,9 @@ use crate::threads;
 /// Multiply-adds of such a product: 16 by 16 by 16.
 const FEW: usize = 1 << 12;
 
+/// Steps from which on lanes of a vector share them: fewer are sooner added one after the other than together.
+const SEVERAL: usize = 8;
+
 /// Products one even step apart in every operand: of the left matrices, the right ones and the results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Series {
@@ -64,7 +67,7 @@ impl Series {
         }
         let job = self.job((a, b, out), blend);
         let is_copied = n > 1 && right.column_step != 1;
-        let is_along = n == 1 && right.row_step == 1 && left.column_step == 1;
+        let is_along = n == 1 && k >= SEVERAL && right.row_step == 1 && left.column_step == 1;
         let walk = if is_along { Walk::Dots } else { Walk::Tiles };
         let many = are_worth_threads::<C>((m * n * k).saturating_mul(self.count));
         let parts = if many {

@@ -326,6 +326,46 @@ mod tests {
     }
 
     #[test]
+    fn each_of_several_elements_is_repeated() {
+        let memory: Vec<u64> = (0..400u64)
+            .map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+            .collect();
+        let bytes: Vec<u8> = memory.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        for size in [1, 2, 4, 8] {
+            for stride in [1isize, 0, 2, -1] {
+                for (count, times) in [
+                    (1, 1),
+                    (3, 2),
+                    (40, 3),
+                    (70, 7),
+                    (33, 16),
+                    (9, 64),
+                    (5, 65),
+                    (4, 300),
+                ] {
+                    let first = if stride < 0 { count } else { 1 };
+                    let mut tile = vec![0u64; count * times * size / 8 + 9];
+                    let source = memory.as_ptr().cast::<u8>().wrapping_add(first * size);
+                    let (elements, runs) = ((size, stride), (count, times));
+                    // SAFETY: at most 70 elements of eight bytes two steps apart, or back to the second; room for all and more.
+                    unsafe { repeat(tile.as_mut_ptr().cast(), source, elements, runs) };
+                    let mut wanted = Vec::new();
+                    for i in 0..count.cast_signed() {
+                        let at = (first.cast_signed() + i * stride).unsigned_abs() * size;
+                        wanted.extend(bytes[at..at + size].repeat(times));
+                    }
+                    let tile: Vec<u8> = tile.iter().flat_map(|word| word.to_ne_bytes()).collect();
+                    wanted.resize(tile.len(), 0);
+                    assert!(
+                        tile == wanted,
+                        "{size} bytes, stride {stride}, {count} times {times}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
     fn scratch_is_kept_and_aligned() {
         let first = Scratch::take(1000).pointer();
         let second = Scratch::take(500).pointer();

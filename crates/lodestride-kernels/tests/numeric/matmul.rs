@@ -304,10 +304,19 @@ fn integers_of_every_size_wrap_in_their_own_type() {
 
 /// Of few rows each, but many together where one right matrix is for all.
 #[test]
-fn batches_of_integers_are_multiplied() {
+fn batches_of_small_products_are_multiplied() {
     let mut report = Report::default();
-    for dtype in [DType::I64, DType::U8] {
-        for (batch, m, k, n) in [(5, 4, 3, 9), (9, 2, 20, 17), (3, 7, 5, 6), (4, 5, 9, 2)] {
+    let sizes = [
+        (5, 4, 3, 9),
+        (9, 2, 20, 17),
+        (3, 7, 5, 6),
+        (4, 5, 9, 2),
+        (7, 3, 3, 1),
+        (3, 5, 12, 1),
+        (2, 1, 16, 16),
+    ];
+    for dtype in [DType::I64, DType::U8, DType::F32, DType::F64] {
+        for (batch, m, k, n) in sizes {
             for left in Arrangement::ALL {
                 for right in Arrangement::ALL {
                     let a = Array::new(&[batch, m, k], left, dtype, whole);
@@ -328,6 +337,29 @@ fn batches_of_integers_are_multiplied() {
             }
         }
     }
+    report.finish();
+}
+
+/// Enough of them for several threads, none of which ends another's share.
+#[test]
+fn many_small_products_are_shared_out() {
+    let _held = crate::settings();
+    let mut report = Report::default();
+    let sizes = [3001, 8, 16, 9];
+    let [batch, m, k, n] = sizes;
+    for right in [Arrangement::C, Arrangement::F] {
+        let a = Array::new(&[batch, m, k], Arrangement::C, DType::F32, whole);
+        let b = Array::new(&[batch, k, n], right, DType::F32, |i| whole(i + 3));
+        let mut wanted = None;
+        for threads in [1, 2, 4] {
+            set_threads(threads);
+            let out = zeros(&[batch, m, n], DType::F32);
+            let wanted = wanted.get_or_insert_with(|| reference(&a, &b, &out, 1.0, 0.0));
+            matmul(a.operand(), b.operand(), out.operand(), 1.0, 0.0).unwrap();
+            report.compare(&format!("{threads} {right:?}"), &out, wanted, 0.0);
+        }
+    }
+    set_threads(0);
     report.finish();
 }
 

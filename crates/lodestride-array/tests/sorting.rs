@@ -222,7 +222,7 @@ impl FromBits for NdArray {
 #[test]
 fn every_dtype_pattern_and_size_is_sorted() {
     let (mut checked, mut failures) = (0, Vec::new());
-    let sizes = (0..40).chain([64, 96, 97, 128, 129, 255, 257, 300]);
+    let sizes = (0..40).chain([64, 96, 97, 128, 129, 255, 257, 300, 513, 1030]);
     for n in sizes {
         for dtype in DType::ALL {
             for &(name, pattern) in PATTERNS {
@@ -275,13 +275,41 @@ fn check_lines<T: Ranked>(rows: usize, len: usize, failures: &mut Vec<String>) {
     });
 }
 
+/// What is done to an array along an axis.
+type Along = fn(&NdArray, isize) -> NdArray;
+
+/// Positions in many lines together beside those in each line alone.
+fn check_positions<T: Ranked>(rows: usize, len: usize, failures: &mut Vec<String>) {
+    let data = values::<T>(|i, _| noise(i) % 40, rows * len);
+    let x = NdArray::from_buffer_of(&data).reshape([rows, len]).unwrap();
+    let across = x.transpose().dup_order(lodestride_array::Order::C).unwrap();
+    let positions: [(&str, Along); 3] = [
+        ("argsort", |x, axis| x.argsort(axis).unwrap()),
+        ("topk", |x, axis| x.topk(1, axis).unwrap().1),
+        ("argpartition", |x, axis| x.argpartition([0], axis).unwrap()),
+    ];
+    for (what, of) in positions {
+        let lines = data.chunks_exact(len).map(NdArray::from_buffer_of);
+        let alone: Vec<Vec<i64>> = lines.map(|line| of(&line, 0).to_vec().unwrap()).collect();
+        let down = of(&across, 0).transpose();
+        for together in [of(&x, 1), down] {
+            if together.to_vec::<i64>().unwrap() != alone.concat() {
+                failures.push(format!("{what} of {rows} lines of {len} {}", T::DTYPE));
+            }
+        }
+    }
+}
+
 #[test]
 fn many_short_lines_are_sorted_as_each_of_them_is() {
     let (mut checked, mut failures) = (0, Vec::new());
     for len in [1, 2, 3, 5, 8, 24, 25, 32, 33] {
         for rows in [15, 16, 70] {
             for dtype in DType::ALL {
-                with_dtype!(dtype, T => check_lines::<T>(rows, len, &mut failures));
+                with_dtype!(dtype, T => {
+                    check_lines::<T>(rows, len, &mut failures);
+                    check_positions::<T>(rows, len, &mut failures);
+                });
                 checked += 1;
             }
         }
@@ -471,9 +499,10 @@ fn results_do_not_depend_on_threads_or_instruction_set() {
     let data = values::<f64>(|i, _| noise(i), 300_000);
     let x = NdArray::from_buffer_of(&data);
     let floats = NdArray::from_buffer_of(&values::<f32>(|i, _| noise(i), 300_000));
+    let halves = NdArray::from_buffer_of(&values::<f16>(|i, _| noise(i), 300_000));
     let run = || {
         let mut bits = Vec::new();
-        for x in [&x, &floats] {
+        for x in [&x, &floats, &halves] {
             bits.extend(read_bits(&x.sort(0).unwrap()));
             bits.extend(read_bits(&x.argsort(0).unwrap()));
             bits.extend(read_bits(&x.partition([1000, 100_000], 0).unwrap()));
@@ -483,6 +512,11 @@ fn results_do_not_depend_on_threads_or_instruction_set() {
             bits.extend(read_bits(&rows.sort(0).unwrap()));
             bits.extend(read_bits(&rows.argsort(1).unwrap()));
             bits.extend(read_bits(&rows.topk(7, 1).unwrap().0));
+            bits.extend(read_bits(&rows.partition([100], 0).unwrap()));
+            bits.extend(read_bits(&rows.argpartition([100], 1).unwrap()));
+            let short = x.reshape([30_000, 10]).unwrap();
+            bits.extend(read_bits(&short.argsort(1).unwrap()));
+            bits.extend(read_bits(&short.topk(2, 1).unwrap().1));
         }
         bits
     };
@@ -511,10 +545,10 @@ fn results_do_not_depend_on_threads_or_instruction_set() {
 }
 
 fn read_bits(array: &NdArray) -> Vec<u64> {
-    if array.dtype().size() == 4 {
-        read::<u32>(array).into_iter().map(u64::from).collect()
-    } else {
-        read::<u64>(array)
+    match array.dtype().size() {
+        2 => read::<u16>(array).into_iter().map(u64::from).collect(),
+        4 => read::<u32>(array).into_iter().map(u64::from).collect(),
+        _ => read::<u64>(array),
     }
 }
 

@@ -110,6 +110,8 @@ mod sort_lines;
 #[cfg(target_arch = "x86_64")]
 mod sort_network;
 mod sort_order;
+#[cfg(target_arch = "x86_64")]
+mod sort_quick;
 mod sort_radix;
 mod sort_runs;
 mod sort_select;

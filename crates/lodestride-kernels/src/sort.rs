@@ -15,7 +15,7 @@ use crate::row_copy::with_unit;
 use crate::sort_float::sort_floats;
 use crate::sort_key::{Coding, Key};
 use crate::sort_lines::{Block, Blocks, Lines, Scratch, fill_copies, fill_lines, read_lines};
-use crate::sort_order::order;
+use crate::sort_order::order_lines;
 use crate::sort_radix::{MANY, sort_above};
 use crate::sort_runs::mark_starts;
 use crate::sort_select::{SHORT, little, order_around, partition_at};
@@ -149,12 +149,12 @@ fn sort_stably(
     out: Operand<'_>,
 ) -> Result<()> {
     let positions = Lines::beside(op, x.layout(), axis, DType::I64)?;
-    order_lines(op, x, axis, sorting, positions.open(op)?.slice::<u64>())?;
+    order_operand(op, x, axis, sorting, positions.open(op)?.slice::<u64>())?;
     gather(op, x, axis, &positions, out)
 }
 
 /// Writes the positions in sorted order of the lines of `x`.
-fn order_lines(
+fn order_operand(
     op: &'static str,
     x: Operand<'_>,
     axis: usize,
@@ -180,10 +180,11 @@ fn order_ranks(
             let scratch = Scratch::new::<u64>(op, len)?;
             let mut scratch = scratch.open(op)?;
             let scratch = scratch.slice::<u64>();
-            let lines = block.keys.chunks_exact_mut(len).zip(block.beside.chunks_exact_mut(len));
-            for (keys, positions) in lines {
+            let together = (TOGETHER / len).max(1) * len;
+            let groups = block.keys.chunks_mut(together).zip(block.beside.chunks_mut(together));
+            for (keys, positions) in groups {
                 each_chunk(keys, block.parts, |keys| coding.rank(keys));
-                order(keys, positions, scratch, block.parts);
+                order_lines(keys, len, positions, scratch, block.parts);
             }
             Ok(())
         })
@@ -247,7 +248,7 @@ pub fn argsort(
         });
     };
     let positions = Lines::beside(OP, x.layout(), axis, DType::I64)?;
-    order_lines(OP, x, axis, sorting, positions.open(OP)?.slice::<u64>())?;
+    order_operand(OP, x, axis, sorting, positions.open(OP)?.slice::<u64>())?;
     gather(OP, x, axis, &positions, values)?;
     positions.write_to(OP, indices, axis)
 }
@@ -288,7 +289,7 @@ pub fn partition(x: Operand<'_>, axis: usize, kth: &[usize], out: Operand<'_>) -
 /// Whether sorting a line is no slower than a partition of it.
 fn sorts_instead<K: Key>(len: usize, kth: &[usize]) -> bool {
     let most = if len > SHORT { 8 } else { 2 };
-    len <= little::<K>() || K::BITS == 8 || (len <= SHORT && K::BITS == 16) || kth.len() > most
+    len <= little::<K>() || K::BITS == 8 || kth.len() > most
 }
 
 /// Places in ascending order, each once.
@@ -333,13 +334,14 @@ pub fn argpartition(
             let mut keys = lines.open(OP)?;
             let keys = keys.slice::<K>();
             Blocks { keys, len, from: None }.each(positions, len, |block| {
-                let scratch = Scratch::new::<K>(OP, len)?;
+                let together = (TOGETHER / len).max(1) * len;
+                let scratch = Scratch::new::<K>(OP, together + len)?;
                 let mut scratch = scratch.open(OP)?;
                 let scratch = scratch.slice::<K>();
-                let lines = block.keys.chunks_exact_mut(len);
-                for (keys, positions) in lines.zip(block.beside.chunks_exact_mut(len)) {
+                let groups = block.keys.chunks_mut(together);
+                for (keys, positions) in groups.zip(block.beside.chunks_mut(together)) {
                     coding.rank(keys);
-                    order_around(keys, k, positions, scratch);
+                    order_around(keys, len, k, positions, scratch);
                 }
                 Ok(())
             })

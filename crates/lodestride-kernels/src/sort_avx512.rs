@@ -1,5 +1,5 @@
-//! Sorting 32- and 64-bit keys and floats with AVX-512: quicksort that partitions with `compress` or a table of permutations,
-//! and the networks of `sort_network.rs` for what is short.
+//! Sorting keys of 16, 32 and 64 bits and floats with AVX-512: partitions with `compress` or a table of permutations for the
+//! quicksort of `sort_quick.rs`, and the networks of `sort_network.rs` for what is short.
 //!
 //! Keys are compressed in registers and stored from there: the form that compresses to memory is slow on some processors.
 //! Sorting partitions in place; where both sides keep their order, keys go through scratch memory. Floats come as their bits
@@ -15,7 +15,8 @@ use std::arch::x86_64::*;
 use crate::isa::{Isa, Level};
 use crate::sort_float::sort_by_keys;
 use crate::sort_network::{exchange_rows, networks};
-use crate::stream::prefetch;
+use crate::sort_quick::quicksort;
+use crate::stream::{prefetch, takes_integers_fast};
 
 /// For every mask of eight lanes the numbers of those in it, then of the others: four bits each.
 static FRONT: [i64; 256] = {
@@ -36,20 +37,25 @@ static FRONT: [i64; 256] = {
 };
 
 /// Whether the process uses AVX-512.
-pub(crate) fn is_available() -> bool {
+fn is_available() -> bool {
     Level::current().isa() == Isa::Avx512
+}
+
+/// Whether keys of 16 bits can be compressed as well: that came after the rest of AVX-512.
+fn compresses_tiny() -> bool {
+    is_available() && is_x86_feature_detected!("avx512vbmi2")
 }
 
 /// What sorts one type of key.
 macro_rules! partitions {
     (
-        [$key:ty, $vector:ty, $mask:ty, $lanes:literal, $largest:expr]
+        [$features:literal $is_available:expr] [$key:ty, $vector:ty, $mask:ty, $lanes:literal, $largest:expr]
         [$load:ident $store:ident $mask_load:ident $mask_store:ident]
         [$set1:expr, $less:expr, $after:expr, $sort_slowly:expr] $order:tt
         [$permute:ident $zip:ident $compress:ident $index:expr] $flips:tt
     ) => {
         #[inline]
-        #[target_feature(enable = "avx512f")]
+        #[target_feature(enable = $features)]
         fn load(keys: &[$key], at: usize) -> $vector {
             let lanes = &keys[at..at + LANES];
             // SAFETY: `lanes` has exactly the 64 bytes that are read; no alignment is needed.
@@ -57,7 +63,7 @@ macro_rules! partitions {
         }
 
         #[inline]
-        #[target_feature(enable = "avx512f")]
+        #[target_feature(enable = $features)]
         fn store(keys: &mut [$key], at: usize, vector: $vector) {
             let lanes = &mut keys[at..at + LANES];
             // SAFETY: `lanes` has exactly the 64 bytes that are written; no alignment is needed.
@@ -66,7 +72,7 @@ macro_rules! partitions {
 
         /// Lane numbers, for the instructions that take them.
         #[inline]
-        #[target_feature(enable = "avx512f")]
+        #[target_feature(enable = $features)]
         fn indices(lanes: &[$key]) -> __m512i {
             ($index)(load(lanes, 0))
         }
@@ -81,7 +87,7 @@ macro_rules! partitions {
 
         /// The vector at `at`, with the largest key in the lanes beyond the end.
         #[inline]
-        #[target_feature(enable = "avx512f")]
+        #[target_feature(enable = $features)]
         fn load_inside(keys: &[$key], at: usize) -> $vector {
             let lanes = &keys[at.min(keys.len())..];
             let filler = ($set1)($largest);
@@ -91,7 +97,7 @@ macro_rules! partitions {
 
         /// Writes the lanes of the vector at `at` that are inside.
         #[inline]
-        #[target_feature(enable = "avx512f")]
+        #[target_feature(enable = $features)]
         fn store_inside(keys: &mut [$key], at: usize, vector: $vector) {
             let len = keys.len();
             let lanes = &mut keys[at.min(len)..];
@@ -101,22 +107,27 @@ macro_rules! partitions {
 
         /// Writes the first `count` lanes.
         #[inline]
-        #[target_feature(enable = "avx512f")]
+        #[target_feature(enable = $features)]
         fn store_first(keys: &mut [$key], at: usize, count: u32, vector: $vector) {
             let lanes = &mut keys[at..at + count as usize];
-            let first = (1u32 << count) - 1;
+            let first = (1u64 << count) - 1;
             // SAFETY: lanes outside the mask are not written, those inside are keys of `lanes`.
             unsafe { $mask_store(lanes.as_mut_ptr().cast(), first as $mask, vector) }
         }
 
         /// Sorts keys ascending, NaN not among them, where the process uses AVX-512.
         pub(crate) fn try_sort(keys: &mut [$key], scratch: &mut [$key]) -> bool {
-            let available = is_available();
+            let available = can_partition();
             if available {
-                // SAFETY: a `Level` names an instruction set that was detected.
+                // SAFETY: the instructions have been detected (`can_partition`).
                 unsafe { sort(keys, scratch) }
             }
             available
+        }
+
+        /// Whether the instructions of these functions have been detected, and the process uses them.
+        pub(crate) fn can_partition() -> bool {
+            ($is_available)()
         }
 
         /// Moves the keys below `pivot` to the front where the process uses AVX-512; how many there are.
@@ -125,14 +136,13 @@ macro_rules! partitions {
             scratch: &mut [$key],
             pivot: $key,
         ) -> Option<usize> {
-            let available = is_available();
-            // SAFETY: a `Level` names an instruction set that was detected.
-            available.then(|| unsafe { partition(keys, scratch, pivot) })
+            // SAFETY: the instructions have been detected (`can_partition`).
+            can_partition().then(|| unsafe { partition(keys, scratch, pivot) })
         }
 
         /// Moves the keys below `pivot` to the front, both sides in their order; how many there are. `scratch` is as
         /// long as `keys`.
-        #[target_feature(enable = "avx512f,bmi2,popcnt")]
+        #[target_feature(enable = $features)]
         fn partition(keys: &mut [$key], scratch: &mut [$key], pivot: $key) -> usize {
             let limit = ($set1)(pivot);
             let (mut below, mut above) = (0, 0);
@@ -162,7 +172,7 @@ macro_rules! partitions {
 
         /// The chosen lanes in front; where lanes are eight, the others behind them.
         #[inline]
-        #[target_feature(enable = "avx512f")]
+        #[target_feature(enable = $features)]
         fn in_front(vector: $vector, chosen: $mask) -> $vector {
             if LANES == 8 {
                 // A permutation takes half of what compressing takes of the one port for both.
@@ -175,7 +185,7 @@ macro_rules! partitions {
 
         /// The lanes of `below` at the lower end, and the others at the upper end, of what may be the same vector.
         #[inline]
-        #[target_feature(enable = "avx512f,popcnt")]
+        #[target_feature(enable = $features)]
         fn parted(vector: $vector, below: $mask) -> [$vector; 2] {
             let front = in_front(vector, below);
             if LANES == 8 {
@@ -198,7 +208,7 @@ macro_rules! partitions {
         /// Writes the lanes below `limit` to the lower end, the others to the upper one; the ends after it. What lies
         /// between the ends may be overwritten: two vectors, one at either end.
         #[inline]
-        #[target_feature(enable = "avx512f,bmi2,popcnt")]
+        #[target_feature(enable = $features)]
         fn part(
             keys: &mut [$key],
             vector: $vector,
@@ -216,7 +226,7 @@ macro_rules! partitions {
 
         /// As [`part`] with the chosen lanes, which may be all there is room for.
         #[inline(never)]
-        #[target_feature(enable = "avx512f,bmi2,popcnt")]
+        #[target_feature(enable = $features)]
         fn part_exactly(
             keys: &mut [$key],
             (vector, lanes): ($vector, $mask),
@@ -236,7 +246,7 @@ macro_rules! partitions {
         const ASIDE: usize = 8192 / size_of::<$key>();
 
         /// Moves the keys below `pivot` to the front, in any order; how many there are.
-        #[target_feature(enable = "avx512f,bmi2,popcnt")]
+        #[target_feature(enable = $features)]
         fn partition_aside(keys: &mut [$key], scratch: &mut [$key], pivot: $key) -> usize {
             let limit = ($set1)(pivot);
             let (mut below, mut above) = (0, scratch.len());
@@ -270,7 +280,7 @@ macro_rules! partitions {
         /// The outer groups are held in registers, which leaves room for one at either end of what has not been read:
         /// keys are read where there is less room, and written to both ends. A group is written when the next one has
         /// been read: which that is then depends on no comparison under way.
-        #[target_feature(enable = "avx512f,bmi2,popcnt")]
+        #[target_feature(enable = $features)]
         fn partition_in_place(keys: &mut [$key], pivot: $key) -> usize {
             let limit = ($set1)(pivot);
             let (mut from, mut to) = (2 * GROUP, keys.len() - GROUP);
@@ -313,7 +323,7 @@ macro_rules! partitions {
         }
 
         #[inline]
-        #[target_feature(enable = "avx512f")]
+        #[target_feature(enable = $features)]
         fn load_group(keys: &[$key], at: usize) -> [$vector; TOGETHER] {
             let keys = &keys[at..at + GROUP];
             let mut group = [($set1)(0); TOGETHER];
@@ -333,80 +343,6 @@ macro_rules! partitions {
                 );
             }
         }
-
-        #[target_feature(enable = "avx512f,bmi2,popcnt")]
-        fn sort(keys: &mut [$key], scratch: &mut [$key]) {
-            if keys.len() <= SHORT {
-                return sort_short(keys);
-            }
-            let levels = 2 * keys.len().ilog2();
-            if scratch.len() >= keys.len().min(ASIDE) {
-                quicksort(keys, scratch, levels);
-            } else {
-                quicksort(keys, &mut [0; ASIDE], levels);
-            }
-        }
-
-        #[target_feature(enable = "avx512f,bmi2,popcnt")]
-        fn quicksort(mut keys: &mut [$key], scratch: &mut [$key], mut levels: u32) {
-            while keys.len() > SHORT {
-                if levels == 0 {
-                    return ($sort_slowly)(keys);
-                }
-                levels -= 1;
-                let (pivot, is_level) = sampled_median(keys);
-                if is_level && are_all(keys, pivot) {
-                    return;
-                }
-                let mut middle = divide(keys, scratch, pivot);
-                if middle == 0 {
-                    // The pivot is the smallest key: all that equal it are in place once they are in front.
-                    if pivot == $largest {
-                        return;
-                    }
-                    middle = divide(keys, scratch, ($after)(pivot));
-                } else {
-                    quicksort(&mut keys[..middle], scratch, levels);
-                }
-                keys = &mut keys[middle..];
-            }
-            sort_short(keys);
-        }
-
-        #[inline]
-        #[target_feature(enable = "avx512f,bmi2,popcnt")]
-        fn divide(keys: &mut [$key], scratch: &mut [$key], pivot: $key) -> usize {
-            if keys.len() <= ASIDE {
-                partition_aside(keys, scratch, pivot)
-            } else {
-                partition_in_place(keys, pivot)
-            }
-        }
-
-        /// Whether all keys are the same one; looks no further than the first chunk that is not.
-        #[target_feature(enable = "avx512f")]
-        fn are_all(keys: &[$key], key: $key) -> bool {
-            let differ =
-                |chunk: &[$key]| chunk.iter().fold(0, |bits, other| bits | (other ^ key)) != 0;
-            !keys.chunks(SHORT).any(differ)
-        }
-
-        /// The median of keys at even distances, and whether all of those are the same.
-        #[target_feature(enable = "avx512f")]
-        fn sampled_median(keys: &[$key]) -> ($key, bool) {
-            let mut sample = [0; 4 * LANES];
-            let count = if keys.len() < 8 * SHORT {
-                LANES
-            } else {
-                4 * LANES
-            };
-            let step = keys.len() / count;
-            for (index, place) in sample[..count].iter_mut().enumerate() {
-                *place = keys[index * step + step / 2];
-            }
-            sort_short(&mut sample[..count]);
-            (sample[count / 2], sample[0] == sample[count - 1])
-        }
     };
 }
 
@@ -417,12 +353,23 @@ macro_rules! sorter {
 
             networks! { $($group)* }
             partitions! { $($group)* }
+            quicksort! { $($group)* }
         }
     };
 }
 
 sorter!(
-    narrow: [u32, __m512i, u16, 16, u32::MAX]
+    tiny:
+    ["avx512f,avx512bw,avx512vbmi2,bmi2,popcnt" compresses_tiny] [u16, __m512i, u32, 32, u16::MAX]
+    [_mm512_loadu_si512 _mm512_storeu_si512 _mm512_mask_loadu_epi16 _mm512_mask_storeu_epi16]
+    [|key: u16| _mm512_set1_epi16(key as i16), _mm512_cmplt_epu16_mask, |key| key + 1, <[u16]>::sort_unstable]
+    [_mm512_min_epu16 _mm512_max_epu16 _mm512_mask_max_epu16]
+    [_mm512_permutexvar_epi16 _mm512_permutex2var_epi16 _mm512_maskz_compress_epi16 std::convert::identity]
+    [_mm512_rol_epi32::<16>, _mm512_shuffle_epi32::<0xB1>, |v| _mm512_shuffle_epi32::<0xB1>(_mm512_rol_epi32::<16>(v))]
+);
+sorter!(
+    narrow:
+    ["avx512f,bmi2,popcnt" is_available] [u32, __m512i, u16, 16, u32::MAX]
     [_mm512_loadu_si512 _mm512_storeu_si512 _mm512_mask_loadu_epi32 _mm512_mask_storeu_epi32]
     [|key: u32| _mm512_set1_epi32(key as i32), _mm512_cmplt_epu32_mask, |key| key + 1, <[u32]>::sort_unstable]
     [_mm512_min_epu32 _mm512_max_epu32 _mm512_mask_max_epu32]
@@ -430,7 +377,8 @@ sorter!(
     [_mm512_shuffle_epi32::<0xB1>, _mm512_shuffle_epi32::<0x4E>, _mm512_shuffle_epi32::<0x1B>]
 );
 sorter!(
-    wide: [u64, __m512i, u8, 8, u64::MAX]
+    wide:
+    ["avx512f,bmi2,popcnt" is_available] [u64, __m512i, u8, 8, u64::MAX]
     [_mm512_loadu_si512 _mm512_storeu_si512 _mm512_mask_loadu_epi64 _mm512_mask_storeu_epi64]
     [|key: u64| _mm512_set1_epi64(key as i64), _mm512_cmplt_epu64_mask, |key| key + 1, <[u64]>::sort_unstable]
     [_mm512_min_epu64 _mm512_max_epu64 _mm512_mask_max_epu64]
@@ -438,7 +386,8 @@ sorter!(
     [_mm512_shuffle_epi32::<0x4E>, _mm512_permutex_epi64::<0x4E>, _mm512_permutex_epi64::<0x1B>]
 );
 sorter!(
-    narrow_floats: [u32, __m512, u16, 16, f32::INFINITY.to_bits()]
+    narrow_floats:
+    ["avx512f,bmi2,popcnt" is_available] [u32, __m512, u16, 16, f32::INFINITY.to_bits()]
     [_mm512_loadu_ps _mm512_storeu_ps _mm512_mask_loadu_ps _mm512_mask_storeu_ps]
     [
         |key: u32| _mm512_set1_ps(f32::from_bits(key)), _mm512_cmp_ps_mask::<_CMP_LT_OQ>,
@@ -449,7 +398,8 @@ sorter!(
     [_mm512_permute_ps::<0xB1>, _mm512_permute_ps::<0x4E>, _mm512_permute_ps::<0x1B>]
 );
 sorter!(
-    wide_floats: [u64, __m512d, u8, 8, f64::INFINITY.to_bits()]
+    wide_floats:
+    ["avx512f,bmi2,popcnt" is_available] [u64, __m512d, u8, 8, f64::INFINITY.to_bits()]
     [_mm512_loadu_pd _mm512_storeu_pd _mm512_mask_loadu_pd _mm512_mask_storeu_pd]
     [
         |key: u64| _mm512_set1_pd(f64::from_bits(key)), _mm512_cmp_pd_mask::<_CMP_LT_OQ>,
@@ -459,6 +409,35 @@ sorter!(
     [_mm512_permutexvar_pd _mm512_permutex2var_pd _mm512_maskz_compress_pd _mm512_castpd_si512]
     [_mm512_permute_pd::<0x55>, _mm512_permutex_pd::<0x4E>, _mm512_permutex_pd::<0x1B>]
 );
+
+/// Bytes, few enough, are sorted as keys of 16 bits.
+pub(crate) mod bytes {
+    pub(crate) fn try_sort(keys: &mut [u8], _scratch: &mut [u8]) -> bool {
+        let mut room = [0; 512];
+        let Some(wide) = room
+            .get_mut(..keys.len())
+            .filter(|_| super::compresses_tiny())
+        else {
+            return false;
+        };
+        for (wide, key) in wide.iter_mut().zip(&*keys) {
+            *wide = u16::from(*key);
+        }
+        let is_done = super::tiny::try_sort(wide, &mut []);
+        for (key, wide) in keys.iter_mut().zip(wide) {
+            *key = *wide as u8;
+        }
+        is_done
+    }
+
+    pub(crate) fn can_partition() -> bool {
+        false
+    }
+
+    pub(crate) fn try_partition(_: &mut [u8], _: &mut [u8], _: u8) -> Option<usize> {
+        None
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -471,25 +450,30 @@ mod tests {
             .collect()
     }
 
+    /// Whether keys come out in order where they are sorted at all.
+    fn sorts<K: Ord + Clone>(keys: Vec<K>, sort: fn(&mut [K], &mut [K]) -> bool) -> bool {
+        let (mut sorted, mut expected) = (keys.clone(), keys);
+        expected.sort();
+        !sort(&mut sorted, &mut []) || sorted == expected
+    }
+
     #[test]
     fn keys_of_every_number_are_sorted() {
         let mut failures = Vec::new();
         // On both sides of what networks take, and of what a partition reads together.
-        let around = [128, 256, 384, 512, 4096].map(|len| [len - 1, len, len + 1, len + 70]);
+        let around =
+            [128, 256, 384, 512, 1024, 4096, 12_288].map(|len| [len - 1, len, len + 1, len + 70]);
         for len in (0..40).chain(around.into_iter().flatten()) {
             for distinct in [1, 2, 3, 60, u64::from(u32::MAX)] {
                 let wide = keys(len, distinct);
                 let narrow: Vec<u32> = wide.iter().map(|&key| key as u32).collect();
-                let (mut sorted, mut sorted_narrow) = (wide.clone(), narrow.clone());
-                if !wide::try_sort(&mut sorted, &mut [])
-                    || !narrow::try_sort(&mut sorted_narrow, &mut [])
-                {
-                    return;
-                }
-                let (mut expected, mut expected_narrow) = (wide, narrow);
-                expected.sort();
-                expected_narrow.sort();
-                if sorted != expected || sorted_narrow != expected_narrow {
+                let tiny: Vec<u16> = wide.iter().map(|&key| key as u16).collect();
+                let few: Vec<u8> = wide.iter().map(|&key| key as u8).collect();
+                let are_sorted = sorts(wide, wide::try_sort)
+                    && sorts(narrow, narrow::try_sort)
+                    && sorts(tiny, tiny::try_sort)
+                    && sorts(few, bytes::try_sort);
+                if !are_sorted {
                     failures.push((len, distinct));
                 }
             }

@@ -44,6 +44,11 @@ pub(crate) trait Key:
         false
     }
 
+    /// Whether there is a [`partition_vectors`](Self::partition_vectors) in this process.
+    fn has_vectors() -> bool {
+        false
+    }
+
     /// Whether there is a [`sort_floats`](Self::sort_floats) in this process.
     fn has_float_vectors() -> bool {
         false
@@ -71,7 +76,7 @@ pub(crate) trait Key:
 }
 
 macro_rules! keys {
-    ($($key:ty, $signed:ty $(, $vectors:ident $floats:ident)?;)*) => {$(
+    ($($key:ty, $signed:ty $(, $vectors:ident $($floats:ident)?)?;)*) => {$(
         impl Key for $key {
             const BITS: u32 = <$key>::BITS;
             const ZERO: Self = 0;
@@ -93,20 +98,8 @@ macro_rules! keys {
                     crate::sort_avx512::$vectors::try_sort(keys, scratch)
                 }
                 #[cfg(target_arch = "x86_64")]
-                fn has_float_vectors() -> bool {
-                    crate::sort_avx512::is_available()
-                }
-                #[cfg(target_arch = "x86_64")]
-                fn sort_floats(numbers: &mut [Self], scratch: &mut [Self]) -> bool {
-                    crate::sort_avx512::$floats::try_sort(numbers, scratch)
-                }
-                #[cfg(target_arch = "x86_64")]
-                fn partition_floats(
-                    values: &mut [Self],
-                    scratch: &mut [Self],
-                    pivot: Self,
-                ) -> Option<usize> {
-                    crate::sort_avx512::$floats::try_partition(values, scratch, pivot)
+                fn has_vectors() -> bool {
+                    crate::sort_avx512::$vectors::can_partition()
                 }
                 #[cfg(target_arch = "x86_64")]
                 fn partition_vectors(
@@ -116,11 +109,29 @@ macro_rules! keys {
                 ) -> Option<usize> {
                     crate::sort_avx512::$vectors::try_partition(keys, scratch, pivot)
                 }
+                $(
+                    #[cfg(target_arch = "x86_64")]
+                    fn has_float_vectors() -> bool {
+                        crate::sort_avx512::$floats::can_partition()
+                    }
+                    #[cfg(target_arch = "x86_64")]
+                    fn sort_floats(numbers: &mut [Self], scratch: &mut [Self]) -> bool {
+                        crate::sort_avx512::$floats::try_sort(numbers, scratch)
+                    }
+                    #[cfg(target_arch = "x86_64")]
+                    fn partition_floats(
+                        values: &mut [Self],
+                        scratch: &mut [Self],
+                        pivot: Self,
+                    ) -> Option<usize> {
+                        crate::sort_avx512::$floats::try_partition(values, scratch, pivot)
+                    }
+                )?
             )?
         }
     )*};
 }
-keys!(u8, i8; u16, i16; u32, i32, narrow narrow_floats; u64, i64, wide wide_floats;);
+keys!(u8, i8, bytes; u16, i16, tiny; u32, i32, narrow narrow_floats; u64, i64, wide wide_floats;);
 
 /// How the bits of a dtype become keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

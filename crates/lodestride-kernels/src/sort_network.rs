@@ -19,17 +19,17 @@ pub(crate) use exchange_rows;
 /// `sort_short` for one type of key, in a module that has `load_inside`, `store_inside` and `indices`.
 macro_rules! networks {
     (
-        [$key:ty, $vector:ty, $mask:ty, $lanes:literal, $largest:expr] $memory:tt
+        [$features:literal $is_available:expr] [$key:ty, $vector:ty, $mask:ty, $lanes:literal, $largest:expr] $memory:tt
         [$set1:expr, $less:expr, $after:expr, $sort_slowly:expr] [$min:ident $max:ident $mask_max:ident]
         [$permute:ident $zip:ident $compress:ident $index:expr] [$flip1:expr, $flip2:expr, $flip3:expr]
     ) => {
         const LANES: usize = $lanes;
         /// Rows of the largest matrix that is sorted in registers.
         const ROWS: usize = 16;
-        /// Up to this many keys are sorted by networks.
+        /// Up to this many keys are sorted in registers.
         const SHORT: usize = ROWS * LANES;
 
-        #[target_feature(enable = "avx512f")]
+        #[target_feature(enable = $features)]
         fn sort_short(keys: &mut [$key]) {
             match keys.len().div_ceil(LANES) {
                 0..=1 => sort_matrix::<1>(keys),
@@ -41,7 +41,7 @@ macro_rules! networks {
         }
 
         /// Sorts up to `R` rows of keys.
-        #[target_feature(enable = "avx512f")]
+        #[target_feature(enable = $features)]
         fn sort_matrix<const R: usize>(keys: &mut [$key]) {
             let mut rows = [($set1)(0); R];
             for (index, row) in rows.iter_mut().enumerate() {
@@ -54,6 +54,9 @@ macro_rules! networks {
             if LANES > 8 {
                 rows = merge::<R, 8>(rows);
             }
+            if LANES > 16 {
+                rows = merge::<R, 16>(rows);
+            }
             let mut rest = R;
             while rest > 1 {
                 rows = interleave(rows);
@@ -64,9 +67,51 @@ macro_rules! networks {
             }
         }
 
+        /// Sorts up to twice as many keys as are sorted in registers: both parts, which are then merged.
+        #[target_feature(enable = $features)]
+        fn sort_small(keys: &mut [$key]) {
+            if keys.len() <= SHORT {
+                return sort_short(keys);
+            }
+            let (first, second) = keys.split_at_mut(SHORT);
+            sort_matrix::<ROWS>(first);
+            sort_short(second);
+            let (mut low, mut high) = ([($set1)(0); ROWS], [($set1)(0); ROWS]);
+            for row in 0..ROWS {
+                let one = load_inside(first, row * LANES);
+                let other = load_inside(second, (ROWS - 1 - row) * LANES);
+                let other = flip::<{ LANES - 1 }>(other);
+                (low[row], high[row]) = ($min(one, other), $max(other, one));
+            }
+            sort_bitonic(first, &low);
+            sort_bitonic(second, &high);
+        }
+
+        /// Writes rows that, read one after the other, ascend and then descend, or are turned on from that, in order.
+        #[inline(never)]
+        #[target_feature(enable = $features)]
+        fn sort_bitonic(keys: &mut [$key], rows: &[$vector; ROWS]) {
+            let mut rows = halve::<ROWS, 8>(*rows);
+            rows = halve::<ROWS, 4>(rows);
+            rows = halve::<ROWS, 2>(rows);
+            rows = halve::<ROWS, 1>(rows);
+            if LANES > 16 {
+                rows = cross::<ROWS, 16>(rows);
+            }
+            if LANES > 8 {
+                rows = cross::<ROWS, 8>(rows);
+            }
+            rows = cross::<ROWS, 4>(rows);
+            rows = cross::<ROWS, 2>(rows);
+            rows = cross::<ROWS, 1>(rows);
+            for (index, row) in rows.into_iter().enumerate() {
+                store_inside(keys, index * LANES, row);
+            }
+        }
+
         /// Sorts every column: networks of the fewest known comparisons (Knuth, volume 3; Green, 1969).
         #[inline]
-        #[target_feature(enable = "avx512f")]
+        #[target_feature(enable = $features)]
         fn sort_columns<const R: usize>(mut rows: [$vector; R]) -> [$vector; R] {
             match R {
                 2 => exchange_rows!(rows, $min, $max: 0 1),
@@ -85,9 +130,12 @@ macro_rules! networks {
 
         /// Merges each `G` sorted columns with the next `G`, which are read column after column.
         #[inline]
-        #[target_feature(enable = "avx512f")]
+        #[target_feature(enable = $features)]
         fn merge<const R: usize, const G: usize>(rows: [$vector; R]) -> [$vector; R] {
             let mut rows = mirror::<R, G>(rows);
+            if G >= 16 {
+                rows = cross::<R, 8>(rows);
+            }
             if G >= 8 {
                 rows = cross::<R, 4>(rows);
             }
@@ -144,7 +192,7 @@ macro_rules! networks {
         /// Lanes whose numbers differ in the bits of `FLIP` exchanged. Some processors do it twice as often where lanes stay
         /// near.
         #[inline]
-        #[target_feature(enable = "avx512f")]
+        #[target_feature(enable = $features)]
         fn flip<const FLIP: usize>(vector: $vector) -> $vector {
             match FLIP {
                 1 => ($flip1)(vector),
@@ -157,7 +205,7 @@ macro_rules! networks {
         /// Two sorted groups of columns, the second read backwards, become two bitonic ones, all of the first below all
         /// of the second.
         #[inline]
-        #[target_feature(enable = "avx512f")]
+        #[target_feature(enable = $features)]
         fn mirror<const R: usize, const G: usize>(rows: [$vector; R]) -> [$vector; R] {
             let upper = upper::<G>();
             let mut merged = rows;
@@ -166,7 +214,8 @@ macro_rules! networks {
                     1 => flip::<1>(rows[R - 1 - row]),
                     2 => flip::<3>(rows[R - 1 - row]),
                     4 => flip::<7>(rows[R - 1 - row]),
-                    _ => flip::<15>(rows[R - 1 - row]),
+                    8 => flip::<15>(rows[R - 1 - row]),
+                    _ => flip::<31>(rows[R - 1 - row]),
                 };
                 *merged = $mask_max($min(rows[row], other), upper, rows[row], other);
             }
@@ -175,7 +224,7 @@ macro_rules! networks {
 
         /// Compares each lane with the one `D` further on.
         #[inline]
-        #[target_feature(enable = "avx512f")]
+        #[target_feature(enable = $features)]
         fn cross<const R: usize, const D: usize>(mut rows: [$vector; R]) -> [$vector; R] {
             let upper = upper::<D>();
             for row in &mut rows {
@@ -187,7 +236,7 @@ macro_rules! networks {
 
         /// Compares each row with the one `D` further on.
         #[inline]
-        #[target_feature(enable = "avx512f")]
+        #[target_feature(enable = $features)]
         fn halve<const R: usize, const D: usize>(mut rows: [$vector; R]) -> [$vector; R] {
             for first in 0..R {
                 if first & D == 0 {
@@ -210,7 +259,7 @@ macro_rules! networks {
 
         /// Takes turns between the lanes of the first and of the second half of the rows.
         #[inline]
-        #[target_feature(enable = "avx512f")]
+        #[target_feature(enable = $features)]
         fn interleave<const R: usize>(rows: [$vector; R]) -> [$vector; R] {
             let low = indices(&const { zipped(0) });
             let high = indices(&const { zipped(LANES / 2) });

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use crate::sort_key::Key;
 use crate::sort_radix::sort_above;
 use crate::sort_share::{each_chunk, share_of};
+use crate::sort_side::{is_short, sort_side_by_side};
 use crate::{spread, threads};
 
 /// Lines that are longer do not have positions of 32 bits.
@@ -16,8 +17,50 @@ const LONGEST: usize = u32::MAX as usize;
 /// From how many keys of up to 16 bits on a table of all keys is the fastest.
 const TABLE: usize = 1 << 14;
 
+/// As [`order`], of lines of `len` keys; several threads share a single one.
+pub(crate) fn order_lines<K: Key>(
+    keys: &[K],
+    len: usize,
+    out: &mut [u64],
+    scratch: &mut [u64],
+    parts: usize,
+) {
+    if !(is_short(keys, len) && order_side_by_side(keys, len, out, scratch)) {
+        let lines = keys.chunks_exact(len).zip(out.chunks_exact_mut(len));
+        lines.for_each(|(keys, out)| order(keys, out, scratch, parts));
+    }
+}
+
+/// Short lines are packed, then sorted side by side; false where there are no vectors to do it with.
+fn order_side_by_side<K: Key>(
+    keys: &[K],
+    len: usize,
+    out: &mut [u64],
+    scratch: &mut [u64],
+) -> bool {
+    let (low, shift) = if K::BITS == 64 {
+        upper_bits(keys, 1)
+    } else {
+        (0, 0)
+    };
+    for (keys, out) in keys.chunks_exact(len).zip(out.chunks_exact_mut(len)) {
+        pack_from(0, keys, out, |key| (key.to_u64() - low) >> shift);
+    }
+    let is_done = sort_side_by_side(out, len);
+    if is_done {
+        // Where one line ends and the next begins is no tie, but asking costs less than telling.
+        if shift > 0 && has_ties(out) {
+            for (keys, out) in keys.chunks_exact(len).zip(out.chunks_exact_mut(len)) {
+                settle_runs(keys, out, scratch);
+            }
+        }
+        unpack(out, 1);
+    }
+    is_done
+}
+
 /// Writes the positions of `keys` in ascending order, equal keys in their order; `scratch` is as long as `keys`.
-pub(crate) fn order<K: Key>(keys: &[K], out: &mut [u64], scratch: &mut [u64], parts: usize) {
+fn order<K: Key>(keys: &[K], out: &mut [u64], scratch: &mut [u64], parts: usize) {
     if keys.len() > LONGEST {
         for (position, out) in out.iter_mut().enumerate() {
             *out = position as u64;
@@ -36,13 +79,21 @@ pub(crate) fn order<K: Key>(keys: &[K], out: &mut [u64], scratch: &mut [u64], pa
 }
 
 fn pack<K: Key>(keys: &[K], out: &mut [u64], parts: usize, upper: impl Fn(K) -> u64 + Sync) {
+    if parts == 1 {
+        return pack_from(0, keys, out, upper);
+    }
     let share = share_of(keys, parts);
     let chunks = out.chunks_mut(share).zip(keys.chunks(share));
     threads::for_each_part(chunks.enumerate(), |(chunk, (out, keys))| {
-        for (position, (out, &key)) in (chunk * share..).zip(out.iter_mut().zip(keys)) {
-            *out = (upper(key) << 32) | position as u64;
-        }
+        pack_from(chunk * share, keys, out, &upper);
     });
+}
+
+/// Packs keys whose first one stands at a position.
+fn pack_from<K: Key>(from: usize, keys: &[K], out: &mut [u64], upper: impl Fn(K) -> u64) {
+    for (position, (out, &key)) in (from..).zip(out.iter_mut().zip(keys)) {
+        *out = (upper(key) << 32) | position as u64;
+    }
 }
 
 fn unpack(packed: &mut [u64], parts: usize) {
@@ -77,9 +128,7 @@ fn by_table<K: Key>(keys: &[K], out: &mut [u64]) {
 
 /// Sorts by the upper 32 of the bits that vary, then the ties by the rest.
 fn wide<K: Key>(keys: &[K], out: &mut [u64], scratch: &mut [u64], parts: usize) {
-    let (low, high) = limits(keys, parts);
-    let varying = u64::BITS - high.saturating_sub(low).leading_zeros();
-    let shift = varying.saturating_sub(32);
+    let (low, shift) = upper_bits(keys, parts);
     pack(keys, out, parts, |key| (key.to_u64() - low) >> shift);
     sort_above(out, scratch, 32, parts);
     if shift > 0 {
@@ -88,19 +137,29 @@ fn wide<K: Key>(keys: &[K], out: &mut [u64], scratch: &mut [u64], parts: usize) 
     unpack(out, parts);
 }
 
+/// The smallest key, and by how much keys above it are shifted to leave the upper 32 of the bits that vary.
+fn upper_bits<K: Key>(keys: &[K], parts: usize) -> (u64, u32) {
+    let (low, high) = limits(keys, parts);
+    let varying = u64::BITS - high.saturating_sub(low).leading_zeros();
+    (low, varying.saturating_sub(32))
+}
+
 /// The smallest and the largest key.
 fn limits<K: Key>(keys: &[K], parts: usize) -> (u64, u64) {
+    if parts == 1 {
+        return limits_of(keys);
+    }
     let share = share_of(keys, parts);
     let chunks: SmallVec<[&[K]; 8]> = keys.chunks(share).collect();
-    let limits = spread::map(chunks.len(), |chunk| {
-        chunks[chunk]
-            .iter()
-            .fold((u64::MAX, 0), |(low, high), key| {
-                (low.min(key.to_u64()), high.max(key.to_u64()))
-            })
-    });
+    let limits = spread::map(chunks.len(), |chunk| limits_of(chunks[chunk]));
     limits.iter().fold((u64::MAX, 0), |limits, chunk| {
         (limits.0.min(chunk.0), limits.1.max(chunk.1))
+    })
+}
+
+fn limits_of<K: Key>(keys: &[K]) -> (u64, u64) {
+    keys.iter().fold((u64::MAX, 0), |(low, high), key| {
+        (low.min(key.to_u64()), high.max(key.to_u64()))
     })
 }
 
@@ -111,6 +170,9 @@ fn is_tie(a: u64, b: u64) -> bool {
 
 /// Sorts runs of packed numbers that tie by the whole keys.
 fn settle_ties<K: Key>(keys: &[K], packed: &mut [u64], scratch: &mut [u64], parts: usize) {
+    if parts == 1 {
+        return settle_runs(keys, packed, scratch);
+    }
     let share = share_of(packed, parts);
     let mut chunks = Vec::with_capacity(parts);
     let (mut rest, mut scratch) = (packed, scratch);
@@ -126,12 +188,23 @@ fn settle_ties<K: Key>(keys: &[K], packed: &mut [u64], scratch: &mut [u64], part
         (rest, scratch) = (later, later_scratch);
     }
     threads::for_each_part(chunks.into_iter(), |(packed, scratch)| {
-        for run in packed.chunk_by_mut(|&a, &b| is_tie(a, b)) {
-            if run.len() > 1 {
-                settle(keys, run, scratch);
-            }
-        }
+        settle_runs(keys, packed, scratch);
     });
+}
+
+fn has_ties(packed: &[u64]) -> bool {
+    packed.windows(2).any(|pair| is_tie(pair[0], pair[1]))
+}
+
+fn settle_runs<K: Key>(keys: &[K], packed: &mut [u64], scratch: &mut [u64]) {
+    if !has_ties(packed) {
+        return;
+    }
+    for run in packed.chunk_by_mut(|&a, &b| is_tie(a, b)) {
+        if run.len() > 1 {
+            settle(keys, run, scratch);
+        }
+    }
 }
 
 /// Sorts a run of packed numbers whose keys agree in the upper bits by the whole keys.
@@ -155,18 +228,31 @@ mod tests {
 
     #[test]
     fn ties_of_the_upper_half_are_settled_by_the_lower() {
-        for len in [1u64, 2, 31, 33, 300, 5000] {
-            let keys: Vec<u64> = (0..len)
+        for (lines, len) in [
+            (1u64, 1u64),
+            (1, 2),
+            (1, 31),
+            (1, 33),
+            (2, 300),
+            (1, 5000),
+            (16, 2),
+            (70, 3),
+            (33, 24),
+        ] {
+            let keys: Vec<u64> = (0..lines * len)
                 .map(|i| {
                     let mixed = (i ^ 0x9e37).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
                     ((mixed % 3) << 62) | ((mixed >> 8) % 40)
                 })
                 .collect();
             let (mut out, mut scratch) = (vec![0; keys.len()], vec![0; keys.len()]);
-            order(&keys, &mut out, &mut scratch, 1);
-            let mut expected: Vec<u64> = (0..len).collect();
-            expected.sort_by_key(|&i| keys[i as usize]);
-            assert_eq!(out, expected, "{len}");
+            order_lines(&keys, len as usize, &mut out, &mut scratch, 1);
+            let expected = keys.chunks(len as usize).flat_map(|keys| {
+                let mut expected: Vec<u64> = (0..len).collect();
+                expected.sort_by_key(|&i| keys[i as usize]);
+                expected
+            });
+            assert_eq!(out, expected.collect::<Vec<_>>(), "{lines} of {len}");
         }
     }
 }

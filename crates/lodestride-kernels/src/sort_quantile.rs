@@ -13,7 +13,7 @@ use crate::sort::TOGETHER;
 use crate::sort_key::{Coding, Key};
 use crate::sort_lines::{Block, Blocks, Lines, Scratch};
 use crate::sort_radix::sort_above;
-use crate::sort_select::{SHORT, nth_and_next};
+use crate::sort_select::{little, nth_and_next};
 use crate::sort_side::sort_side_by_side;
 
 /// Which value a quantile between two elements has, and where the elements stand.
@@ -186,7 +186,7 @@ impl Wanted<'_> {
         let scratch = Scratch::new::<K>(self.op, self.len)?;
         let mut scratch = scratch.open(self.op)?;
         let scratch = scratch.slice::<K>();
-        let is_sorted = self.qs.len() >= MANY || self.len <= SHORT || K::BITS == 8;
+        let is_sorted = self.qs.len() >= MANY || self.len <= little::<K>();
         let places = self.places(self.len);
         let together = (TOGETHER / self.len).max(1);
         let groups = block.keys.chunks_mut(together * self.len);

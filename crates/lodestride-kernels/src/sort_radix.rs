@@ -21,9 +21,10 @@ pub(crate) fn sort_above<K: Key>(keys: &mut [K], scratch: &mut [K], low: u32, pa
         return;
     }
     let is_long = keys.len() > MANY;
+    let is_counted = K::BITS <= 16 && keys.len() > COUNTED;
     // Many passes need keys that the caches hold.
     let is_done = (parts > 1 && is_long && split(keys, scratch, low, parts))
-        || K::sort_vectors(keys, scratch)
+        || (!is_counted && K::sort_vectors(keys, scratch))
         || (K::BITS - low > 32 && is_long && split(keys, scratch, low, 1));
     if !is_done {
         sort_run(keys, scratch, low);
@@ -47,6 +48,10 @@ pub(crate) const FEW: usize = 96;
 
 /// From this many keys on, fewer passes over wider digits pay for their larger tables.
 pub(crate) const MANY: usize = 1 << 16;
+
+/// Beyond this many keys of 16 bits, which the second-level cache does not hold, counting is faster than partitions: on Zen 5
+/// a third of the time for a million `f16` between 0 and 1, half of it for four million with all bits random.
+const COUNTED: usize = 1 << 19;
 
 /// Sorts keys that are in no order, on this thread.
 fn sort_run<K: Key>(keys: &mut [K], scratch: &mut [K], low: u32) {
@@ -140,4 +145,30 @@ fn split<K: Key>(keys: &mut [K], scratch: &mut [K], low: u32, parts: usize) -> b
         sort_above(keys, scratch, low, 1);
     });
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check<K: Key>(len: u64) {
+        let mixed = (0..len).map(|i| (i ^ 0x9e37).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20);
+        let keys: Vec<K> = mixed.map(K::from_u64).collect();
+        let mut expected = keys.clone();
+        expected.sort();
+        let mut counted = keys.clone();
+        count_out(&mut counted);
+        assert!(counted == expected, "{len} of {} bits", K::BITS);
+        let (mut passed, mut scratch) = (keys.clone(), keys);
+        passes::<K, 8>(&mut passed, &mut scratch, 0);
+        assert!(passed == expected, "{len} of {} bits", K::BITS);
+    }
+
+    #[test]
+    fn keys_that_vectors_would_sort_are_counted_and_dealt_out() {
+        for len in [1, 3, 100, 70_001] {
+            check::<u8>(len);
+            check::<u16>(len);
+        }
+    }
 }

@@ -1,14 +1,17 @@
 //! Order statistics without sorting everything: the k-th key, partitions around it.
 
+use std::hint::select_unpredictable;
 use std::ops::Range;
 
 use smallvec::SmallVec;
 
+use crate::isa::{Arch, Level, Task};
 use crate::sort::sort_lines;
 use crate::sort_float::{ascending, float_key, has_vectors, is_ordered, partition_floats};
 use crate::sort_key::{Coding, Key};
 use crate::sort_radix::sort_above;
 use crate::sort_share::{Partition, divide, each_chunk, partition_keys, sample};
+use crate::sort_side::sort_side_by_side;
 
 /// Up to this many keys a sample that brackets the k-th costs more than it spares.
 pub(crate) const SHORT: usize = 1 << 12;
@@ -27,23 +30,6 @@ const SHARED: usize = 1 << 16;
 /// Half the width of the bracket, in sampled keys: six times the deviation of a sampled rank.
 const MARGIN: usize = 96;
 
-/// The `k`-th smallest key; `scratch` is as long as `keys`.
-pub(crate) fn nth<K: Key>(keys: &[K], k: usize, scratch: &mut [K]) -> K {
-    if keys.len() > SHORT {
-        let (low, high) = bracket(keys, k, |key| key);
-        let found = gather(keys, low, high, scratch);
-        if let Some(k) = k.checked_sub(found.below).filter(|&k| k < found.inside) {
-            if low == high {
-                return low;
-            }
-            return *scratch[..found.inside].select_nth_unstable(k).1;
-        }
-    }
-    let scratch = &mut scratch[..keys.len()];
-    scratch.copy_from_slice(keys);
-    *scratch.select_nth_unstable(k).1
-}
-
 /// Two keys that the one of the `k`-th value very probably lies between, by a sample at even distances.
 fn bracket<K: Key>(values: &[K], k: usize, key: impl Fn(K) -> K) -> (K, K) {
     let sample = sample(values, SAMPLE, key);
@@ -53,37 +39,25 @@ fn bracket<K: Key>(values: &[K], k: usize, key: impl Fn(K) -> K) -> (K, K) {
     (low, high)
 }
 
-/// How many keys lie below a bracket and inside it.
-struct Found {
-    below: usize,
-    inside: usize,
-}
+/// Up to this many bytes are not counted.
+const FEW_BYTES: usize = 512;
 
-/// Collects the keys from `low` to `high` at the front of `out`.
-fn gather<K: Key>(keys: &[K], low: K, high: K, out: &mut [K]) -> Found {
-    let (mut below, mut inside) = (0, 0);
-    for &key in keys {
-        out[inside] = key;
-        below += usize::from(key < low);
-        inside += usize::from((key >= low) & (key <= high));
+/// The `k`-th smallest key, which is moved there, with larger ones behind it.
+fn nth<K: Key>(keys: &mut [K], k: usize, scratch: &mut [K]) -> K {
+    let is_short = keys.len() <= if K::BITS == 8 { FEW_BYTES } else { SHORT };
+    if K::has_vectors() || !is_short {
+        settle(keys, k, scratch, 1);
+    } else if !K::sort_vectors(keys, scratch) {
+        keys.select_nth_unstable(k);
     }
-    Found { below, inside }
+    keys[k]
 }
 
-/// The `k`-th smallest key and the one after it (itself where it is the last).
-pub(crate) fn nth_and_next<K: Key>(keys: &[K], k: usize, scratch: &mut [K]) -> (K, K) {
+/// The `k`-th smallest key and the one after it (itself where it is the last); moves the keys.
+pub(crate) fn nth_and_next<K: Key>(keys: &mut [K], k: usize, scratch: &mut [K]) -> (K, K) {
     let key = nth(keys, k, scratch);
-    let (mut up_to, mut next) = (0, K::MAX);
-    for &other in keys {
-        up_to += usize::from(other <= key);
-        next = if other > key { next.min(other) } else { next };
-    }
-    let next = if up_to > k + 1 || up_to == keys.len() {
-        key
-    } else {
-        next
-    };
-    (key, next)
+    let behind = keys[k + 1..].iter().copied();
+    (key, behind.reduce(K::min).unwrap_or(key))
 }
 
 /// Moves values so that each of the ascending places `kth` has the value it has when sorted, the smaller ones before it and
@@ -156,6 +130,10 @@ fn settle_floats<K: Key>(mut values: &mut [K], mut k: usize, scratch: &mut [K], 
 
 /// Settles one place of keys: what is certainly before it and behind it is moved there, until little is left.
 fn settle<K: Key>(mut keys: &mut [K], mut k: usize, scratch: &mut [K], parts: usize) {
+    if K::BITS == 8 {
+        // Counting bytes divides them at all places.
+        return sort_above(keys, scratch, 0, parts);
+    }
     while keys.len() > SHORT {
         let limits = bracket(keys, k, |key| key);
         let pivots = pivots(limits);
@@ -288,20 +266,69 @@ fn narrow<K: Key>(
     }
 }
 
-/// The positions of keys around the `k`-th: smaller ones, equal ones, larger ones, each group in its order.
-pub(crate) fn order_around<K: Key>(keys: &[K], k: usize, out: &mut [u64], scratch: &mut [K]) {
-    let pivot = nth(keys, k, scratch);
-    let mut below = 0;
-    let mut equal = 0;
-    for key in keys {
-        below += usize::from(*key < pivot);
-        equal += usize::from(*key == pivot);
+/// The positions of keys around the `k`-th of each line of `len`: smaller ones, equal ones, larger ones, each group in its
+/// order. `scratch` has room for all keys and one line more.
+pub(crate) fn order_around<K: Key>(
+    keys: &[K],
+    len: usize,
+    k: usize,
+    out: &mut [u64],
+    scratch: &mut [K],
+) {
+    let (copies, scratch) = scratch.split_at_mut(keys.len());
+    copies.copy_from_slice(keys);
+    let is_sorted = sort_side_by_side(copies, len);
+    let lines = keys.chunks_exact(len).zip(copies.chunks_exact_mut(len));
+    for (out, (keys, copy)) in out.chunks_exact_mut(len).zip(lines) {
+        let pivot = if is_sorted {
+            copy[k]
+        } else {
+            nth(copy, k, scratch)
+        };
+        let ends = if is_sorted {
+            let is_other = |&key: &K| key != pivot;
+            let below = copy[..k].iter().rposition(is_other);
+            let up_to = copy[k..].iter().position(is_other);
+            (below.map_or(0, |at| at + 1), up_to.map_or(len, |at| k + at))
+        } else {
+            Level::current().run_narrow(Ends { keys, pivot })
+        };
+        deal_out(keys, pivot, ends, out);
     }
-    let mut places = [0, below, below + equal];
-    for (position, key) in keys.iter().enumerate() {
-        let group = usize::from(*key >= pivot) + usize::from(*key > pivot);
-        out[places[group]] = position as u64;
-        places[group] += 1;
+}
+
+/// Counts the keys below a pivot, and those up to it.
+struct Ends<'a, K> {
+    keys: &'a [K],
+    pivot: K,
+}
+
+impl<K: Key> Task for Ends<'_, K> {
+    type Output = (usize, usize);
+
+    #[inline(always)]
+    fn run<A: Arch>(self) -> (usize, usize) {
+        let pivot = self.pivot;
+        self.keys.iter().fold((0, 0), |(below, up_to), &key| {
+            (
+                below + usize::from(key < pivot),
+                up_to + usize::from(key <= pivot),
+            )
+        })
+    }
+}
+
+/// The positions of keys below a pivot, of those that equal it, and of those above, which begin at these places.
+fn deal_out<K: Key>(keys: &[K], pivot: K, (mut equal, mut above): (usize, usize), out: &mut [u64]) {
+    let mut below = 0;
+    for (position, &key) in keys.iter().enumerate() {
+        let (is_below, is_above) = (key < pivot, key > pivot);
+        // Half the guesses of a branch would be wrong.
+        let place = select_unpredictable(is_above, above, equal);
+        out[select_unpredictable(is_below, below, place)] = position as u64;
+        below += usize::from(is_below);
+        above += usize::from(is_above);
+        equal += usize::from(!is_below & !is_above);
     }
 }
 
@@ -322,9 +349,52 @@ mod tests {
                 let mut scratch = vec![0; len];
                 for k in [0, len / 3, len / 2, len - 1] {
                     let next = sorted[(k + 1).min(len - 1)];
-                    let found = nth_and_next(&keys, k, &mut scratch);
+                    let found = nth_and_next(&mut keys.clone(), k, &mut scratch);
                     assert_eq!(found, (sorted[k], next), "{k} of {len}, {distinct}");
                 }
+            }
+        }
+    }
+
+    fn check_around<K: Key>(rows: usize, len: usize, distinct: u64) {
+        let keys = (0..(rows * len) as u64).map(|i| {
+            let mixed = (i ^ 0x9e37).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 9;
+            K::from_u64(mixed % distinct)
+        });
+        let keys: Vec<K> = keys.collect();
+        for k in [0, len / 3, len - 1] {
+            let (mut out, mut scratch) = (vec![0; keys.len()], vec![K::ZERO; (rows + 1) * len]);
+            order_around(&keys, len, k, &mut out, &mut scratch);
+            let expected = keys.chunks(len).flat_map(|keys| {
+                let mut sorted = keys.to_vec();
+                sorted.sort();
+                let mut expected: Vec<u64> = (0..len as u64).collect();
+                expected.sort_by_key(|&at| keys[at as usize].cmp(&sorted[k]));
+                expected
+            });
+            let found = out == expected.collect::<Vec<_>>();
+            assert!(found, "{k}, {rows} of {len}, {distinct}, {} bits", K::BITS);
+        }
+    }
+
+    #[test]
+    fn positions_around_a_place_ascend_in_each_group() {
+        for (rows, len) in [
+            (1, 1),
+            (20, 3),
+            (20, 24),
+            (3, 24),
+            (2, 64),
+            (2, 300),
+            (1, 600),
+            (1, 1300),
+            (1, SHORT + 1),
+        ] {
+            for distinct in [1, 3, 50, u64::MAX] {
+                check_around::<u8>(rows, len, distinct);
+                check_around::<u16>(rows, len, distinct);
+                check_around::<u32>(rows, len, distinct);
+                check_around::<u64>(rows, len, distinct);
             }
         }
     }

@@ -158,7 +158,9 @@ pub(crate) fn partition_keys<K: Key>(keys: &mut [K], scratch: &mut [K], pivot: K
 pub(crate) fn sample<K: Key>(values: &[K], count: usize, key: impl Fn(K) -> K) -> Vec<K> {
     let step = values.len() / count;
     let mut sample: Vec<K> = (0..count).map(|index| key(values[index * step])).collect();
-    sample.sort_unstable();
+    if !K::sort_vectors(&mut sample, &mut []) {
+        sample.sort_unstable();
+    }
     sample
 }
 

@@ -11,10 +11,11 @@ use crate::error::Result;
 use crate::isa::{Arch, Level, Task};
 use crate::operand::Operand;
 use crate::row_copy::with_unit;
-use crate::sort::{Sorting, check};
+use crate::sort::{Sorting, TOGETHER, check};
 use crate::sort_key::{Coding, Key};
 use crate::sort_lines::{Lines, Scratch, TOUCHES, read_lines};
-use crate::sort_order::order;
+use crate::sort_order::order_lines;
+use crate::sort_side::is_short;
 use crate::threads;
 
 /// Writes the first `k` elements of each line of `x` in sorted order to `values` and their positions to `indices` (i64);
@@ -87,30 +88,40 @@ fn first_of_block<K: Key>(
     (values, positions, k): (&mut [K], &mut [u64], usize),
     parts: usize,
 ) -> Result<()> {
-    let order_all = k > len / 8;
-    let scratch = Scratch::new::<u64>(op, if order_all { 2 * len } else { 0 })?;
+    let order_all = k > len / 8 || is_short(lines, len);
+    let (together, spare) = if order_all {
+        ((TOGETHER / len).max(1), len)
+    } else {
+        (1, 0)
+    };
+    let scratch = Scratch::new::<u64>(op, (together + 1) * spare)?;
     let mut scratch = scratch.open(op)?;
-    let (all, scratch) = scratch
-        .slice::<u64>()
-        .split_at_mut(if order_all { len } else { 0 });
-    let room = Scratch::new::<K>(op, len)?;
+    let (scratch, all) = scratch.slice::<u64>().split_at_mut(spare);
+    let room = Scratch::new::<K>(op, together * len)?;
     let mut room = room.open(op)?;
     let keys = room.slice::<K>();
     let mut search = Search::new(k);
     let outs = values
-        .chunks_exact_mut(k)
-        .zip(positions.chunks_exact_mut(k));
-    for (line, (values, positions)) in lines.chunks_exact(len).zip(outs) {
-        keys.copy_from_slice(line);
+        .chunks_mut(together * k)
+        .zip(positions.chunks_mut(together * k));
+    for (lines, (values, positions)) in lines.chunks(together * len).zip(outs) {
+        let keys = &mut keys[..lines.len()];
+        keys.copy_from_slice(lines);
         coding.rank(keys);
         if order_all {
-            order(keys, all, scratch, parts);
-            positions.copy_from_slice(&all[..k]);
+            let all = &mut all[..lines.len()];
+            order_lines(keys, len, all, scratch, parts);
+            for (positions, all) in positions.chunks_exact_mut(k).zip(all.chunks_exact(len)) {
+                positions.copy_from_slice(&all[..k]);
+            }
         } else {
             search.first(keys, positions);
         }
-        for (value, &position) in values.iter_mut().zip(positions.iter()) {
-            *value = line[position as usize];
+        let outs = values.chunks_exact_mut(k).zip(positions.chunks_exact(k));
+        for (line, (values, positions)) in lines.chunks_exact(len).zip(outs) {
+            for (value, &position) in values.iter_mut().zip(positions) {
+                *value = line[position as usize];
+            }
         }
     }
     Ok(())

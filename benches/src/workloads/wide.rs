@@ -148,7 +148,7 @@ const OF_PARTS: [Case; 5] = [
     }),
     ("hundred.repeat", 0.0, |o| o.hundred.repeat(2, 1)),
     ("hundred.delete", 0.0, |o| o.hundred.delete([5], 1)),
-    ("counts", 0.0, |o| Ok(o.row.unique_counts()?.0)),
+    ("hundred.counts", 0.0, |o| Ok(o.hundred.unique_counts()?.0)),
 ];
 
 /// Of integers of every size that are not what sums are kept in.

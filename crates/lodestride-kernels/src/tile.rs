@@ -57,7 +57,6 @@ pub(crate) unsafe fn gather(
 
 /// # Safety
 /// As [`gather`], with `T` of the element's size.
-#[inline(always)]
 unsafe fn gather_elements<T: Copy>(tile: *mut u8, source: *const u8, stride: isize, n: usize) {
     let (tile, mut source) = (tile.cast::<T>(), source.cast::<T>());
     for i in 0..n {
@@ -86,11 +85,23 @@ unsafe fn reverse(tile: *mut u8, source: *const u8, size: usize, n: usize) {
         // SAFETY: the caller's contract, for each element size.
         1 => unsafe { reverse_bytes(tile, source, n) },
         // SAFETY: as above.
-        2 => unsafe { gather_elements::<u16>(tile, source, -1, n) },
+        2 => unsafe { reverse_elements::<u16>(tile, source, n) },
         // SAFETY: as above.
-        4 => unsafe { gather_elements::<u32>(tile, source, -1, n) },
+        4 => unsafe { reverse_elements::<u32>(tile, source, n) },
         // SAFETY: as above; no element is larger than 8 bytes.
-        _ => unsafe { gather_elements::<u64>(tile, source, -1, n) },
+        _ => unsafe { reverse_elements::<u64>(tile, source, n) },
+    }
+}
+
+/// # Safety
+/// As [`reverse`], with `T` of the element's size.
+unsafe fn reverse_elements<T: Copy>(tile: *mut u8, source: *const u8, n: usize) {
+    let (tile, source) = (tile.cast::<T>(), source.cast::<T>());
+    for i in 0..n {
+        // SAFETY: the caller's element, `i` back from the first.
+        let element = unsafe { source.wrapping_sub(i).read() };
+        // SAFETY: `i < n`, inside the tile.
+        unsafe { tile.wrapping_add(i).write(element) };
     }
 }
 
@@ -110,7 +121,7 @@ unsafe fn reverse_bytes(tile: *mut u8, source: *const u8, n: usize) {
     let done = 8 * words;
     let (tile, source) = (tile.wrapping_add(done), source.wrapping_sub(done));
     // SAFETY: the rest.
-    unsafe { gather_elements::<u8>(tile, source, -1, n - done) };
+    unsafe { reverse_elements::<u8>(tile, source, n - done) };
 }
 
 /// Writes each of `count` elements of `size` bytes, `stride` elements apart, `times` times, one after the other.

@@ -16,7 +16,8 @@ use crate::reduce_extremes::{first_places, flip, with_key};
 use crate::reduce_fold::{BLOCK, COLUMNS, FOLDED, ROWS};
 use crate::reduce_kinds::Magnitude;
 use crate::reduce_plan::{Piece, Plan};
-use crate::strided::{Dim, Dims, Source, count, offset_at, store};
+use crate::strided::{Dim, Dims, Source, copy_lines, count, offset_at, store};
+use crate::tile::Scratch;
 use crate::{spread, threads};
 
 /// One search: what is looked for, and along which axes.
@@ -46,7 +47,7 @@ impl Search {
         }
     }
 
-    /// Integers in runs, without conversion; false, with nothing done, where there is no such way.
+    /// Integers in runs, or in lines that are copied, without conversion; false, with nothing done, where there is no such way.
     fn run_as_they_are(
         &self,
         guard: &ReadGuard<'_>,
@@ -58,17 +59,30 @@ impl Search {
             ArgOp::ArgMin => true,
             _ => return false,
         };
-        let [Dim { size, stride: 1 }] = *self.reduced.as_slice() else {
+        let [line] = *self.reduced.as_slice() else {
             return false;
         };
-        if size < SHORTEST {
+        let size = line.size;
+        let is_copied = line.stride != 1 && size <= COPIED && !self.goes_by_rows();
+        if size < SHORTEST || !(line.stride == 1 || is_copied) {
             return false;
         }
         with_key!(dtype, K => {
             let (data, flip) = (guard.slice::<K>(), flip(dtype, is_smallest));
-            let step = self.plan.inner.x as usize;
+            let step = self.plan.inner.x;
             let find = |x: isize, best: &mut [i64]| {
-                first_places(Runs::new(data, x as usize, step, size), flip, best);
+                if !is_copied {
+                    let runs = Runs::new(data, x as usize, step as usize, size);
+                    return first_places(runs, flip, best);
+                }
+                let (mut tile, together) = ([K::default(); COPIED], COPIED / size);
+                for (group, best) in (0..).zip(best.chunks_mut(together)) {
+                    let x = x + group * together as isize * step;
+                    let lines = Dim { size: best.len(), stride: step };
+                    let tile = &mut tile[..best.len() * size];
+                    copy_lines(data, (x, lines, line), tile);
+                    first_places(Runs::new(tile, 0, size, size), flip, best);
+                }
             };
             self.each_piece(runs_at_a_time(size), size_of::<K>(), &find, output);
             true
@@ -200,7 +214,6 @@ impl Search {
         }
         if let [whole] = self.reduced.as_slice()
             && whole.size <= BLOCK
-            && best.len() * whole.size >= SEVERAL
         {
             self.search_copies(order, source, x, (step, *whole), best);
             return;
@@ -208,7 +221,7 @@ impl Search {
         for (column, best) in best.iter_mut().enumerate() {
             let start = x + column as isize * step;
             *best = self
-                .best_of(order, source, start, 0..self.blocks())
+                .best_of(order, source, start, 0..self.blocks(source))
                 .map_or(0, |(_, position)| position as i64);
         }
     }
@@ -223,18 +236,18 @@ impl Search {
         (stride, whole): (isize, Dim),
         best: &mut [i64],
     ) {
-        let mut tile = [C::ZERO; BLOCK];
-        let together = BLOCK / whole.size;
+        let mut scratch = Scratch::take(BLOCK * size_of::<C>());
+        let tile = scratch.numbers::<C>(BLOCK);
+        let together = (COPIED / whole.size).max(1);
         for (group, best) in best.chunks_mut(together).enumerate() {
             let x = x + (group * together) as isize * stride;
-            for (row, run) in tile
-                .chunks_exact_mut(whole.size)
-                .take(best.len())
-                .enumerate()
-            {
-                source.load(x + row as isize * stride, whole.stride, run);
-            }
-            order.best_of_runs(Runs::new(&tile, 0, whole.size, whole.size), best);
+            let lines = Dim {
+                size: best.len(),
+                stride,
+            };
+            let tile = &mut tile[..lines.size * whole.size];
+            source.load_lines(x, lines, whole, tile);
+            order.best_of_runs(Runs::new(tile, 0, whole.size, whole.size), best);
         }
     }
 
@@ -244,7 +257,7 @@ impl Search {
         order: &dyn AnyOrder<C, K>,
         source: &Source<'_, C>,
     ) -> i64 {
-        let blocks = self.blocks();
+        let blocks = self.blocks(source);
         let parts = blocks.div_ceil(SUPERBLOCK);
         let found = if parts > 1 && is_worth_threads::<C>(count(&self.reduced)) {
             let parts = spread::map(parts, |part| {
@@ -264,9 +277,22 @@ impl Search {
         found.map_or(0, |(_, position)| position as i64)
     }
 
-    fn blocks(&self) -> usize {
-        let last = self.reduced.last().map_or(1, |dim| dim.size);
-        count(&self.reduced) / last.max(1) * last.div_ceil(BLOCK)
+    /// The elements, and the last axis, where searches go by runs along that: others copy a block at a time.
+    fn in_runs<'a, C: Compute>(&self, source: &Source<'a, C>) -> Option<(&'a [C], Dim)> {
+        let last = *self.reduced.last()?;
+        let is_long = self.reduced.len() == 1 || last.size >= LONG_RUN;
+        Some((
+            source.native().filter(|_| last.stride == 1 && is_long)?,
+            last,
+        ))
+    }
+
+    fn blocks<C: Compute>(&self, source: &Source<'_, C>) -> usize {
+        let all = count(&self.reduced);
+        match self.in_runs(source) {
+            Some((_, last)) => all / last.size.max(1) * last.size.div_ceil(BLOCK),
+            None => all.div_ceil(BLOCK),
+        }
     }
 
     /// The best element, and its position, in some blocks of the sequence that starts at `start`.
@@ -277,30 +303,31 @@ impl Search {
         start: isize,
         blocks: Range<usize>,
     ) -> Option<(K, usize)> {
-        let whole = [Dim { size: 1, stride: 1 }];
-        let (last, outer) = self.reduced.split_last().unwrap_or((&whole[0], &[]));
-        let native = source.native().filter(|_| last.stride == 1);
-        let per_run = last.size.div_ceil(BLOCK);
+        let (all, runs) = (count(&self.reduced), self.in_runs(source));
+        let mut scratch = runs
+            .is_none()
+            .then(|| Scratch::take(BLOCK * size_of::<C>()));
+        let tile = match &mut scratch {
+            Some(scratch) => scratch.numbers::<C>(BLOCK),
+            None => &mut [],
+        };
         let mut best: Option<(K, usize)> = None;
         for block in blocks {
-            let (run, first) = (block / per_run, block % per_run * BLOCK);
-            let len = BLOCK.min(last.size - first);
-            let at = start + offset_at(outer, run) + first as isize * last.stride;
-            let found = match native {
-                Some(data) => order.best_in(&data[at as usize..][..len], best),
-                None if len <= 64 => {
-                    let mut tile = [C::ZERO; 64];
-                    source.load(at, last.stride, &mut tile[..len]);
-                    order.best_in(&tile[..len], best)
-                }
-                None => {
-                    let mut tile = [C::ZERO; BLOCK];
-                    source.load(at, last.stride, &mut tile[..len]);
-                    order.best_in(&tile[..len], best)
-                }
+            let (first, run) = if let Some((data, last)) = runs {
+                let per_run = last.size.div_ceil(BLOCK);
+                let (run, at) = (block / per_run, block % per_run * BLOCK);
+                let outer = &self.reduced[..self.reduced.len() - 1];
+                let from = (start + offset_at(outer, run)) as usize + at;
+                let len = BLOCK.min(last.size - at);
+                (run * last.size + at, &data[from..][..len])
+            } else {
+                let first = block * BLOCK;
+                let tile = &mut tile[..BLOCK.min(all - first)];
+                source.load_walk(start, &self.reduced, first, tile);
+                (first, &*tile)
             };
-            if let Some((key, position)) = found {
-                best = Some((key, run * last.size + first + position));
+            if let Some((key, position)) = order.best_in(run, best) {
+                best = Some((key, first + position));
                 if key.is_nan() {
                     break;
                 }
@@ -440,8 +467,10 @@ const SHORTEST: usize = 8;
 const NARROW: usize = 32;
 /// Elements that a thread searches at a time, where it can be so few.
 const SHARE: usize = 1 << 16;
-/// Elements of runs from which on a copy of several at a time is worth its memory.
-const SEVERAL: usize = 1024;
+/// Elements of runs that are copied together.
+const COPIED: usize = 1024;
+/// Elements of a run from which on it is searched alone, not copied together with others.
+const LONG_RUN: usize = 256;
 /// Pieces that threads search before their results are stored.
 const BATCH: usize = 64;
 /// Outputs that are found by one call where room for more would cost more than the call.

@@ -182,8 +182,8 @@ impl fmt::Display for ReduceOp {
 /// `out` may have any dtype; the natural one is [`ReduceOp::result_dtype`]. No axes at all means every element is its own
 /// reduction. The result does not depend on the number of threads or on the instruction set (but for [`ReduceOp::LogSumExp`],
 /// whose exponential may differ in the last place); it may depend in rounding on the memory order of `x`, because axes are
-/// walked from the largest stride to the smallest. Allocates nothing unless `out` shares the buffer of `x` or the work is
-/// spread over threads.
+/// walked from the largest stride to the smallest. Allocates nothing, once a thread has its scratch memory, unless `out`
+/// shares the buffer of `x` or the work is spread over threads.
 ///
 /// ```
 /// use lodestride_buffer::{Buffer, DType};

@@ -11,7 +11,7 @@ use crate::reduce::ReduceOp;
 use crate::reduce_data::Runs;
 use crate::reduce_plan::Plan;
 use crate::spread;
-use crate::strided::{Dim, count, store_run};
+use crate::strided::{Dim, count, store_run, store_whole};
 use crate::threads;
 
 /// Shortest run worth a call of its own, and fewest columns.
@@ -75,28 +75,53 @@ pub(crate) fn flip<K: Key>(dtype: DType, is_smallest: bool) -> K {
 /// Takes an output offset, an output stride, and the values there.
 type Sink<'s, K> = dyn FnMut(isize, isize, &[K]) + 's;
 
-/// Writes what it finds to an output of the same dtype; false, with nothing done, where the operation or the elements are others, or
-/// they do not lie in dense runs or rows.
+/// Writes what it finds to an output of the same dtype, or whether any or all elements are not zero to one of any dtype; false,
+/// with nothing done, where the operation or the elements are others, or they do not lie in dense runs or rows.
 pub(crate) fn run(
     op: ReduceOp,
     (guard, dtype): (&ReadGuard<'_>, DType),
     plan: &Plan,
     (output, out_dtype): (&mut WriteGuard<'_>, DType),
 ) -> bool {
-    let is_smallest = match op {
-        ReduceOp::Max => false,
-        ReduceOp::Min => true,
+    let (is_smallest, are_flags) = match op {
+        ReduceOp::Max => (false, false),
+        ReduceOp::Min => (true, false),
+        ReduceOp::Any => (false, true),
+        ReduceOp::All => (true, true),
         _ => return false,
     };
-    if dtype != out_dtype {
+    if dtype != out_dtype && !are_flags {
         return false;
     }
+    // Without signs nothing is below zero.
+    let order = if are_flags { DType::U8 } else { dtype };
     with_key!(dtype, K => {
         let mut sink = |out, stride, values: &[K]| {
-            store_run(output.slice_mut::<K>(), out, stride, values, |value| value);
+            if are_flags {
+                store_flags((output, out_dtype), (out, stride), values);
+            } else {
+                store_run(output.slice_mut::<K>(), out, stride, values, |value| value);
+            }
         };
-        of::<K>(guard.slice(), flip(dtype, is_smallest), plan, &mut sink)
+        of::<K>(guard.slice(), flip(order, is_smallest), plan, &mut sink)
     }, else false)
+}
+
+/// Writes whether values are not zero.
+fn store_flags<K: Key>(
+    (output, dtype): (&mut WriteGuard<'_>, DType),
+    (mut out, stride): (isize, isize),
+    values: &[K],
+) {
+    let mut flags = [0; WIDE];
+    for values in values.chunks(WIDE) {
+        let flags = &mut flags[..values.len()];
+        for (flag, &value) in flags.iter_mut().zip(values) {
+            *flag = u64::from(value != K::ZERO);
+        }
+        store_whole((output, dtype), (out, stride), flags);
+        out += values.len() as isize * stride;
+    }
 }
 
 fn of<K: Key>(x: &[K], flip: K, plan: &Plan, sink: &mut Sink<'_, K>) -> bool {

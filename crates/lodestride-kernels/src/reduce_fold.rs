@@ -1,9 +1,8 @@
 //! Folding one block: 64 independent lanes over a contiguous run, or an accumulator row over several rows.
 //!
-//! Nothing here knows layouts or dtypes. A block is at most [`BLOCK`] elements of a run, or at most [`ROWS`] rows, so no
-//! lane takes more than 64 steps before its value is lifted to a wider total. Which lane an element falls in depends on
-//! its position alone, so a result depends neither on the instruction set nor on the number of threads. Whole sets of runs
-//! go through one call, so that choosing the instruction set costs nothing per run.
+//! Nothing here knows layouts or dtypes. A block is at most [`BLOCK`] elements of a run, or at most [`ROWS`] rows, so no lane takes
+//! more than 64 steps before its value is lifted to a wider total. Which lane an element falls in depends on its position alone, so
+//! results depend neither on instruction set nor threads. Sets of runs go through one call, which chooses the instruction set once.
 #![expect(
     unsafe_code,
     reason = "a row of lanes is written only as far as it is used"
@@ -54,9 +53,10 @@ pub(crate) trait LaneFold<C: Compute>: Copy + Sync {
 
     /// Whether many short runs are folded side by side: worth its code where a fold is common.
     const COMMON: bool = false;
-    /// Whether elements that must be converted or lie apart are folded as they are read: worth its code where a fold does little
-    /// beside.
+    /// Whether elements that are converted or lie apart are folded as they are read: for folds that do little beside.
     const LIFTS: bool = false;
+    /// Whether lanes are joined in any order, so in that which the compiler likes.
+    const IS_FREE: bool = false;
     /// Whether AVX-512 is worth its code for integers too: it alone multiplies numbers of 64 bits.
     const WIDE: bool = false;
     /// Folds short runs in vector registers where there is a way; false, with nothing done, where there is none.
@@ -97,9 +97,9 @@ pub(crate) fn fold_runs<C: Compute, F: LaneFold<C>>(
     let few = if runs.len < FEW { FEW } else { FEW / 4 };
     if F::COMMON && runs.len < LONG && totals.len() >= few {
         let totals = &mut *totals;
+        let task = ShortRuns { fold, runs, totals };
         // Without AVX-512, whose gathers the compiler would use here, slowly.
-        let done = Level::current().run_narrow_tuned(ShortRuns { fold, runs, totals });
-        if done.is_ok() {
+        if Level::current().run_narrow_tuned(task).is_ok() {
             return;
         }
     }
@@ -228,6 +228,7 @@ pub(crate) fn lanes_of_run<A: Arch, C: Compute, F: LaneFold<C>>(
     match run.len() {
         0..FEW => tiny(fold, run),
         _ if !A::TUNED => lanes_in_memory(fold, run),
+        FEW..LONG if F::IS_FREE => tiny(fold, run),
         FEW..LONG => lanes::<A, C, F, FEW>(fold, run, false),
         _ => lanes::<A, C, F, LANES>(fold, run, far),
     }

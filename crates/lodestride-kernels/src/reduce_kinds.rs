@@ -386,6 +386,7 @@ pub(crate) struct NonZero;
 impl<C: Compute> LaneFold<C> for NonZero {
     type Lane = u32;
     type Total = u64;
+    const IS_FREE: bool = true;
     #[inline(always)]
     fn lane(&self) -> u32 {
         0

@@ -2,6 +2,7 @@
 //! would cost another pass.
 
 use half::{bf16, f16};
+use lodestride_buffer::DType;
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -137,6 +138,13 @@ trait Lifted<C>: Copy {
     fn read<A: Arch>(self, from: usize, to: &mut [C]);
     /// The same of whole chunks. Must be `#[inline(always)]`.
     fn chunk<A: Arch>(self, from: usize) -> [C; LANES];
+    /// The last ones of a long run, fewer than a chunk. Must be `#[inline(always)]`.
+    #[inline(always)]
+    fn rest<A: Arch>(self, from: usize, room: &mut [C; LANES], count: usize) -> &[C] {
+        let rest = &mut room[..count];
+        self.read::<A>(from, rest);
+        rest
+    }
 }
 
 /// Halves.
@@ -156,6 +164,18 @@ impl<C: Compute, T: Numeric> Lifted<C> for Widened<'_, T> {
         let mut chunk = [C::ZERO; LANES];
         C::load_all::<T, A>(&self.0[from..][..LANES], &mut chunk);
         chunk
+    }
+
+    #[inline(always)]
+    fn rest<A: Arch>(self, from: usize, room: &mut [C; LANES], count: usize) -> &[C] {
+        if const { !matches!(T::DTYPE, DType::F16) } {
+            let rest = &mut room[..count];
+            self.read::<A>(from, rest);
+            return rest;
+        }
+        // Less than a block is converted by way of one: as well by way of the last chunk.
+        *room = self.chunk::<A>(from + count - LANES);
+        &room[LANES - count..]
     }
 }
 
@@ -240,9 +260,8 @@ where
                 }
                 at += LANES * S::STEP;
             }
-            let mut rest = [C::ZERO; LANES];
-            let rest = &mut rest[..len % LANES];
-            source.read::<A>(at, rest);
+            let mut room = [C::ZERO; LANES];
+            let rest = source.rest::<A>(at, &mut room, len % LANES);
             *total = with_rest(fold, wide, rest);
         }
     }

@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use crate::across::FEW;
 use crate::strided::{Dim, Dims, collapse, count, offset_at};
 
 /// A kept axis: how far one step goes in the input and in the output.
@@ -90,7 +91,7 @@ impl Plan {
         x_start: isize,
         out_start: isize,
     ) -> Self {
-        let inner = kept.pop().unwrap_or(Kept {
+        let mut inner = kept.pop().unwrap_or(Kept {
             size: 1,
             x: 0,
             out: 0,
@@ -99,6 +100,13 @@ impl Plan {
             Some(last) => inner.size > 1 && far(inner.x) < far(last.stride),
             None => true,
         };
+        // Runs are folded by as many as lie an even step apart.
+        if let (Some(next), false) = (kept.last_mut(), sweep)
+            && inner.size < FEW
+            && inner.size < next.size
+        {
+            std::mem::swap(&mut inner, next);
+        }
         let dims = |stride: fn(&Kept) -> isize| {
             let dim = |axis: &Kept| Dim {
                 size: axis.size,
@@ -135,6 +143,7 @@ impl Plan {
 
     /// How many lines along the innermost kept axis, one for each position of the axis around it, give results that follow each
     /// other as those of one line do.
+    #[inline(never)]
     pub(crate) fn row(&self) -> usize {
         let outer = self.last_outer();
         if outer.out == self.inner.size as isize * self.inner.out {
@@ -159,6 +168,7 @@ impl Plan {
     }
 
     /// One of [`pieces`](Self::pieces).
+    #[inline(never)]
     pub(crate) fn piece(&self, index: usize, width: usize) -> Piece {
         let inner = self.inner;
         let (outer, start) = match self.pieces_of_row(width) {

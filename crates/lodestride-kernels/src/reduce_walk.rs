@@ -3,41 +3,39 @@
 //! Two paths. *Inner*: the smallest step belongs to a reduced axis, so every output folds runs of at most
 //! [`BLOCK`] elements. *Sweep*: it belongs to a kept axis, so rows of up to [`COLUMNS`] outputs are folded
 //! together, [`ROWS`] input rows at a time. Anything that is not a unit-stride run of the compute type is first copied
-//! to an L1 tile.
+//! to an L1 tile, by its longer axis: short runs are swept, and few columns that lie apart are runs.
 //!
 //! Order: axes are walked from the largest stride to the smallest, whatever their logical order. Blocks merge into
 //! superblocks of [`SUPERBLOCK`] blocks, superblocks into the result, each from first to last. The split depends on shape,
 //! strides and dtype alone, so every thread count gives the same bits.
 
+mod rows;
+mod shape;
 mod threaded;
 
+use self::shape::{Facts, Shape, are_packed};
 use std::ops::Range;
 use std::slice::from_mut;
 
 use crate::across::Lines;
 use crate::numeric::Compute;
-use crate::reduce_data::{Rows, Runs};
-use crate::reduce_fold::{BLOCK, COLUMNS, FOLDED, ROWS, Reducer};
+use crate::reduce_data::Runs;
+use crate::reduce_fold::{BLOCK, COLUMNS, ROWS, Reducer};
 use crate::reduce_lifted::fold_blocks;
 use crate::reduce_plan::{Piece, Plan, Sink};
-use crate::strided::{Source, offset_at};
-use crate::{stream, threads};
+use crate::strided::{Dim, Source, offset_at};
+use crate::threads;
+use crate::tile::Scratch;
 
 /// Under which name memory is asked for.
 const OP: &str = "reduce";
 /// Blocks of a superblock, the unit that threads share.
 const SUPERBLOCK: usize = 64;
-/// Bytes of the longest row folded whole.
-const WIDE_BYTES: usize = 32 << 10;
-/// Columns of a sweep whose rows must be copied to a tile first.
-const TILE_COLUMNS: usize = 128;
-/// Rows of a block of such a sweep: the tile stays in L1.
-const TILE_ROWS: usize = BLOCK / TILE_COLUMNS;
 /// Shortest run that is folded in place rather than gathered with others into a full block.
 const SHORT_RUN: usize = 256;
 /// Elements of short runs that are gathered together: a full block would drive what is gathered from out of L1.
 const GATHERED: usize = 1024;
-/// Outputs, and elements of a tile, up to which stack arrays are small.
+/// Outputs up to which stack arrays are small.
 const NARROW: usize = 64;
 /// Outputs of a piece of runs: few enough that filling and finishing their totals stays cheap.
 const OUTPUTS: usize = 256;
@@ -50,6 +48,8 @@ pub(crate) struct Walk<'a, C: Compute, T, V> {
     plan: &'a Plan,
     source: &'a Source<'a, C>,
     reducer: &'a AnyReducer<'a, C, T, V>,
+    /// Whether rows are folded.
+    sweep: bool,
     /// Outputs of a piece.
     width: usize,
     /// Rows laid side by side when output rows are very narrow (1 otherwise).
@@ -70,31 +70,18 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
         source: &'a Source<'a, C>,
         reducer: &'a AnyReducer<'a, C, T, V>,
     ) -> Self {
-        let inner = plan.inner;
-        let direct = source.native().is_some() && inner.x == 1;
-        let deep = plan.depth() > SUPERBLOCK * BLOCK;
-        // Whole rows, in the order of memory, are one stream, but then no thread could take other columns.
-        let alone = !stream::wakes() && threads::threads() == 1;
-        let whole = inner.size <= reducer.columns() && inner.size * size_of::<C>() <= WIDE_BYTES;
-        let width = match (plan.sweep, direct) {
-            (true, true) if alone && whole => reducer.columns(),
-            (true, true) => COLUMNS,
-            // What is computed comes cheapest in long stretches.
-            (true, false) if source.is_computed() => COLUMNS,
-            (true, false) => TILE_COLUMNS,
-            (false, _) if deep => 1,
-            (false, _) => OUTPUTS,
+        let facts = Facts {
+            native: source.native().is_some(),
+            computed: source.is_computed(),
+            size: size_of::<C>(),
+            columns: reducer.columns(),
         };
-        // Narrow contiguous rows: `fold` of them make one wide row, and the columns are merged at the end.
-        let packed = plan.reduced.len() == 1 && plan.reduced[0].stride == inner.size as isize;
-        let fold = match (plan.sweep && direct && packed, inner.size) {
-            (true, size @ 1..=32) if plan.depth() >= 1024 / size => FOLDED / size,
-            _ => 1,
-        };
+        let Shape { sweep, width, fold } = Shape::of(plan, facts);
         Self {
             plan,
             source,
             reducer,
+            sweep,
             width,
             fold,
         }
@@ -164,7 +151,7 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
             };
             next += sets;
             let totals = &mut totals[..sets * piece.width];
-            if index > 0 && self.plan.sweep {
+            if index > 0 && self.sweep {
                 totals.fill(self.reducer.empty());
             }
             if parts == 1 {
@@ -177,7 +164,13 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
                     self.reducer.merge_all(totals, scratch);
                 }
             }
-            self.finish(piece, totals, sink);
+            // Results of each set lie elsewhere, or all in a row.
+            let all = sets == 1 || self.plan.row() > 1;
+            let each = if all { totals.len() } else { piece.width };
+            for (set, totals) in totals.chunks(each).enumerate() {
+                let piece = self.plan.piece(index + set, self.width);
+                self.finish(piece, totals, sink);
+            }
         }
     }
 
@@ -203,18 +196,27 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
     /// Pieces folded by one call: several where their rows are short, one block each and folded where they lie.
     fn together(&self, parts: usize) -> usize {
         let (plan, width) = (self.plan, self.plan.inner.size);
-        let direct = plan.sweep && self.source.native().is_some() && plan.inner.x == 1;
-        let few = (1..=ROWS).contains(&plan.depth()) && parts == 1 && self.fold == 1;
+        let (depth, computed) = (plan.depth(), self.source.is_computed());
+        let few = (1..=ROWS).contains(&depth) && parts == 1 && self.fold == 1;
         let short = (1..=COLUMNS / 2).contains(&width) && self.width >= width;
-        if direct && few && short && self.reducer.takes_sets() {
-            return plan.row().min(COLUMNS / width);
+        if !self.sweep || computed || !few || !short || !self.reducer.takes_sets() {
+            return 1;
         }
-        1
+        let most = plan.last_outer().size.min(COLUMNS / width);
+        let area = depth * width;
+        if self.source.native().is_some() && plan.inner.x == 1 {
+            most
+        } else if are_packed(plan) && plan.last_outer().x == area as isize {
+            // Converted by one call.
+            most.min(BLOCK / area).max(1)
+        } else {
+            most.min(BLOCK / area).min(ROWS / depth).max(1)
+        }
     }
 
     /// Superblocks of a piece: at least one.
     fn parts(&self) -> usize {
-        let blocks = if self.plan.sweep {
+        let blocks = if self.sweep {
             (self.plan.depth() / self.fold).div_ceil(ROWS)
         } else {
             self.blocks()
@@ -229,7 +231,7 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
             // Offsets of an array without elements point nowhere.
             return;
         }
-        match (self.plan.sweep, self.fold) {
+        match (self.sweep, self.fold) {
             (false, _) => self.unit_inner(piece, part, totals),
             (true, 1) => {
                 let first = part * SUPERBLOCK * ROWS;
@@ -278,20 +280,27 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
         let input = (self.plan, self.source);
         if fold_blocks(input, self.reducer, (piece.x, first..last), totals) {
             // Done as they were read.
-        } else if self.plan.depth() * totals.len() <= NARROW {
-            self.unit_gathered(piece, first..last, &mut [C::ZERO; NARROW], totals);
-        } else {
+        } else if self.source.is_computed() {
             self.unit_gathered(piece, first..last, &mut [C::ZERO; BLOCK], totals);
+        } else {
+            let mut scratch = Scratch::take(BLOCK * size_of::<C>());
+            self.unit_gathered(piece, first..last, scratch.numbers(BLOCK), totals);
         }
     }
 
-    /// Folds some blocks of one output, from first to last; the full ones of a single long run by one call.
+    /// Folds some blocks of one output, from first to last; those of one length that are an even step apart by one call.
     fn superblock(&self, data: &[C], start: usize, blocks: Range<usize>) -> T {
         let (mut next, mut total) = (blocks.start, self.reducer.empty());
-        if let [whole] = self.plan.reduced.as_slice() {
-            let full = blocks.end.min(whole.size / BLOCK) - next;
+        // Full blocks of a long run, or short runs that are one block each.
+        let (full, step, len) = match *self.plan.reduced.as_slice() {
+            [whole] => (whole.size / BLOCK, BLOCK, BLOCK),
+            [runs, run] if run.size <= BLOCK => (runs.size, runs.stride as usize, run.size),
+            _ => (next, 0, 0),
+        };
+        let full = blocks.end.min(full) - next;
+        if full > 0 {
             let mut totals = [self.reducer.empty(); SUPERBLOCK];
-            let runs = Runs::new(data, start + next * BLOCK, BLOCK, BLOCK);
+            let runs = Runs::new(data, start + next * step, step, len);
             self.reducer.runs(runs, &mut totals[..full]);
             for block in totals[..full].chunks(1) {
                 self.reducer.merge_all(from_mut(&mut total), block);
@@ -316,20 +325,17 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
         let (depth, step) = (self.plan.depth(), self.plan.inner.x);
         if depth <= tile.len() {
             // Several outputs fit in the tile: gathered together and folded by one call.
-            let packed = match self.plan.reduced.as_slice() {
-                [whole] => whole.stride == 1 && step == depth as isize,
-                _ => false,
-            };
             let together = (tile.len().min(GATHERED) / depth).max(1);
             for (group, totals) in totals.chunks_mut(together).enumerate() {
-                let first = (group * together) as isize;
+                let (first, size) = ((group * together) as isize, totals.len());
                 let start = piece.x + first * step;
-                if packed {
-                    self.source
-                        .load(start, 1, &mut tile[..totals.len() * depth]);
+                let tile = &mut tile[..size * depth];
+                if let [line] = *self.plan.reduced.as_slice() {
+                    let lines = Dim { size, stride: step };
+                    self.source.load_lines(start, lines, line, tile);
                 } else {
-                    for (column, line) in tile.chunks_mut(depth).take(totals.len()).enumerate() {
-                        self.load_block(start + column as isize * step, 0, line);
+                    for (column, line) in (0..).zip(tile.chunks_mut(depth)) {
+                        self.load_block(start + column * step, 0, line);
                     }
                 }
                 self.reducer.runs(Runs::new(tile, 0, depth, depth), totals);
@@ -360,119 +366,11 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
 
     /// Gathers the elements of a block, run after run; returns how many there are.
     fn load_block(&self, start: isize, block: usize, tile: &mut [C]) -> usize {
-        let Some((last, outer)) = self.plan.reduced.split_last() else {
-            self.source.load(start, 1, &mut tile[..1]);
-            return 1;
-        };
-        let mut position = block * BLOCK;
-        let len = BLOCK.min(self.plan.depth() - position);
-        let mut filled = 0;
-        while filled < len {
-            let (run, at) = (position / last.size, position % last.size);
-            let here = (last.size - at).min(len - filled);
-            let from = start + offset_at(outer, run) + at as isize * last.stride;
-            self.source
-                .load(from, last.stride, &mut tile[filled..filled + here]);
-            filled += here;
-            position += here;
-        }
+        let first = block * BLOCK;
+        let len = BLOCK.min(self.plan.depth() - first);
+        let tile = &mut tile[..len];
+        self.source
+            .load_walk(start, &self.plan.reduced, first, tile);
         len
-    }
-}
-
-// The sweep path.
-impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
-    /// Folds the input rows `first..last` of a piece into its totals.
-    fn sweep(&self, piece: Piece, first: usize, last: usize, totals: &mut [T]) {
-        if self.source.native().is_some() && self.plan.inner.x == 1 {
-            self.sweep_with(piece, first..last, &mut [], totals);
-        } else if piece.width * self.tile_rows(piece).min(last - first) <= NARROW {
-            self.sweep_with(piece, first..last, &mut [C::ZERO; NARROW], totals);
-        } else {
-            self.sweep_with(piece, first..last, &mut [C::ZERO; BLOCK], totals);
-        }
-    }
-
-    /// Rows of a block that have to be put in a tile first.
-    fn tile_rows(&self, piece: Piece) -> usize {
-        if self.source.is_computed() {
-            (BLOCK / piece.width).min(ROWS)
-        } else {
-            TILE_ROWS
-        }
-    }
-
-    /// Puts rows that begin at `offsets` in a tile, one after the other, and their new beginnings in `offsets`.
-    fn load_rows(&self, piece: Piece, offsets: &mut [usize], tile: &mut [C]) {
-        let (width, step) = (piece.width, self.plan.inner.x);
-        let tile = &mut tile[..offsets.len() * width];
-        let together = offsets.windows(2).all(|pair| pair[0] + width == pair[1]);
-        if together && step == 1 {
-            self.source.load(offsets[0].cast_signed(), 1, tile);
-        } else {
-            self.source.load_rows(offsets, step, tile);
-        }
-        for (row, offset) in offsets.iter_mut().enumerate() {
-            *offset = row * width;
-        }
-    }
-
-    #[inline(never)]
-    fn sweep_with(&self, piece: Piece, range: Range<usize>, tile: &mut [C], totals: &mut [T]) {
-        let step = self.plan.inner.x;
-        let native = self.source.native().filter(|_| step == 1);
-        let mut offsets = [0; ROWS];
-        let most = match native {
-            Some(_) => ROWS,
-            None => self.tile_rows(piece),
-        };
-        for block in range.clone().step_by(most) {
-            let rows = most.min(range.end - block);
-            for (row, offset) in offsets[..rows].iter_mut().enumerate() {
-                let at = piece.x + offset_at(&self.plan.reduced, block + row);
-                *offset = at as usize;
-            }
-            if native.is_none() {
-                self.load_rows(piece, &mut offsets[..rows], tile);
-            }
-            let rows = Rows {
-                data: native.unwrap_or(tile),
-                offsets: &offsets[..rows],
-                width: piece.width,
-            };
-            self.reducer
-                .sets(rows, self.plan.last_outer().x as usize, totals);
-        }
-    }
-
-    /// As `sweep` for very narrow rows: `fold` of them at a time make one wide row.
-    fn unit_folded(&self, piece: Piece, part: usize, totals: &mut [T]) {
-        let Some(data) = self.source.native() else {
-            return;
-        };
-        let wide = self.fold * piece.width;
-        let rows = self.plan.depth() / self.fold;
-        let first = part * SUPERBLOCK * ROWS;
-        let last = rows.min(first + SUPERBLOCK * ROWS);
-        let mut sums = Lines([self.reducer.empty(); FOLDED]);
-        let mut offsets = [0; ROWS];
-        for block in (first..last).step_by(ROWS) {
-            let count = ROWS.min(last - block);
-            for (row, offset) in offsets[..count].iter_mut().enumerate() {
-                *offset = piece.x as usize + (block + row) * wide;
-            }
-            let rows = Rows {
-                data,
-                offsets: &offsets[..count],
-                width: wide,
-            };
-            self.reducer.rows(rows, &mut sums.0[..wide]);
-        }
-        for group in sums.0[..wide].chunks(piece.width) {
-            self.reducer.merge_all(totals, group);
-        }
-        if last == rows {
-            self.sweep(piece, rows * self.fold, self.plan.depth(), totals);
-        }
     }
 }

@@ -3,10 +3,14 @@
 //! The result is seen as `[outer, rows, width]` in its memory order, `rows` along the axis. Three ways, by what is
 //! contiguous: a long row along the axis goes to the kernel as it lies; wide rows across it go as lines, some vectors of
 //! columns at a time; anything narrow is collected in a tile of two vectors' columns first, short contiguous rows by
-//! transposing them. Results that are not dense or of another dtype are computed aside and copied.
+//! transposing them. Results that are not dense or of another dtype are computed aside, part by part, and copied.
 
-use lodestride_buffer::{Argument, Buffer, ReadGuard};
-use lodestride_shape::{Layout, Order};
+mod aside;
+
+pub(crate) use self::aside::Aside;
+use self::aside::{is_dense, run_aside, step_order};
+use lodestride_buffer::{Argument, ReadGuard};
+use lodestride_shape::Layout;
 use smallvec::SmallVec;
 
 use crate::door;
@@ -14,7 +18,6 @@ use crate::elementwise;
 use crate::error::KernelError;
 use crate::isa::{Arch, Level, Task};
 use crate::operand::Operand;
-use crate::reduce_plan::insert_by;
 use crate::row_lines::{Columns, Lines};
 use crate::scalar::raised::Raised;
 use crate::square::transpose;
@@ -65,12 +68,14 @@ impl<C> Rows<'_, C> {
         (self.start + offset_at(&self.outer, outer)) as usize
     }
 
-    /// The step from row to row where all outer positions are one even step.
-    fn step(&self) -> Option<usize> {
-        match self.outer[..] {
-            [] => Some(0),
-            [dim] => usize::try_from(dim.stride).ok(),
-            _ => None,
+    /// The step from row to row at an outer position, and how many of the positions that follow it goes to.
+    fn step(&self, outer: usize) -> (usize, usize) {
+        match self.outer.last() {
+            Some(dim) => match usize::try_from(dim.stride) {
+                Ok(step) => (step, dim.size - outer % dim.size),
+                Err(_) => (0, 1),
+            },
+            None => (0, 1),
         }
     }
 }
@@ -101,19 +106,19 @@ pub(crate) fn along<C: Raised, K: RowKernel<C>>(
         drop(x.read(op, *argument)?);
     }
     drop(out.write(op, Argument::Z)?);
-    let order = (out.dtype() == C::DTYPE)
-        .then(|| dense_order(out.layout()))
-        .flatten()
-        .filter(|order| !is_narrow_and_tall(out.layout(), order, axis));
-    let Some(order) = order else {
-        // Aside, with the axis innermost: every way is open for that.
-        let mut order: SmallVec<[usize; 6]> = (0..out.layout().rank()).collect();
-        order.retain(|other| *other != axis);
-        order.push(axis);
-        let aside = Aside::new(op, out, &order, C::DTYPE)?;
-        along::<C, K>(op, kernel, inputs, axis, aside.operand()?)?;
-        return elementwise::copy(aside.operand()?.into(), out);
-    };
+    let mut order = step_order(out.layout());
+    let is_direct_out = out.dtype() == C::DTYPE && is_dense(out.layout(), &order);
+    // What is copied anyway is turned on the way where columns would need a tile.
+    let tall = if is_direct_out { TALL } else { SHORT };
+    let is_narrow = is_narrow_and_tall(out.layout(), &order, axis, tall);
+    if is_narrow || !is_direct_out {
+        if is_narrow {
+            // With the axis innermost every way is open.
+            order.retain(|other| *other != axis);
+            order.push(axis);
+        }
+        return run_aside(op, kernel, inputs, (axis, &order), out);
+    }
     let mut copies: SmallVec<[Option<Aside>; 2]> = SmallVec::new();
     for &(_, x) in inputs {
         let aside = if x.buffer().same_block(out.buffer()) || !is_direct::<C>(x, &order, axis) {
@@ -173,32 +178,16 @@ fn rows_of<'a, C>(data: &'a [C], layout: &Layout, outer: &[usize], axis: usize) 
     }
 }
 
-/// The axes from the largest step to the smallest where they cover memory without gaps; those of size 1 come first.
-fn dense_order(layout: &Layout) -> Option<SmallVec<[usize; 6]>> {
-    let (shape, strides) = (layout.shape(), layout.strides());
-    let mut order = SmallVec::<[usize; 6]>::new();
-    for axis in 0..layout.rank() {
-        let key = |axis: usize| (shape[axis] > 1, std::cmp::Reverse(strides[axis]));
-        insert_by(&mut order, axis, |&other, &axis| key(other) <= key(axis));
-    }
-    let mut expected = 1;
-    for &axis in order.iter().rev().filter(|&&axis| shape[axis] > 1) {
-        if strides[axis] != expected {
-            return None;
-        }
-        expected *= shape[axis] as isize;
-    }
-    Some(order)
-}
-
-/// Whether the rows are too narrow for lines and too many for a tile.
-fn is_narrow_and_tall(layout: &Layout, order: &[usize], axis: usize) -> bool {
+/// Whether the rows are too narrow for lines, and more than so many.
+fn is_narrow_and_tall(layout: &Layout, order: &[usize], axis: usize, tall: usize) -> bool {
     let position = order.iter().position(|&other| other == axis).unwrap_or(0);
     let width: usize = order[position + 1..]
         .iter()
         .map(|&axis| layout.shape()[axis])
         .product();
-    width > 1 && width < WIDE && layout.shape()[axis] > TALL
+    // A few columns leave most of a vector empty.
+    let tall = if width <= 4 { SHORT } else { tall };
+    width > 1 && width < WIDE && layout.shape()[axis] > tall
 }
 
 /// Whether kernels can take the rows of `x` as they lie: unit steps inside a line, even forward steps from line to line.
@@ -217,45 +206,6 @@ fn is_direct<C: Raised>(x: Operand<'_>, order: &[usize], axis: usize) -> bool {
     x.dtype() == C::DTYPE
         && (along || shape[axis] == 1)
         && (inner.is_empty() || matches!(inner[..], [Dim { stride: 1, .. }]))
-}
-
-/// A dense array of the walk's own, with its axes in a given memory order.
-#[derive(Debug)]
-pub(crate) struct Aside {
-    buffer: Buffer,
-    layout: Layout,
-    dtype: lodestride_buffer::DType,
-}
-
-impl Aside {
-    pub(crate) fn new(
-        op: &'static str,
-        like: Operand<'_>,
-        order: &[usize],
-        dtype: lodestride_buffer::DType,
-    ) -> Result<Self, KernelError> {
-        let fail = KernelError::shape(op);
-        let sorted: lodestride_shape::Shape =
-            order.iter().map(|&axis| like.shape()[axis]).collect();
-        let mut back: SmallVec<[isize; 6]> = SmallVec::from_elem(0, order.len());
-        for (position, &axis) in order.iter().enumerate() {
-            back[axis] = position as isize;
-        }
-        let layout = Layout::contiguous(sorted, Order::C)
-            .and_then(|layout| layout.permute(&back))
-            .map_err(fail)?;
-        let buffer =
-            Buffer::recycled(layout.elements() * dtype.size()).map_err(KernelError::alloc(op))?;
-        Ok(Self {
-            buffer,
-            layout,
-            dtype,
-        })
-    }
-
-    pub(crate) fn operand(&self) -> Result<Operand<'_>, KernelError> {
-        Operand::new(&self.buffer, &self.layout, self.dtype)
-    }
 }
 
 /// Divides the walk among threads: by outer positions, or, where there are few, by columns.
@@ -451,21 +401,23 @@ fn collect<A: Arch, C: Raised>(
     Extent { rows, width }: Extent,
     (tile, tile_pitch): (&mut [C], usize),
 ) {
-    if width == 1
-        && let Some(step) = input.step()
-    {
-        let from = &input.data[input.at(first)..];
-        return transpose::<A, C>((from, step), (tile, tile_pitch), (count, rows));
-    }
-    for block in 0..count {
+    let mut block = 0;
+    while width == 1 && block < count {
+        let (step, most) = input.step(first + block);
         let from = &input.data[input.at(first + block)..];
-        let from_pitch = if width == 1 { 1 } else { input.pitch };
+        let here = most.min(count - block);
+        let place = (&mut tile[block..], tile_pitch);
+        transpose::<A, C>((from, step), place, (here, rows));
+        block += here;
+    }
+    for block in block..count {
+        let from = &input.data[input.at(first + block)..];
         let place = (
             &mut tile[block * width..],
             tile_pitch,
             tile_pitch - block * width,
         );
-        copy_rows((from, from_pitch), place, Extent { rows, width });
+        copy_rows((from, input.pitch), place, Extent { rows, width });
     }
 }
 

@@ -5,6 +5,9 @@
 //! waiting for the last. Where no grouping changes a bit (integers, extremes), one step of eight waits. Across lines, a row of
 //! running values takes one row after the other.
 
+mod tiles;
+
+use self::tiles::Steps;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -22,9 +25,10 @@ use crate::reduce_plan::insert_by;
 use crate::scan_lines::{
     BLOCK, Extreme, Product, SIDE, Step, Sum, free_line, in_order, long_line, side_by_side,
 };
-use crate::scan_rows::{Sweep, step_all};
+use crate::scan_rows::Sweep;
 use crate::stream::{self, LINE};
-use crate::strided::{Dim, Dims, Source, count, dims_of, offset_at, store};
+use crate::strided::{Dim, Dims, Source, count, dims_of, join_axes, offset_at};
+use crate::tile::Scratch;
 
 /// What accumulates along the axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -175,6 +179,16 @@ impl Lines {
                 insert_by(&mut both, pair, |other, pair| step(other) >= step(pair));
             }
         }
+        let mut both = join_axes(both);
+        // Lines are taken together: as many as there are an even step apart.
+        if let Some((last, others)) = both.split_last_mut()
+            && last.0.size < SIDE
+            && last.0.stride.abs() >= scanned.0.stride.abs()
+            && let Some(most) = others.iter_mut().max_by_key(|(x, _)| x.size)
+            && most.0.size > last.0.size
+        {
+            std::mem::swap(last, most);
+        }
         let (x_rest, out_rest) = both.into_iter().unzip();
         Self {
             x_start: x.layout().offset() as isize,
@@ -202,7 +216,11 @@ impl Lines {
         let one = Dim { size: 1, stride: 0 };
         let (row, x_outer) = self.x_rest.split_last().unwrap_or((&one, &[]));
         let (out_row, out_outer) = self.out_rest.split_last().unwrap_or((&one, &[]));
-        let is_across = row.stride.abs() < self.x.stride.abs();
+        // Short lines that lie across the output are taken as rows of it.
+        let is_across = row.stride.abs() < self.x.stride.abs()
+            || (self.x.size < SHORT && out_row.stride.abs() < self.out.stride.abs());
+        let mut scratch = Scratch::take(2 * TILE * size_of::<C>());
+        let (tile, results) = scratch.numbers::<C>(2 * TILE).split_at_mut(TILE);
         for outer in 0..count(x_outer) {
             let plane = Plane {
                 x_start: self.x_start + offset_at(x_outer, outer),
@@ -215,9 +233,9 @@ impl Lines {
                 past: self.past && row.size * size_of::<C>() >= 4 * LINE,
             };
             if is_across && (row.size >= SIDE || plane.are_strips::<C, S>(source)) {
-                plane.sweep::<C, S>(source, output);
+                plane.sweep::<C, S>(source, output, [tile, results]);
             } else {
-                plane.along::<C, S>(source, output);
+                plane.along::<C, S>(source, output, [tile, results]);
             }
         }
         if self.past {
@@ -240,7 +258,12 @@ struct Plane {
 
 impl Plane {
     /// One line after the other.
-    fn along<C: Compute, S: Step<C>>(&self, source: &Source<'_, C>, output: &mut WriteGuard<'_>) {
+    fn along<C: Compute, S: Step<C>>(
+        &self,
+        source: &Source<'_, C>,
+        output: &mut WriteGuard<'_>,
+        room: [&mut [C]; 2],
+    ) {
         let dense = self.x.1 == 1 && self.out.1 == 1 && self.out_dtype == C::DTYPE;
         if let (Some(data), true) = (source.native(), dense) {
             // All lines by one call where they follow each other, else one at a time.
@@ -263,40 +286,7 @@ impl Plane {
             }
             return;
         }
-        let (mut tile, mut results) = ([S::START; TILE], [S::START; TILE]);
-        let is_direct = self.out.1 == 1 && self.out_dtype == C::DTYPE;
-        for line in 0..self.lines as isize {
-            let x = self.x_start + line * self.x.0;
-            let out = self.out_start + line * self.out.0;
-            let mut running = S::START;
-            for first in (0..self.len).step_by(TILE) {
-                let len = TILE.min(self.len - first);
-                let (x, at) = (
-                    x + first as isize * self.x.1,
-                    out + first as isize * self.out.1,
-                );
-                source.load(x, self.x.1, &mut tile[..len]);
-                let out = if is_direct {
-                    &mut output.slice_mut::<C>()[at as usize..][..len]
-                } else {
-                    &mut results[..len]
-                };
-                running = run::<C, _>(Along::<C, S> {
-                    x: &tile[..len],
-                    out,
-                    steps: (0, 0),
-                    lines: 1,
-                    len,
-                    running,
-                    is_grouped: S::IS_GROUPED && self.len >= BLOCK,
-                    near: true,
-                    step: PhantomData,
-                });
-                if !is_direct {
-                    store(output, self.out_dtype, at, self.out.1, &results[..len]);
-                }
-            }
-        }
+        self.along_tiles(&Steps::of::<S>(), source, output, room);
     }
 
     /// Whether rows can be taken as they lie.
@@ -314,7 +304,12 @@ impl Plane {
     }
 
     /// All lines together: a row of running values takes one row after the other.
-    fn sweep<C: Compute, S: Step<C>>(&self, source: &Source<'_, C>, output: &mut WriteGuard<'_>) {
+    fn sweep<C: Compute, S: Step<C>>(
+        &self,
+        source: &Source<'_, C>,
+        output: &mut WriteGuard<'_>,
+        room: [&mut [C]; 2],
+    ) {
         if let (Some(data), true) = (source.native(), self.are_rows(source)) {
             run::<C, _>(Sweep::<C, S> {
                 x: data,
@@ -329,20 +324,7 @@ impl Plane {
             });
             return;
         }
-        let (mut running, mut tile) = ([S::START; TILE], [S::START; TILE]);
-        for first in (0..self.lines).step_by(TILE) {
-            let width = TILE.min(self.lines - first);
-            let x = self.x_start + first as isize * self.x.0;
-            let out = self.out_start + first as isize * self.out.0;
-            let (running, tile) = (&mut running[..width], &mut tile[..width]);
-            running.fill(S::START);
-            for index in 0..self.len as isize {
-                source.load(x + index * self.x.1, self.x.0, tile);
-                step_all::<C, S>(running, tile);
-                let at = out + index * self.out.1;
-                store(output, self.out_dtype, at, self.out.0, running);
-            }
-        }
+        self.across_tiles(&Steps::of::<S>(), source, output, room);
     }
 }
 

@@ -114,7 +114,10 @@ pub(crate) fn free_line<C: Compute, S: Step<C>>(x: &[C], out: &mut [C], mut runn
                 own[at] = S::quick(own[at - 1], own[at]);
             }
             let next = S::quick(running, own[7]);
-            *out = own.map(|value| S::quick(running, value));
+            for value in &mut own {
+                *value = S::quick(running, *value);
+            }
+            *out = own;
             running = next;
         }
         running = in_order::<C, S>(rest, out_rest, running);

@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 
 use crate::isa::{Arch, Task};
 use crate::numeric::Compute;
+use crate::reduce_fold::LaneRoom;
 use crate::scan::TILE;
 use crate::scan_lines::{SIDE, Step};
 use crate::stream;
@@ -47,10 +48,9 @@ impl<C: Compute, S: Step<C>> Task for Sweep<'_, C, S> {
             }
             return;
         }
-        let mut running = [S::START; TILE];
+        let mut room = LaneRoom::new();
         for first in (0..width).step_by(TILE) {
-            let running = &mut running[..TILE.min(width - first)];
-            running.fill(S::START);
+            let running = room.filled(TILE.min(width - first), S::START);
             for row in 0..rows {
                 step_all::<C, S>(running, &x(row)[first..][..running.len()]);
                 let out = &mut self.out[row * self.out_step + first..][..running.len()];

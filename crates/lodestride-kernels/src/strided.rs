@@ -4,12 +4,15 @@
 //! that already is contiguous and of the right type is borrowed, never copied. All of it is safe slice code; the
 //! elementwise driver has its own tiles.
 
+mod several;
+
+pub(crate) use self::several::{copy_lines, join_axes, store_lines};
+use self::several::{load_alike, load_all_alike};
+
 use lodestride_buffer::{DType, Element, ReadGuard, WriteGuard, with_dtype};
 use smallvec::SmallVec;
 
 use crate::isa::{Arch, Level, Task};
-#[cfg(target_arch = "x86_64")]
-use crate::lines;
 use crate::numeric::{Compute, ComputeKind, Numeric};
 use crate::program_reduce::Computed;
 use crate::reduce_lifted::Lift;
@@ -142,12 +145,8 @@ impl<'a, C: Compute> Source<'a, C> {
     /// Copies the run that starts at `offset` and advances by `stride` into `out`.
     #[inline(never)]
     pub(crate) fn load(&self, offset: isize, stride: isize, out: &mut [C]) {
-        #[cfg(target_arch = "x86_64")]
-        if stride == 2
-            && let Some(data) = self.native
-            && lines::try_every_second(out, data.get(offset as usize..).unwrap_or(&[]))
-        {
-            return;
+        if let Some(data) = self.native {
+            return load_alike(data, (offset, stride), out);
         }
         match self.origin {
             Origin::Memory(guard, dtype) => load(guard, dtype, (&[offset as usize], stride), out),
@@ -158,6 +157,9 @@ impl<'a, C: Compute> Source<'a, C> {
     /// Copies runs that start at `offsets` and advance by `stride`, one after the other, into `out`, which they fill.
     #[inline(never)]
     pub(crate) fn load_rows(&self, offsets: &[usize], stride: isize, out: &mut [C]) {
+        if let Some(data) = self.native {
+            return load_all_alike(data, (offsets, stride), out);
+        }
         match self.origin {
             Origin::Memory(guard, dtype) => load(guard, dtype, (offsets, stride), out),
             Origin::Computed(values) => {
@@ -219,11 +221,16 @@ fn load_via<C: Compute, K: Compute>(
     out: &mut [C],
 ) {
     let mut tile = [K::ZERO; VIA];
-    for (&offset, row) in offsets.iter().zip(rows_of(out, offsets.len())) {
-        for (index, out) in row.chunks_mut(VIA).enumerate() {
+    let width = (out.len() / offsets.len().max(1)).max(1);
+    // Parts of a long row, or several short ones.
+    let together = (VIA / width).max(1);
+    let rows = out.chunks_mut(together * width);
+    for (offsets, rows) in offsets.chunks(together).zip(rows) {
+        for (index, out) in rows.chunks_mut(VIA).enumerate() {
             let tile = &mut tile[..out.len()];
-            let offset = advanced(offset, stride, index * VIA);
-            load_exact(guard, dtype, (&[offset], stride), tile);
+            let part = [advanced(offsets[0], stride, index * VIA)];
+            let offsets = if width > VIA { &part } else { offsets };
+            load_exact(guard, dtype, (offsets, stride), tile);
             for (to, &from) in out.iter_mut().zip(tile.iter()) {
                 *to = C::load(from);
             }
@@ -244,8 +251,7 @@ fn load_exact<K: Compute>(guard: &impl Elements, dtype: DType, runs: Run<'_>, ou
     });
 }
 
-/// One loop for guards of both kinds; dense runs are converted under the current instruction set, and those of halves are
-/// made dense first.
+/// One loop for guards of both kinds; dense runs are converted under the current instruction set, others made dense first.
 #[inline(never)]
 fn load_slice<T: Numeric, K: Compute>(data: &[T], (offsets, stride): Run<'_>, out: &mut [K]) {
     if stride == 1 {
@@ -254,14 +260,14 @@ fn load_slice<T: Numeric, K: Compute>(data: &[T], (offsets, stride): Run<'_>, ou
     }
     let mut tile = [T::default(); VIA];
     for (&offset, row) in offsets.iter().zip(rows_of(out, offsets.len())) {
-        if const { !is_half(T::DTYPE) } {
+        if const { size_of::<T>() == 1 } {
             load_run(data, offset.cast_signed(), stride, row, K::load::<T>);
             continue;
         }
         for (index, out) in row.chunks_mut(VIA).enumerate() {
             let run = &mut tile[..out.len()];
-            let offset = advanced(offset, stride, index * VIA);
-            load_run(data, offset.cast_signed(), stride, run, |element| element);
+            let offset = advanced(offset, stride, index * VIA).cast_signed();
+            load_alike(data, (offset, stride), run);
             let (data, offsets) = (&*run, &[0][..]);
             convert::<T>(Load { data, offsets, out });
         }

@@ -245,6 +245,7 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     /// At least `bytes` bytes, with contents of an earlier call.
+    #[inline(never)]
     pub(crate) fn take(bytes: usize) -> Scratch {
         let mut lines = SPARE.take();
         let needed = bytes.div_ceil(size_of::<Line>());
@@ -270,6 +271,7 @@ impl Scratch {
 }
 
 impl Drop for Scratch {
+    #[inline(never)]
     fn drop(&mut self) {
         let lines = std::mem::take(&mut self.lines);
         // A nested call may have left its own; the larger is kept.

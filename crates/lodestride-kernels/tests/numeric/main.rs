@@ -9,6 +9,7 @@ mod direct;
 mod division;
 mod extremes;
 mod gather;
+mod lines;
 mod matmul;
 mod normalise;
 mod random;

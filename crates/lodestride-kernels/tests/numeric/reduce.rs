@@ -810,7 +810,7 @@ fn positions_of_extremes_match_a_plain_search() {
     report.finish();
 }
 
-fn first_best(op: ArgOp, values: &[f64]) -> usize {
+pub(crate) fn first_best(op: ArgOp, values: &[f64]) -> usize {
     let key = |v: f64| match op {
         ArgOp::ArgMax => v,
         ArgOp::ArgMin => -v,

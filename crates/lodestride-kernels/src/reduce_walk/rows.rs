@@ -1,0 +1,129 @@
+//! The sweep path of a reduction: rows of neighbouring outputs.
+
+use std::ops::Range;
+
+use super::shape::are_packed;
+use super::{SUPERBLOCK, Walk};
+use crate::across::Lines;
+use crate::numeric::Compute;
+use crate::reduce_data::Rows;
+use crate::reduce_fold::{BLOCK, FOLDED, ROWS};
+use crate::reduce_plan::{Piece, Plan};
+use crate::strided::{Dim, Source, offset_at};
+use crate::tile::Scratch;
+
+impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
+    /// Folds the input rows `first..last` of a piece into its totals.
+    pub(super) fn sweep(&self, piece: Piece, first: usize, last: usize, totals: &mut [T]) {
+        if self.source.native().is_some() && self.plan.inner.x == 1 {
+            self.sweep_with(piece, first..last, &mut [], totals);
+        } else if self.source.is_computed() {
+            self.sweep_with(piece, first..last, &mut [C::ZERO; BLOCK], totals);
+        } else {
+            let mut scratch = Scratch::take(BLOCK * size_of::<C>());
+            self.sweep_with(piece, first..last, scratch.numbers(BLOCK), totals);
+        }
+    }
+
+    #[inline(never)]
+    fn sweep_with(&self, piece: Piece, range: Range<usize>, tile: &mut [C], totals: &mut [T]) {
+        let step = self.plan.inner.x;
+        let native = self.source.native().filter(|_| step == 1);
+        let mut offsets = [0; ROWS];
+        let most = match native {
+            Some(_) => ROWS,
+            None => (BLOCK / piece.width).clamp(1, ROWS),
+        };
+        for block in range.clone().step_by(most) {
+            let rows = most.min(range.end - block);
+            for (row, offset) in offsets[..rows].iter_mut().enumerate() {
+                let at = piece.x + offset_at(&self.plan.reduced, block + row);
+                *offset = at as usize;
+            }
+            if native.is_none() {
+                let sizes = (totals.len() / piece.width, piece.width);
+                load_rows((self.plan, self.source), sizes, &mut offsets[..rows], tile);
+            }
+            let rows = Rows {
+                data: native.unwrap_or(tile),
+                offsets: &offsets[..rows],
+                width: piece.width,
+            };
+            let step = match native {
+                Some(_) => self.plan.last_outer().x as usize,
+                None => rows.offsets.len() * rows.width,
+            };
+            self.reducer.sets(rows, step, totals);
+        }
+    }
+
+    /// As `sweep` for very narrow rows: `fold` of them at a time make one wide row.
+    pub(super) fn unit_folded(&self, piece: Piece, part: usize, totals: &mut [T]) {
+        let mut scratch = Scratch::take(BLOCK * size_of::<C>());
+        let (native, tile) = (self.source.native(), scratch.numbers(BLOCK));
+        let wide = self.fold * piece.width;
+        let rows = self.plan.depth() / self.fold;
+        let first = part * SUPERBLOCK * ROWS;
+        let last = rows.min(first + SUPERBLOCK * ROWS);
+        let mut sums = Lines([self.reducer.empty(); FOLDED]);
+        let mut offsets = [0; ROWS];
+        let most = if native.is_some() { ROWS } else { BLOCK / wide };
+        for block in (first..last).step_by(most) {
+            let count = most.min(last - block);
+            let mut start = piece.x as usize + block * wide;
+            if native.is_none() {
+                let tile = &mut tile[..count * wide];
+                self.source.load(start.cast_signed(), 1, tile);
+                start = 0;
+            }
+            for (row, offset) in offsets[..count].iter_mut().enumerate() {
+                *offset = start + row * wide;
+            }
+            let rows = Rows {
+                data: native.unwrap_or(tile),
+                offsets: &offsets[..count],
+                width: wide,
+            };
+            self.reducer.rows(rows, &mut sums.0[..wide]);
+        }
+        for group in sums.0[..wide].chunks(piece.width) {
+            self.reducer.merge_all(totals, group);
+        }
+        if last == rows {
+            self.sweep(piece, rows * self.fold, self.plan.depth(), totals);
+        }
+    }
+}
+
+/// Puts rows that begin at `offsets` in a tile, one after the other, and their new beginnings in `offsets`; those of several sets
+/// of rows one set after the other.
+#[inline(never)]
+fn load_rows<C: Compute>(
+    (plan, source): (&Plan, &Source<'_, C>),
+    (sets, width): (usize, usize),
+    offsets: &mut [usize],
+    tile: &mut [C],
+) {
+    let (start, size) = (offsets[0].cast_signed(), offsets.len());
+    let tile = &mut tile[..sets * size * width];
+    let (next, step) = (plan.last_outer().x, plan.inner.x);
+    let dim = |size, stride| Dim { size, stride };
+    if sets > 1 && are_packed(plan) && next == (size * width) as isize {
+        source.load(start, 1, tile);
+    } else if sets > 1 {
+        let mut all = [0; ROWS];
+        for (set, all) in (0..).zip(all.chunks_exact_mut(size).take(sets)) {
+            for (to, &offset) in all.iter_mut().zip(&*offsets) {
+                *to = offset.wrapping_add_signed(set * next);
+            }
+        }
+        source.load_rows(&all[..sets * size], step, tile);
+    } else if let [Dim { stride, .. }] = *plan.reduced.as_slice() {
+        source.load_lines(start, dim(size, stride), dim(width, step), tile);
+    } else {
+        source.load_rows(offsets, step, tile);
+    }
+    for (row, offset) in offsets.iter_mut().enumerate() {
+        *offset = row * width;
+    }
+}

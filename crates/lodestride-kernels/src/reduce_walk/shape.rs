@@ -1,0 +1,94 @@
+//! How a reduction is walked, from its plan and a few facts about its data: nothing here knows dtypes.
+
+use super::{NARROW, OUTPUTS, SUPERBLOCK};
+use crate::across::FEW;
+use crate::reduce_fold::{BLOCK, COLUMNS, FOLDED};
+use crate::reduce_plan::Plan;
+use crate::strided::Dim;
+use crate::{stream, threads};
+
+/// Bytes of the longest row folded whole.
+const WIDE_BYTES: usize = 32 << 10;
+/// Columns of a sweep whose rows must be copied to a tile first.
+const TILE_COLUMNS: usize = 128;
+/// Fewer columns that lie apart are copied and folded one by one.
+const FEW_COLUMNS: usize = 8;
+
+/// What is known of the data and the reducer.
+#[derive(Clone, Copy)]
+pub(super) struct Facts {
+    /// Whether the elements are of the compute type.
+    pub(super) native: bool,
+    /// Whether they are made when they are asked for.
+    pub(super) computed: bool,
+    /// Bytes of an element of the compute type.
+    pub(super) size: usize,
+    /// Columns that the reducer takes.
+    pub(super) columns: usize,
+}
+
+/// Whether rows are folded, outputs of a piece, and rows laid side by side.
+pub(super) struct Shape {
+    pub(super) sweep: bool,
+    pub(super) width: usize,
+    pub(super) fold: usize,
+}
+
+impl Shape {
+    #[inline(never)]
+    pub(super) fn of(plan: &Plan, facts: Facts) -> Self {
+        let inner = plan.inner;
+        let direct = facts.native && inner.x == 1;
+        let sweep = sweeps(plan, facts);
+        let deep = plan.depth() > SUPERBLOCK * BLOCK;
+        // Whole rows, in the order of memory, are one stream, but then no thread could take other columns.
+        let alone = !stream::wakes() && threads::threads() == 1;
+        let whole = inner.size <= facts.columns && inner.size * facts.size <= WIDE_BYTES;
+        // Rows that are copied to a tile are best copied whole: short ones of what the second-level cache holds.
+        let bytes = plan.depth() * inner.size * facts.size;
+        let few = inner.size <= COLUMNS / 2 && bytes <= stream::SECOND_LEVEL;
+        let width = match (sweep, direct) {
+            (true, true) if alone && whole => facts.columns,
+            (true, true) => COLUMNS,
+            // What is computed comes cheapest in long stretches.
+            (true, false) if facts.computed => COLUMNS,
+            (true, false) if inner.x == 1 && few => COLUMNS,
+            (true, false) if plan.depth() < FEW => OUTPUTS,
+            (true, false) => TILE_COLUMNS,
+            (false, _) if deep => 1,
+            (false, _) => OUTPUTS,
+        };
+        // Narrow contiguous rows: `fold` of them make one wide row, and the columns are merged at the end.
+        let fold = match (sweep && are_packed(plan) && !facts.computed, inner.size) {
+            (true, size @ 1..=32) if plan.depth() >= 1024 / size => FOLDED / size,
+            _ => 1,
+        };
+        Self { sweep, width, fold }
+    }
+}
+
+/// Whether rows are folded: as planned, but that what must be copied is copied by its longer axis.
+fn sweeps(plan: &Plan, facts: Facts) -> bool {
+    let (inner, [line]) = (plan.inner, plan.reduced.as_slice()) else {
+        return plan.sweep;
+    };
+    if facts.computed {
+        return plan.sweep;
+    }
+    if plan.sweep {
+        // From beyond the second-level cache all columns are best taken at once.
+        let bytes = line.size * line.stride.unsigned_abs() * facts.size;
+        let are_runs =
+            inner.size < FEW_COLUMNS && line.size >= NARROW && bytes <= stream::SECOND_LEVEL;
+        return !are_runs || are_packed(plan);
+    }
+    let lie_together = line.stride == 1 && (facts.native || inner.x == line.size as isize);
+    line.size < FEW && inner.size >= FEW_COLUMNS && !lie_together
+}
+
+/// Whether the rows of a sweep follow each other without gaps.
+pub(super) fn are_packed(plan: &Plan) -> bool {
+    let inner = plan.inner;
+    inner.x == 1
+        && matches!(*plan.reduced.as_slice(), [Dim { stride, .. }] if stride == inner.size as isize)
+}

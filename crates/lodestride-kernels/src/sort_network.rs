@@ -67,12 +67,21 @@ macro_rules! networks {
             }
         }
 
-        /// Sorts up to twice as many keys as are sorted in registers: both parts, which are then merged.
+        /// Sorts up to twice as many keys as are sorted in registers.
+        #[inline]
         #[target_feature(enable = $features)]
         fn sort_small(keys: &mut [$key]) {
             if keys.len() <= SHORT {
-                return sort_short(keys);
+                sort_short(keys);
+            } else {
+                sort_two(keys);
             }
+        }
+
+        /// Sorts the first keys, as many as are sorted in registers, and those after them; then both are merged.
+        #[inline(never)]
+        #[target_feature(enable = $features)]
+        fn sort_two(keys: &mut [$key]) {
             let (first, second) = keys.split_at_mut(SHORT);
             sort_matrix::<ROWS>(first);
             sort_short(second);

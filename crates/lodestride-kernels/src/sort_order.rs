@@ -48,11 +48,14 @@ fn order_side_by_side<K: Key>(
     }
     let is_done = sort_side_by_side(out, len);
     if is_done {
-        // Where one line ends and the next begins is no tie, but asking costs less than telling.
-        if shift > 0 && has_ties(out) {
-            for (keys, out) in keys.chunks_exact(len).zip(out.chunks_exact_mut(len)) {
-                settle_runs(keys, out, scratch);
+        match K::BITS {
+            // Where one line ends and the next begins is no tie, but asking costs less than telling.
+            64 if shift > 0 && has_ties(out) => {
+                for (keys, out) in keys.chunks_exact(len).zip(out.chunks_exact_mut(len)) {
+                    settle_runs(keys, out, scratch);
+                }
             }
+            _ => {}
         }
         unpack(out, 1);
     }

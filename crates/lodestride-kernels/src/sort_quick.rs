@@ -9,7 +9,8 @@ macro_rules! quicksort {
         /// Up to this many keys are sorted by networks. A second matrix and the merging took a fifth less than a partition of
         /// 300 keys of 32 bits on Zen 5, a third less of 1000 keys of 16 bits; on Intel's processors they took more.
         fn longest() -> usize {
-            if takes_integers_fast() {
+            // Sorting 64-bit keys so spares less than a tenth; floats come as integers there.
+            if LANES > 8 && $largest == <$key>::MAX && takes_integers_fast() {
                 2 * SHORT
             } else {
                 SHORT
@@ -18,7 +19,7 @@ macro_rules! quicksort {
 
         #[target_feature(enable = $features)]
         fn sort(keys: &mut [$key], scratch: &mut [$key]) {
-            if keys.len() <= longest() {
+            if keys.len() <= SHORT || keys.len() <= longest() {
                 return sort_small(keys);
             }
             let levels = 2 * keys.len().ilog2();

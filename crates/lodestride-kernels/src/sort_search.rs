@@ -6,7 +6,6 @@ use lodestride_buffer::{Argument, DType};
 
 use crate::door;
 use crate::error::{KernelError, Result};
-use crate::isa::{Arch, Level, Task};
 use crate::operand::Operand;
 use crate::row_copy::with_unit;
 use crate::sort_key::{Coding, Key};
@@ -88,17 +87,6 @@ pub(crate) fn search<K: Key>(
     if table.is_empty() {
         return places.fill(0);
     }
-    if table.len() <= LITTLE {
-        let task = Count {
-            table,
-            values,
-            places: &mut *places,
-            before: &before,
-        };
-        if Level::current().run_narrow_tuned(task).is_ok() {
-            return;
-        }
-    }
     for (values, places) in values.chunks(LANES).zip(places.chunks_mut(LANES)) {
         let mut low = [0usize; LANES];
         let mut len = table.len();
@@ -114,71 +102,5 @@ pub(crate) fn search<K: Key>(
         for ((place, &low), &value) in places.iter_mut().zip(&low).zip(values) {
             *place = (low + usize::from(before(table[low], value))) as u64;
         }
-    }
-}
-
-/// Up to so many keys of a table are all compared with every value.
-const LITTLE: usize = 16;
-
-struct Count<'a, K, F> {
-    table: &'a [K],
-    values: &'a [K],
-    places: &'a mut [u64],
-    before: F,
-}
-
-impl<K: Key, F: Fn(K, K) -> bool> Task for Count<'_, K, F> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arch>(self) {
-        /// Values that are compared at a time.
-        const TILE: usize = 32;
-        let one = K::from_u64(1);
-        for (values, places) in self.values.chunks(TILE).zip(self.places.chunks_mut(TILE)) {
-            let (mut tile, mut counts) = ([K::ZERO; TILE], [K::ZERO; TILE]);
-            tile[..values.len()].copy_from_slice(values);
-            for &key in self.table {
-                for (count, &value) in counts.iter_mut().zip(&tile) {
-                    let is_before = (self.before)(key, value);
-                    *count = count.plus(if is_before { one } else { K::ZERO });
-                }
-            }
-            for (place, count) in places.iter_mut().zip(counts) {
-                *place = count.to_u64();
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check<K: Key>() {
-        let keys: Vec<K> = (0..100u64).map(|i| K::from_u64(i * 37 % 91)).collect();
-        for len in (0..20).chain([40]) {
-            let mut table: Vec<K> = (0..len).map(|i| K::from_u64(i * 53 % 91)).collect();
-            table.extend([K::ZERO, K::MAX].iter().take(len as usize));
-            table.sort_unstable();
-            for count in [1, 31, 33, keys.len()] {
-                let keys = &keys[..count];
-                let mut places = vec![u64::MAX; count];
-                search(&table, keys, &mut places, |a, b| a < b);
-                let expected = keys.iter().map(|&key| table.partition_point(|&a| a < key));
-                assert!(expected.eq(places.iter().map(|&place| place as usize)));
-                search(&table, keys, &mut places, |a, b| a <= b);
-                let expected = keys.iter().map(|&key| table.partition_point(|&a| a <= key));
-                assert!(expected.eq(places.iter().map(|&place| place as usize)));
-            }
-        }
-    }
-
-    #[test]
-    fn places_are_those_of_a_binary_search() {
-        check::<u8>();
-        check::<u16>();
-        check::<u32>();
-        check::<u64>();
     }
 }

@@ -3,7 +3,7 @@
 //! The result is seen as `[outer, rows, width]` in its memory order, `rows` along the axis. Three ways, by what is
 //! contiguous: a long row along the axis goes to the kernel as it lies; wide rows across it go as lines, some vectors of
 //! columns at a time; anything narrow is collected in a tile of two vectors' columns first, short contiguous rows by
-//! transposing them. Results that are not dense or of another dtype are computed aside, part by part, and copied.
+//! transposing them. Results that are not dense or of another dtype are computed aside and copied.
 
 mod aside;
 

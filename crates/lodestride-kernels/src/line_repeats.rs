@@ -121,8 +121,9 @@ impl Repeats {
         let mut to = self.to;
         while left > 0 {
             let from = self.from.wrapping_add(element * SIZE);
+            let needed = places.as_ptr().wrapping_add(begun * SIZE);
             // SAFETY: `begun` is less than a line has elements.
-            let places = unsafe { _mm512_loadu_si512(places.as_ptr().add(begun * SIZE).cast()) };
+            let places = unsafe { _mm512_loadu_si512(needed.cast()) };
             // SAFETY: elements from `from` on, of which the rest is not read; this code is for AVX-512.
             let line = unsafe { first_bytes(from, (count - element) * SIZE) };
             let line = match SIZE {

@@ -13,15 +13,6 @@ use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, Res
 /// Runs up to which they are copied one by one, not position by position.
 const FEW: usize = 16;
 
-/// Neighbouring positions of an axis.
-#[derive(Clone, Debug)]
-enum Run {
-    /// Of the array.
-    Own(Range<usize>),
-    /// Of what is put in.
-    Added(Range<usize>),
-}
-
 impl NdArray {
     /// The array with values in front of the given positions of an axis, which count before anything is put in; negative ones
     /// count from the end, the size of the axis stands for its end.
@@ -149,10 +140,10 @@ impl NdArray {
         let mut runs = Vec::with_capacity(2 * places.len() + 1);
         let mut next = 0;
         for (place, which) in places {
-            runs.extend([Run::Own(next..place), Run::Added(which..which + 1)]);
+            runs.extend([next..place, size + which..size + which + 1]);
             next = place;
         }
-        runs.push(Run::Own(next..size));
+        runs.push(next..size);
         self.assembled(op, Some(&added), &runs, axis)
     }
 
@@ -164,44 +155,39 @@ impl NdArray {
             places.push(self.place_along(op, axis, index, size)?);
         }
         places.sort_unstable();
+        places.dedup();
         let mut runs = Vec::with_capacity(places.len() + 1);
         let mut next = 0;
         for place in places {
-            runs.push(Run::Own(next..place.max(next)));
+            runs.push(next..place);
             next = place + 1;
         }
-        runs.push(Run::Own(next..size.max(next)));
+        runs.push(next..size);
         self.assembled(op, None, &runs, axis)
     }
 
-    /// Runs of positions of this array and of what is added to it, one after the other along an axis.
+    /// Runs of positions of this array and of what is added behind it, one after the other along an axis.
     #[track_caller]
     fn assembled(
         &self,
         op: &'static str,
         added: Option<&NdArray>,
-        runs: &[Run],
+        runs: &[Range<usize>],
         axis: usize,
     ) -> Result<NdArray> {
-        let along = axis as isize;
+        let (along, size) = (axis as isize, self.shape()[axis]);
         if runs.len() <= FEW {
-            let part = |run: &Run| match (run, added) {
-                (Run::Added(range), Some(added)) => added.narrowed(op, axis, range.clone()),
-                (Run::Own(range) | Run::Added(range), _) => self.narrowed(op, axis, range.clone()),
+            let part = |run: &Range<usize>| match added {
+                Some(added) if run.start >= size => {
+                    added.narrowed(op, axis, run.start - size..run.end - size)
+                }
+                _ => self.narrowed(op, axis, run.clone()),
             };
             let parts: Vec<NdArray> = runs.iter().map(part).collect::<Result<_>>()?;
             return NdArray::concat(&parts.iter().collect::<Vec<_>>(), along).renamed(op);
         }
-        // What is added stands behind the array.
-        let size = self.shape()[axis];
-        let from: Vec<i64> = runs
-            .iter()
-            .flat_map(|run| match run {
-                Run::Own(range) => range.clone(),
-                Run::Added(range) => size + range.start..size + range.end,
-            })
-            .map(|position| position as i64)
-            .collect();
+        let positions = runs.iter().cloned().flatten();
+        let from: Vec<i64> = positions.map(|position| position as i64).collect();
         match added {
             Some(added) => NdArray::concat(&[self, added], along)?.take(&from, along),
             None => self.take(&from, along),

@@ -8,7 +8,7 @@ use crate::blas::BlasFloat;
 use crate::gemm_choice::{are_worth_threads, is_swept};
 use crate::gemm_copied::with_room;
 use crate::gemm_small::Blend;
-use crate::gemm_tile::{Ahead, Job, Walk, is_walked, sheet_of_rows};
+use crate::gemm_tile::{Job, Walk, is_walked, sheet_of_rows};
 use crate::isa::{Isa, Level};
 use crate::matrix::{Matrix, MatrixMut, MatrixShape};
 use crate::strided::{Dims, collapse};
@@ -101,30 +101,11 @@ impl Series {
             ..self.shapes[index]
         };
         // What the first and the last reach lies in the slices, and so what is between them; or this panics.
-        Matrix::new(a, left);
         Matrix::new(a, last(0));
-        Matrix::new(b, right);
         Matrix::new(b, last(1));
-        MatrixMut::new(out, to);
         MatrixMut::new(out, last(2));
-        assert!(left.rows == to.rows && right.columns == to.columns && left.columns == right.rows);
-        Job {
-            a: a.as_ptr().wrapping_add(left.start),
-            b: b.as_ptr().wrapping_add(right.start),
-            out: out.as_mut_ptr().wrapping_add(to.start),
-            m: to.rows,
-            n: to.columns,
-            k: left.columns,
-            a_row: left.row_step,
-            a_column: left.column_step,
-            b_row: right.row_step,
-            b_column: right.column_step,
-            out_row: to.row_step,
-            out_column: to.column_step,
-            blend,
-            room: std::ptr::null_mut(),
-            ahead: Ahead::NOTHING,
-        }
+        let (a, b) = (Matrix::new(a, left), Matrix::new(b, right));
+        Job::of(a, b, &mut MatrixMut::new(out, to), blend)
     }
 
     /// Some of the products, `first` being that of them all; right matrices that are to be copied have room behind so many elements.

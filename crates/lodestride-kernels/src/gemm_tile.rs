@@ -131,7 +131,7 @@ pub(crate) fn product<C: TileFloat>(
     threads: usize,
     ahead: Ahead,
 ) -> bool {
-    let (left, right, to) = (a.shape(), b.shape(), out.shape());
+    let (left, right) = (a.shape(), b.shape());
     let fits = match walk {
         Walk::Tiles | Walk::Sweep => right.column_step == 1 || right.columns <= 1,
         Walk::Dots => right.columns == 1 && right.row_step == 1 && left.column_step == 1,
@@ -141,23 +141,9 @@ pub(crate) fn product<C: TileFloat>(
         return false;
     }
     let level = Level::current();
-    assert!(left.rows == to.rows && right.columns == to.columns && left.columns == right.rows);
     let mut job = Job {
-        a: a.data().as_ptr().wrapping_add(left.start),
-        b: b.data().as_ptr().wrapping_add(right.start),
-        out: out.data().as_mut_ptr().wrapping_add(to.start),
-        m: to.rows,
-        n: to.columns,
-        k: left.columns,
-        a_row: left.row_step,
-        a_column: left.column_step,
-        b_row: right.row_step,
-        b_column: right.column_step,
-        out_row: to.row_step,
-        out_column: to.column_step,
-        blend,
-        room: std::ptr::null_mut(),
         ahead,
+        ..Job::of(a, b, out, blend)
     };
     let grid = walk.grid(job.m, job.n, threads);
     let run = |job: Job<C>, room: usize| {
@@ -280,6 +266,37 @@ pub(crate) fn sheet_of_rows<C>(
 unsafe impl<C: Sync> Sync for Job<C> {}
 
 impl<C: Copy> Job<C> {
+    /// The product of two matrices that fit.
+    ///
+    /// # Panics
+    /// If they do not.
+    pub(crate) fn of(
+        a: Matrix<'_, C>,
+        b: Matrix<'_, C>,
+        out: &mut MatrixMut<'_, C>,
+        blend: Blend<C>,
+    ) -> Self {
+        let (left, right, to) = (a.shape(), b.shape(), out.shape());
+        assert!(left.rows == to.rows && right.columns == to.columns && left.columns == right.rows);
+        Self {
+            a: a.data().as_ptr().wrapping_add(left.start),
+            b: b.data().as_ptr().wrapping_add(right.start),
+            out: out.data().as_mut_ptr().wrapping_add(to.start),
+            m: to.rows,
+            n: to.columns,
+            k: left.columns,
+            a_row: left.row_step,
+            a_column: left.column_step,
+            b_row: right.row_step,
+            b_column: right.column_step,
+            out_row: to.row_step,
+            out_column: to.column_step,
+            blend,
+            room: std::ptr::null_mut(),
+            ahead: Ahead::NOTHING,
+        }
+    }
+
     /// Some rows and columns, with room of their own. The diagonal of a square goes with its columns.
     fn part(
         &self,

@@ -40,7 +40,7 @@ impl Repeats {
             return true;
         }
         match size {
-            _ if self.stride != 1 || self.times == 0 => return false,
+            _ if self.stride != 1 => return false,
             // SAFETY: as above.
             1 if is_x86_feature_detected!("avx512vbmi") => unsafe { self.bytes() },
             // SAFETY: as above.

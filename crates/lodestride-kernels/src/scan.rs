@@ -28,7 +28,6 @@ use crate::scan_lines::{
 use crate::scan_rows::Sweep;
 use crate::stream::{self, LINE};
 use crate::strided::{Dim, Dims, Source, count, dims_of, join_axes, offset_at};
-use crate::tile::Scratch;
 
 /// What accumulates along the axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -219,8 +218,6 @@ impl Lines {
         // Short lines that lie across the output are taken as rows of it.
         let is_across = row.stride.abs() < self.x.stride.abs()
             || (self.x.size < SHORT && out_row.stride.abs() < self.out.stride.abs());
-        let mut scratch = Scratch::take(2 * TILE * size_of::<C>());
-        let (tile, results) = scratch.numbers::<C>(2 * TILE).split_at_mut(TILE);
         for outer in 0..count(x_outer) {
             let plane = Plane {
                 x_start: self.x_start + offset_at(x_outer, outer),
@@ -233,9 +230,9 @@ impl Lines {
                 past: self.past && row.size * size_of::<C>() >= 4 * LINE,
             };
             if is_across && (row.size >= SIDE || plane.are_strips::<C, S>(source)) {
-                plane.sweep::<C, S>(source, output, [tile, results]);
+                plane.sweep::<C, S>(source, output);
             } else {
-                plane.along::<C, S>(source, output, [tile, results]);
+                plane.along::<C, S>(source, output);
             }
         }
         if self.past {
@@ -258,12 +255,7 @@ struct Plane {
 
 impl Plane {
     /// One line after the other.
-    fn along<C: Compute, S: Step<C>>(
-        &self,
-        source: &Source<'_, C>,
-        output: &mut WriteGuard<'_>,
-        room: [&mut [C]; 2],
-    ) {
+    fn along<C: Compute, S: Step<C>>(&self, source: &Source<'_, C>, output: &mut WriteGuard<'_>) {
         let dense = self.x.1 == 1 && self.out.1 == 1 && self.out_dtype == C::DTYPE;
         if let (Some(data), true) = (source.native(), dense) {
             // All lines by one call where they follow each other, else one at a time.
@@ -286,7 +278,7 @@ impl Plane {
             }
             return;
         }
-        self.along_tiles(&Steps::of::<S>(), source, output, room);
+        self.along_tiles(&Steps::of::<S>(), source, output);
     }
 
     /// Whether rows can be taken as they lie.
@@ -304,12 +296,7 @@ impl Plane {
     }
 
     /// All lines together: a row of running values takes one row after the other.
-    fn sweep<C: Compute, S: Step<C>>(
-        &self,
-        source: &Source<'_, C>,
-        output: &mut WriteGuard<'_>,
-        room: [&mut [C]; 2],
-    ) {
+    fn sweep<C: Compute, S: Step<C>>(&self, source: &Source<'_, C>, output: &mut WriteGuard<'_>) {
         if let (Some(data), true) = (source.native(), self.are_rows(source)) {
             run::<C, _>(Sweep::<C, S> {
                 x: data,
@@ -324,7 +311,7 @@ impl Plane {
             });
             return;
         }
-        self.across_tiles(&Steps::of::<S>(), source, output, room);
+        self.across_tiles(&Steps::of::<S>(), source, output);
     }
 }
 

@@ -303,6 +303,18 @@ impl<'p, 'a> Walk<'p, 'a> {
         step_from(base, offset, size)
     }
 
+    /// Where the first run of a range is, and the elements from each to the next: of whole runs in a nest of two axes.
+    fn even_runs(&self, place: usize, range: &Range<usize>) -> Option<(*mut u8, isize)> {
+        let (nest, inner) = (self.nest, self.nest.inner_len());
+        let is_whole = range.start.is_multiple_of(inner) && range.end.is_multiple_of(inner);
+        (nest.sizes().len() == 2 && is_whole).then(|| {
+            let Place { base, size, .. } = self.places[place];
+            let step = nest.axis_strides(0)[place];
+            let begin = nest.start()[place] + (range.start / inner).cast_signed() * step;
+            (step_from(base, begin, size), step)
+        })
+    }
+
     /// Calls `piece` with the address, the stride, the element size and the length of every run of a range.
     fn for_each_piece(
         &self,
@@ -313,15 +325,10 @@ impl<'p, 'a> Walk<'p, 'a> {
         let Place { base, size, .. } = self.places[place];
         let nest = self.nest;
         let (stride, inner) = (nest.inner_strides()[place], nest.inner_len());
-        if nest.sizes().len() == 2
-            && range.start.is_multiple_of(inner)
-            && range.end.is_multiple_of(inner)
-        {
+        if let Some((first, step)) = self.even_runs(place, &range) {
             // The common case without the bookkeeping of more axes.
-            let outer = nest.axis_strides(0)[place];
-            for run in range.start / inner..range.end / inner {
-                let offset = nest.start()[place] + run.cast_signed() * outer;
-                piece(step_from(base, offset, size), stride, size, inner);
+            for run in 0..(range.len() / inner).cast_signed() {
+                piece(step_from(first, run * step, size), stride, size, inner);
             }
             return;
         }

@@ -9,6 +9,7 @@ use crate::numeric::Compute;
 use crate::scan_lines::{BLOCK, Step};
 use crate::scan_rows::step_all;
 use crate::strided::{Dim, Source, store_lines};
+use crate::tile::Scratch;
 
 /// An operation on the lines or rows of a tile.
 pub(super) struct Steps<C> {
@@ -64,8 +65,9 @@ impl Plane {
         steps: &Steps<C>,
         source: &Source<'_, C>,
         output: &mut WriteGuard<'_>,
-        [tile, results]: [&mut [C]; 2],
     ) {
+        let mut scratch = Scratch::take(2 * TILE * size_of::<C>());
+        let (tile, results) = scratch.numbers::<C>(2 * TILE).split_at_mut(TILE);
         let (len, together) = (self.len.min(TILE), (TILE / self.len).max(1));
         let follow = together == 1 || self.out.0 == self.len as isize;
         let is_direct = self.out.1 == 1 && self.out_dtype == C::DTYPE && follow;
@@ -106,8 +108,9 @@ impl Plane {
         steps: &Steps<C>,
         source: &Source<'_, C>,
         output: &mut WriteGuard<'_>,
-        [tile, running]: [&mut [C]; 2],
     ) {
+        let mut scratch = Scratch::take(2 * TILE * size_of::<C>());
+        let (tile, running) = scratch.numbers::<C>(2 * TILE).split_at_mut(TILE);
         for first in (0..self.lines).step_by(TILE) {
             let width = TILE.min(self.lines - first);
             let x = self.x_start + first as isize * self.x.0;

@@ -1,6 +1,6 @@
 //! Short runs, packed together into tiles: when they are, and how.
 
-use super::{Place, TILE, Target, Walk, overwritten, step_from};
+use super::{TILE, Target, Walk, overwritten};
 use crate::frame::{Access, Frame, Lane, Setup};
 use crate::nest_form::{is_dense, is_repeating};
 use crate::plan::{Reach, Source};
@@ -16,7 +16,8 @@ const SHORT: usize = 64;
 /// takes 10 us so and 19 packed, one of 4096 rows of 32 12 and 38.
 const SHORTEST: usize = 8;
 
-/// The same where kernels are begun slowly: functions in the middle of a block. Powers of 4096 rows of 100 `f32` by a column take 0.51 ms packed and 0.75 row by row.
+/// The same where kernels are begun slowly: functions in the middle of a block. Powers of 4096 rows of 100 `f32` by a column take
+/// 0.51 ms packed and 0.75 row by row.
 const SHORT_OF_SLOW: usize = 256;
 
 /// The same beside an element that is spread over a tile first, of which those of several runs are made together.
@@ -147,7 +148,7 @@ impl Walk<'_, '_> {
             Access::Tiled => {
                 let tile = frame.tile(slot);
                 let mut filled = tile;
-                if slot >= self.outputs && !keep && !self.repeat_runs(tile, place, range.clone()) {
+                if slot >= self.outputs && !keep && !self.repeat_runs(tile, place, &range) {
                     self.for_each_piece(place, range, |from, stride, size, len| {
                         // SAFETY: the nest visits elements of the operand's layout inside its opened buffer; the pieces
                         // of a range of at most a tile's elements fit the tile one after the other.
@@ -161,21 +162,16 @@ impl Walk<'_, '_> {
         frame.place(slot, pointer);
     }
 
-    /// Fills a tile with runs of one element each, where the nest has no axes but these two and the range whole runs only; or does
-    /// nothing and answers false.
-    fn repeat_runs(&self, tile: *mut u8, place: usize, range: Range<usize>) -> bool {
-        let (nest, inner) = (self.nest, self.nest.inner_len());
-        let is_whole = range.start.is_multiple_of(inner) && range.end.is_multiple_of(inner);
-        if nest.sizes().len() != 2 || nest.inner_strides()[place] != 0 || !is_whole {
+    /// Fills a tile with [even runs](Walk::even_runs) of one element each; or does nothing and answers false.
+    fn repeat_runs(&self, tile: *mut u8, place: usize, range: &Range<usize>) -> bool {
+        let (nest, size) = (self.nest, self.places[place].size);
+        let is_one = nest.inner_strides()[place] == 0;
+        let Some((first, step)) = self.even_runs(place, range).filter(|_| is_one) else {
             return false;
-        }
-        let Place { base, size, .. } = self.places[place];
-        let stride = nest.axis_strides(0)[place];
-        let begin = (range.start / inner).cast_signed() * stride;
-        let first = step_from(base, nest.start()[place] + begin, size);
-        let runs = (range.len() / inner, inner);
+        };
+        let runs = (range.len() / nest.inner_len(), nest.inner_len());
         // SAFETY: the nest visits elements of the operand's layout inside its opened buffer; a range of at most a tile's elements.
-        unsafe { tile::repeat(tile, first, (size, stride), runs) };
+        unsafe { tile::repeat(tile, first, (size, step), runs) };
         true
     }
 

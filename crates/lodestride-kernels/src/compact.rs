@@ -4,40 +4,78 @@
     reason = "compressing vectors is an instruction of AVX-512; calling it is unsafe by definition"
 )]
 
+use crate::across::spill;
 use crate::isa::{Arch, Isa, Level, Task};
 use crate::stream::{self, LINE};
 use lodestride_buffer::Element;
+use std::ops::{AddAssign, BitAndAssign, BitOrAssign};
+
+/// Bits that are counted where they are not zero, in lanes of their own width.
+pub(crate) trait Word: Element + AddAssign + BitAndAssign + BitOrAssign {
+    const ZERO: Self;
+    const ONE: Self;
+    const ALL: Self;
+    /// The largest count a lane holds.
+    const MOST: usize;
+    /// 1 where some of `these` bits are set, or 0.
+    fn is_set(self, these: Self) -> Self;
+    fn count(self) -> u64;
+}
+
+macro_rules! word {
+    ($($t:ty),*) => {$(
+        impl Word for $t {
+            const ZERO: $t = 0;
+            const ONE: $t = 1;
+            const ALL: $t = <$t>::MAX;
+            const MOST: usize = <$t>::MAX as usize;
+            #[inline(always)]
+            fn is_set(self, these: $t) -> $t { <$t>::from(self & these != 0) }
+            #[inline(always)]
+            fn count(self) -> u64 { u64::from(self) }
+        }
+    )*};
+}
+word!(u8, u16, u32);
 
 /// How many bytes are not zero.
 pub(crate) fn count_set(bytes: &[u8], level: Level) -> usize {
-    level.run(Counting(bytes))
+    count_words(bytes, u8::ALL, level)
 }
 
-struct Counting<'a>(&'a [u8]);
+/// How many words have some of `these` bits.
+pub(crate) fn count_words<W: Word>(words: &[W], these: W, level: Level) -> usize {
+    level.run(Counting { words, these })
+}
 
-impl Task for Counting<'_> {
+struct Counting<'a, W> {
+    words: &'a [W],
+    these: W,
+}
+
+impl<W: Word> Task for Counting<'_, W> {
     type Output = usize;
 
     #[inline(always)]
     fn run<A: Arch>(self) -> usize {
+        let Self { words, these } = self;
         let mut total = 0;
-        let (lines, rest) = self.0.as_chunks::<64>();
-        // A byte counts to 255.
-        for lines in lines.chunks(255) {
-            let mut counts = [0u8; 64];
+        let (lines, rest) = words.as_chunks::<64>();
+        for lines in lines.chunks(W::MOST) {
+            let mut counts = [W::ZERO; 64];
             for line in lines {
-                for (count, &byte) in counts.iter_mut().zip(line) {
-                    *count += u8::from(byte != 0);
+                for lane in 0..64 {
+                    counts[lane] += line[lane].is_set(these);
                 }
             }
-            total += counts
-                .iter()
-                .map(|&count| usize::from(count))
-                .sum::<usize>();
+            total += spill(counts).iter().map(|&count| count.count()).sum::<u64>();
         }
-        // Counted in bytes too: there are less than 64.
-        let rest: u8 = rest.iter().map(|&byte| u8::from(byte != 0)).sum();
-        total + usize::from(rest)
+        // Counted in lanes too: there are less than 64.
+        let mut count = W::ZERO;
+        for &word in rest {
+            count += word.is_set(these);
+        }
+        (total + count.count()) as usize
     }
 }
 

@@ -81,6 +81,11 @@ fn is_large_swept(isa: Isa, [m, k, n]: [usize; 3], steps: [isize; 2], size: usiz
     down || across && (is_long || m * k > NEAR)
 }
 
+/// Whether the result is so small beside the operands that its sums stay in L1 while these are read once, as they lie.
+fn is_deep([m, k, n]: [usize; 3]) -> bool {
+    (THIN + 1..=4 * THIN).contains(&m) && m * n <= TILED && k > 8 * n.max(m)
+}
+
 /// One product of floats, by the kernel that suits its size and layout.
 pub(crate) fn multiply<C: BlasFloat>(
     a: Matrix<'_, C>,
@@ -163,6 +168,9 @@ pub(crate) fn unpacked<C: TileFloat>(
     }
     if is_swept::<C>(isa, [m, k, n], a_row, b_row) {
         return m <= THIN && run(out, Walk::Sweep);
+    }
+    if isa == Isa::Avx2 && is_deep([m, k, n]) && run(out, Walk::Sweep) {
+        return true;
     }
     let has_wide = isa == Isa::Avx512;
     if m * n * k <= SMALL || is_narrow(isa, [m, k, n], b_row) {

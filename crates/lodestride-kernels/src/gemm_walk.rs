@@ -102,24 +102,8 @@ unsafe fn walk_through<R: Register>(job: &Job<R::Item>, walk: Walk) {
             // SAFETY: as above.
             unsafe { gemm_packed::blocks::<R>(job, diagonal) };
         }
-        Walk::Sweep => {
-            let mut row = 0;
-            while R::ROWS >= 8 && job.m - row >= 8 {
-                // SAFETY: the rows are the job's.
-                unsafe { sweep::<R, 8>(job, row) };
-                row += 8;
-            }
-            while job.m - row >= 4 {
-                // SAFETY: as above.
-                unsafe { sweep::<R, 4>(job, row) };
-                row += 4;
-            }
-            while job.m > row {
-                // SAFETY: as above.
-                unsafe { sweep::<R, 1>(job, row) };
-                row += 1;
-            }
-        }
+        // SAFETY: as above.
+        Walk::Sweep => unsafe { sweep_all::<R>(job) },
     }
 }
 
@@ -130,32 +114,74 @@ const STEPS: usize = 8;
 /// Rows of the right operand that are added to a panel of sums in registers: few enough for the processor to follow each
 /// as a stream of its own. With 128 of them 8 by 1024 by 1024 takes 1.3 times as long from the caches, 3.4 times from memory.
 const DEEP: usize = 32;
+/// The same where panels of other rows follow, which are to find what the first has read in L1: rows a page apart share few places
+/// there.
+const NEAR: usize = 8;
+/// Rows that are swept at a time where a panel has four of them.
+const MANY: usize = 32;
 /// How many rows ahead such a panel asks for its elements.
 const AHEAD: isize = 8;
 /// Registers that a panel is wide at most.
 pub(crate) const ACROSS: usize = 3;
 
-/// `M` rows of the product: multiples of rows of the right operand are added to sums that stay in L1.
+/// All rows of the product, as many at a time as there are registers for, or where these are few as find the right operand in L1.
 ///
 /// # Safety
-/// As [`walk_through`]; the rows `row..row + M` must be the job's.
+/// As [`walk_through`].
 #[inline(always)]
-unsafe fn sweep<R: Register, const M: usize>(job: &Job<R::Item>, row: usize) {
+unsafe fn sweep_all<R: Register>(job: &Job<R::Item>) {
+    let mut row = 0;
+    while R::ROWS >= 8 && job.m - row >= 8 {
+        // SAFETY: the rows are the job's, here and below.
+        unsafe { sweep::<R, 8, ACROSS>(job, [row, 8]) };
+        row += 8;
+    }
+    while job.m - row >= 4 {
+        let rows = if R::ROWS >= 8 {
+            // SAFETY: as above.
+            unsafe { sweep::<R, 4, ACROSS>(job, [row, 4]) };
+            4
+        } else {
+            let most = (SUMS / job.n).clamp(8, MANY);
+            let rows = (job.m - row).min(most) / 4 * 4;
+            // SAFETY: as above.
+            unsafe { sweep::<R, 4, 2>(job, [row, rows]) };
+            rows
+        };
+        row += rows;
+    }
+    while job.m > row {
+        // SAFETY: as above.
+        unsafe { sweep::<R, 1, 1>(job, [row, 1]) };
+        row += 1;
+    }
+}
+
+/// Some rows of the product: multiples of rows of the right operand are added to sums that stay in L1, `M` rows of them at a time.
+///
+/// # Safety
+/// As [`walk_through`]; the rows, a multiple of `M` from `row` on, must be the job's.
+#[inline(always)]
+unsafe fn sweep<R: Register, const M: usize, const V: usize>(
+    job: &Job<R::Item>,
+    [row, rows]: [usize; 2],
+) {
     let mut sums = MaybeUninit::<[R::Item; SUMS]>::uninit();
     let sums = sums.as_mut_ptr().cast::<R::Item>();
-    let width = SUMS / M;
+    let width = SUMS / rows;
     for first in (0..job.n).step_by(width) {
         let len = (job.n - first).min(width);
-        for i in 0..M {
+        for i in 0..rows {
             // SAFETY: the sums of row `i` begin at `i * width`; a zero of a float is made of zeros.
             unsafe { sums.wrapping_add(i * width).write_bytes(0, len) };
         }
         let mut step = 0;
         while M > 1 && job.k > step {
-            let steps = step..job.k.min(step + DEEP);
+            let deep = if rows > M { NEAR } else { DEEP };
+            let steps = step..job.k.min(step + deep);
+            step = steps.end;
             // SAFETY: rows, steps and columns are the job's.
-            unsafe { add_panels::<R, M>(job, row, steps, first, len, sums) };
-            step += DEEP.min(job.k - step);
+            unsafe { add_panels::<R, M, V>(job, [row, rows], steps, first, len, sums) };
         }
         while job.k - step >= STEPS {
             // SAFETY: as above.
@@ -167,7 +193,7 @@ unsafe fn sweep<R: Register, const M: usize>(job: &Job<R::Item>, row: usize) {
             unsafe { add_row::<R, 1>(job, row, step, first, len, sums) };
             step += 1;
         }
-        for i in 0..M {
+        for i in 0..rows {
             for at in (0..len).step_by(R::LANES) {
                 let lanes = (len - at).min(R::LANES);
                 // SAFETY: the caller vouches for the instruction set, here and below.
@@ -192,56 +218,62 @@ unsafe fn sweep<R: Register, const M: usize>(job: &Job<R::Item>, row: usize) {
     }
 }
 
-/// Adds multiples of some rows of the right operand to the sums of `M` rows, which meanwhile are in registers.
+/// Adds multiples of some rows of the right operand to the sums of `M` rows after one another, of `V` registers of columns each,
+/// which meanwhile are in registers, until those of all rows have taken them.
 ///
 /// # Safety
-/// As [`sweep`]; the steps and the columns `first..first + len` must be the job's; `sums` begins rows of `len` sums, each
-/// `SUMS / M` after the last.
+/// As [`sweep`], of so many rows; the steps and the columns `first..first + len` must be the job's; `sums` begins rows of `len`
+/// sums, each its share of `SUMS` after the last.
 #[inline(always)]
-unsafe fn add_panels<R: Register, const M: usize>(
+unsafe fn add_panels<R: Register, const M: usize, const V: usize>(
     job: &Job<R::Item>,
-    row: usize,
+    [row, rows]: [usize; 2],
     steps: Range<usize>,
     first: usize,
     len: usize,
     sums: *mut R::Item,
 ) {
-    let a = job.a.wrapping_offset(row as isize * job.a_row);
-    for at in (0..len).step_by(ACROSS * R::LANES) {
+    let width = SUMS / rows;
+    for at in (0..len).step_by(V * R::LANES) {
         let lanes = |v: usize| (len - at).saturating_sub(v * R::LANES).min(R::LANES);
         // SAFETY: the caller vouches for the instruction set, here and below.
-        let masks: [R::Mask; ACROSS] = std::array::from_fn(|v| unsafe { R::mask(lanes(v)) });
-        let sums = sums.wrapping_add(at);
-        let place = |i: usize, v: usize| sums.wrapping_add(i * (SUMS / M) + v * R::LANES);
-        // SAFETY: the sums of row `i` begin at `i * SUMS / M` and are at least `len` long.
-        let of_row = |i| std::array::from_fn(|v| unsafe { R::load(place(i, v), masks[v]) });
-        let mut panel: [[R; ACROSS]; M] = std::array::from_fn(of_row);
-        for step in steps.clone() {
-            let line = job.b.wrapping_offset(step as isize * job.b_row);
-            let line = line.wrapping_add(first + at);
-            let mut values = [panel[0][0]; ACROSS];
-            for v in 0..ACROSS {
-                // SAFETY: the lanes of the mask are columns of the job.
-                values[v] = unsafe { R::load(line.wrapping_add(v * R::LANES), masks[v]) };
-                let ahead = line.wrapping_offset(AHEAD * job.b_row);
-                stream::prefetch(ahead.wrapping_add(v * R::LANES).cast());
-            }
-            let a = a.wrapping_offset(step as isize * job.a_column);
-            for i in 0..M {
-                // SAFETY: row and step are the job's.
-                let factor = unsafe { *a.wrapping_offset(i as isize * job.a_row) };
-                // SAFETY: as above.
-                let factor = unsafe { R::splat(factor) };
-                for v in 0..ACROSS {
+        let masks: [R::Mask; V] = std::array::from_fn(|v| unsafe { R::mask(lanes(v)) });
+        for part in (0..rows).step_by(M) {
+            let a = job.a.wrapping_offset((row + part) as isize * job.a_row);
+            let sums = sums.wrapping_add(part * width + at);
+            let place = |i: usize, v: usize| sums.wrapping_add(i * width + v * R::LANES);
+            // SAFETY: the sums of each row are at least `len` long.
+            let of_row = |i| std::array::from_fn(|v| unsafe { R::load(place(i, v), masks[v]) });
+            let mut panel: [[R; V]; M] = std::array::from_fn(of_row);
+            for step in steps.clone() {
+                let line = job.b.wrapping_offset(step as isize * job.b_row);
+                let line = line.wrapping_add(first + at);
+                let mut values = [panel[0][0]; V];
+                for v in 0..V {
+                    // SAFETY: the lanes of the mask are columns of the job.
+                    values[v] = unsafe { R::load(line.wrapping_add(v * R::LANES), masks[v]) };
+                    if part == 0 {
+                        let ahead = line.wrapping_offset(AHEAD * job.b_row);
+                        stream::prefetch(ahead.wrapping_add(v * R::LANES).cast());
+                    }
+                }
+                let a = a.wrapping_offset(step as isize * job.a_column);
+                for i in 0..M {
+                    // SAFETY: row and step are the job's.
+                    let factor = unsafe { *a.wrapping_offset(i as isize * job.a_row) };
                     // SAFETY: as above.
-                    panel[i][v] = unsafe { factor.mul_add(values[v], panel[i][v]) };
+                    let factor = unsafe { R::splat(factor) };
+                    for v in 0..V {
+                        // SAFETY: as above.
+                        panel[i][v] = unsafe { factor.mul_add(values[v], panel[i][v]) };
+                    }
                 }
             }
-        }
-        for i in 0..M {
-            for v in 0..ACROSS {
-                // SAFETY: as for the load.
-                unsafe { panel[i][v].store(place(i, v), masks[v]) };
+            for i in 0..M {
+                for v in 0..V {
+                    // SAFETY: as for the load.
+                    unsafe { panel[i][v].store(place(i, v), masks[v]) };
+                }
             }
         }
     }

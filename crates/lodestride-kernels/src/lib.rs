@@ -15,6 +15,8 @@ mod door;
 mod driver;
 mod elementwise;
 mod error;
+#[cfg(target_arch = "x86_64")]
+mod every_second;
 mod flat;
 mod frame;
 mod gather_indices;

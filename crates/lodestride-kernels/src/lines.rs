@@ -4,6 +4,7 @@
     reason = "lines are moved through raw pointers and selected from by intrinsics"
 )]
 
+use crate::every_second;
 use crate::isa::Isa;
 use crate::stream::{self, LINE};
 use lodestride_buffer::Element;
@@ -159,16 +160,26 @@ pub(crate) unsafe fn try_halve(
     size: usize,
     past: bool,
 ) -> bool {
-    if n * size < 4 * LINE || Isa::detect() != Isa::Avx512 {
+    let isa = Isa::detect();
+    let least = if isa == Isa::Avx512 { 4 } else { 2 };
+    if n * size < least * LINE {
         return false;
     }
-    match size {
-        // SAFETY: the caller's contract; the processor was asked.
-        2 => unsafe { halve::<2>(to, from, n, past) },
+    match (size, isa) {
+        // SAFETY: the caller's contract; the processor was asked, and what has AVX-512 has AVX2.
+        (1, Isa::Avx512 | Isa::Avx2) => unsafe { every_second::halve::<1>(to, from, n, past) },
         // SAFETY: as above.
-        4 => unsafe { halve::<4>(to, from, n, past) },
+        (2, Isa::Avx2) => unsafe { every_second::halve::<2>(to, from, n, past) },
         // SAFETY: as above.
-        8 => unsafe { halve::<8>(to, from, n, past) },
+        (4, Isa::Avx2) => unsafe { every_second::halve::<4>(to, from, n, past) },
+        // SAFETY: as above.
+        (8, Isa::Avx2) => unsafe { every_second::halve::<8>(to, from, n, past) },
+        // SAFETY: as above.
+        (2, Isa::Avx512) => unsafe { halve::<2>(to, from, n, past) },
+        // SAFETY: as above.
+        (4, Isa::Avx512) => unsafe { halve::<4>(to, from, n, past) },
+        // SAFETY: as above.
+        (8, Isa::Avx512) => unsafe { halve::<8>(to, from, n, past) },
         _ => return false,
     }
     true

@@ -302,11 +302,9 @@ struct Job<'a, 'o> {
 
 impl Job<'_, '_> {
     fn run(&mut self) {
-        if let (Origin::Memory(guard, DType::Bool), Some(of)) =
-            (self.input, reduce_flags::of(self.op))
-        {
+        if let Origin::Memory(guard, dtype) = self.input {
             let output = (&mut *self.output, self.out_dtype);
-            if reduce_flags::run(of, self.plan, guard.slice(), output) {
+            if reduce_flags::run(self.op, self.plan, (guard, dtype), output) {
                 return;
             }
         }

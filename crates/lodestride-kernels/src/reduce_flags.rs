@@ -1,9 +1,11 @@
-//! Reductions of bools that lie in long runs: bytes are counted where they are, a cache line at a time.
+//! Reductions of bools that lie in long runs, and counts of other short elements that are not zero: they are counted where they
+//! are, in lanes as wide as they are.
 
-use lodestride_buffer::{DType, WriteGuard};
+use lodestride_buffer::{DType, ReadGuard, WriteGuard};
 
-use crate::compact::count_set;
+use crate::compact::{Word, count_words};
 use crate::isa::{Arch, Level, Task};
+use crate::numeric::Numeric;
 use crate::reduce::ReduceOp;
 use crate::reduce_plan::Plan;
 use crate::spread;
@@ -25,67 +27,163 @@ pub(crate) enum Of {
     Count,
 }
 
-/// Which reductions these are.
-pub(crate) fn of(op: ReduceOp) -> Option<Of> {
-    match op {
-        ReduceOp::Any => Some(Of::Any),
-        ReduceOp::All => Some(Of::All),
-        ReduceOp::CountNonZero => Some(Of::Count),
-        _ => None,
+/// Elements, which are set where they have some of `these` bits.
+#[derive(Clone, Copy)]
+struct Flags<'a, W> {
+    words: &'a [W],
+    these: W,
+}
+
+/// Reduces flags; false, with nothing done, where the operation or the elements are others, or they are not in long dense runs or
+/// rows.
+pub(crate) fn run(
+    op: ReduceOp,
+    plan: &Plan,
+    (guard, dtype): (&ReadGuard<'_>, DType),
+    output: (&mut WriteGuard<'_>, DType),
+) -> bool {
+    let of = match op {
+        ReduceOp::Any => Of::Any,
+        ReduceOp::All => Of::All,
+        ReduceOp::CountNonZero => Of::Count,
+        _ => return false,
+    };
+    if dtype != DType::Bool && of != Of::Count {
+        return false;
+    }
+    // The sign of a float does not count.
+    let sign = u32::from(dtype.is_float());
+    match dtype.size() {
+        1 => Flags::of(guard.slice(), u8::ALL).run(of, plan, output),
+        2 => Flags::of(guard.slice(), u16::ALL >> sign).run(of, plan, output),
+        4 => Flags::of(guard.slice(), u32::ALL >> sign).run(of, plan, output),
+        _ => false,
     }
 }
 
-/// Reduces flags; false, with nothing done, where they are not in long dense runs or rows.
-pub(crate) fn run(
-    of: Of,
-    plan: &Plan,
-    flags: &[u8],
-    (output, dtype): (&mut WriteGuard<'_>, DType),
-) -> bool {
-    let inner = plan.inner;
-    match *plan.reduced.as_slice() {
-        [Dim { size, stride: 1 }] if size >= LONG => {
-            each_line(plan, |mut x, mut out| {
-                let mut answers = [0; TOGETHER];
-                for first in (0..inner.size).step_by(TOGETHER) {
-                    let answers = &mut answers[..TOGETHER.min(inner.size - first)];
-                    for to in &mut *answers {
-                        *to = answer(of, &flags[x as usize..][..size]);
-                        x += inner.x;
-                    }
-                    store_whole((output, dtype), (out, inner.out), answers);
-                    out += answers.len() as isize * inner.out;
-                }
-            });
-        }
-        [rows] if inner.x == 1 && inner.size >= WIDE && rows.size > 0 => {
-            let mut room = ([0; COLUMNS], [0; COUNTED]);
-            let most = if of == Of::Count { COUNTED } else { COLUMNS };
-            each_line(plan, |x, out| {
-                for first in (0..inner.size as isize).step_by(most) {
-                    let width = most.min(inner.size - first as usize);
-                    let joined = &mut room.0[..width];
-                    let run = (out + first * inner.out, inner.out);
-                    if of == Of::Count {
-                        let counts = &mut room.1[..width];
-                        count_columns(joined, counts, (x + first, rows), flags);
-                        store_whole((output, dtype), run, counts);
-                        continue;
-                    }
-                    join(of, joined, (x + first, rows), flags);
-                    // The bytes are those of flags.
-                    let dtype = if dtype == DType::Bool {
-                        DType::U8
-                    } else {
-                        dtype
-                    };
-                    store_whole((output, dtype), run, joined);
-                }
-            });
-        }
-        _ => return false,
+impl<'a, W: Word + Numeric> Flags<'a, W> {
+    fn of(words: &'a [W], these: W) -> Self {
+        Self { words, these }
     }
-    true
+
+    fn run(self, of: Of, plan: &Plan, (output, dtype): (&mut WriteGuard<'_>, DType)) -> bool {
+        let inner = plan.inner;
+        match *plan.reduced.as_slice() {
+            [Dim { size, stride: 1 }] if size >= LONG => {
+                each_line(plan, |mut x, mut out| {
+                    let mut answers = [0; TOGETHER];
+                    for first in (0..inner.size).step_by(TOGETHER) {
+                        let answers = &mut answers[..TOGETHER.min(inner.size - first)];
+                        for to in &mut *answers {
+                            *to = self.answer(of, x as usize, size);
+                            x += inner.x;
+                        }
+                        store_whole((output, dtype), (out, inner.out), answers);
+                        out += answers.len() as isize * inner.out;
+                    }
+                });
+            }
+            [rows] if inner.x == 1 && inner.size >= WIDE && rows.size > 0 => {
+                let mut room = ([W::ZERO; COLUMNS], [0; COUNTED]);
+                let most = if of == Of::Count { COUNTED } else { COLUMNS };
+                each_line(plan, |x, out| {
+                    for first in (0..inner.size as isize).step_by(most) {
+                        let width = most.min(inner.size - first as usize);
+                        let joined = &mut room.0[..width];
+                        let run = (out + first * inner.out, inner.out);
+                        if of == Of::Count {
+                            let counts = &mut room.1[..width];
+                            self.count_columns(joined, counts, (x + first, rows));
+                            store_whole((output, dtype), run, counts);
+                            continue;
+                        }
+                        self.join(of, joined, (x + first, rows));
+                        // The bytes are those of flags.
+                        let dtype = if dtype == DType::Bool {
+                            DType::U8
+                        } else {
+                            dtype
+                        };
+                        store_whole((output, dtype), run, joined);
+                    }
+                });
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// How many elements of each of neighbouring columns, of which the first begins at `x`, are set.
+    fn count_columns(self, joined: &mut [W], counts: &mut [u64], (x, rows): (isize, Dim)) {
+        counts.fill(0);
+        for start in (0..rows.size).step_by(W::MOST) {
+            let size = W::MOST.min(rows.size - start);
+            let part = x + start as isize * rows.stride;
+            self.join(Of::Count, joined, (part, Dim { size, ..rows }));
+            for (count, &joined) in counts.iter_mut().zip(&*joined) {
+                *count += joined.count();
+            }
+        }
+    }
+
+    /// The answers for neighbouring columns: rows are joined one after the other, at most [`Word::MOST`] where they are counted.
+    fn join(self, of: Of, joined: &mut [W], (x, rows): (isize, Dim)) {
+        let these = self.these;
+        joined.fill(if of == Of::All { W::ONE } else { W::ZERO });
+        for row in 0..rows.size {
+            let from = (x + row as isize * rows.stride) as usize;
+            let row = &self.words[from..][..joined.len()];
+            Level::current().run_narrow(Join {
+                of,
+                joined,
+                row,
+                these,
+            });
+        }
+    }
+
+    /// The answer for one run.
+    fn answer(self, of: Of, start: usize, size: usize) -> u64 {
+        let (level, these) = (Level::current(), self.these);
+        let words = &self.words[start..][..size];
+        let mut pieces = words.chunks(ENOUGH);
+        let set = |piece: &[W]| count_words(piece, these, level);
+        match of {
+            Of::Any => u64::from(pieces.any(|piece| set(piece) > 0)),
+            Of::All => u64::from(pieces.all(|piece| set(piece) == piece.len())),
+            Of::Count if threads::are_worth(size_of_val(words), false) => {
+                let counts = spread::map(pieces.len(), |piece| {
+                    let rest = &words[piece * ENOUGH..];
+                    set(&rest[..rest.len().min(ENOUGH)]) as u64
+                });
+                counts.iter().sum()
+            }
+            Of::Count => set(words) as u64,
+        }
+    }
+}
+
+/// A row joined with the answers for the rows before.
+struct Join<'a, W> {
+    of: Of,
+    joined: &'a mut [W],
+    row: &'a [W],
+    these: W,
+}
+
+impl<W: Word> Task for Join<'_, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let these = self.these;
+        let pairs = self.joined.iter_mut().zip(self.row);
+        match self.of {
+            Of::Any => pairs.for_each(|(to, &word)| *to |= word.is_set(these)),
+            Of::All => pairs.for_each(|(to, &word)| *to &= word.is_set(these)),
+            Of::Count => pairs.for_each(|(to, &word)| *to += word.is_set(these)),
+        }
+    }
 }
 
 /// Calls `job(first element, first output)` for every position of the outer axes.
@@ -104,70 +202,6 @@ const TOGETHER: usize = 32;
 const COLUMNS: usize = 4096;
 /// The same of counts: room for more would take longer to clear than few rows to count.
 const COUNTED: usize = 1024;
-/// Rows after which counts in bytes are added up: they hold no more.
-const FULL: usize = 255;
-
-/// How many of the flags of each of neighbouring columns, of which the first begins at `x`, are set.
-fn count_columns(joined: &mut [u8], counts: &mut [u64], (x, rows): (isize, Dim), flags: &[u8]) {
-    counts.fill(0);
-    for start in (0..rows.size).step_by(FULL) {
-        let size = FULL.min(rows.size - start);
-        let part = x + start as isize * rows.stride;
-        join(Of::Count, joined, (part, Dim { size, ..rows }), flags);
-        for (count, &joined) in counts.iter_mut().zip(&*joined) {
-            *count += u64::from(joined);
-        }
-    }
-}
-
-/// The answers for neighbouring columns: rows of bytes are joined one after the other, at most [`FULL`] where they are counted.
-fn join(of: Of, joined: &mut [u8], (x, rows): (isize, Dim), flags: &[u8]) {
-    joined.fill(u8::from(of == Of::All));
-    for row in 0..rows.size {
-        let from = (x + row as isize * rows.stride) as usize;
-        let row = &flags[from..][..joined.len()];
-        Level::current().run_narrow(Join { of, joined, row });
-    }
-}
-
-/// A row of bytes joined with the answers for the rows before.
-struct Join<'a> {
-    of: Of,
-    joined: &'a mut [u8],
-    row: &'a [u8],
-}
-
-impl Task for Join<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arch>(self) {
-        let pairs = self.joined.iter_mut().zip(self.row);
-        match self.of {
-            Of::Any => pairs.for_each(|(to, &flag)| *to |= u8::from(flag != 0)),
-            Of::All => pairs.for_each(|(to, &flag)| *to &= u8::from(flag != 0)),
-            Of::Count => pairs.for_each(|(to, &flag)| *to += u8::from(flag != 0)),
-        }
-    }
-}
-
-/// The answer for one run.
-fn answer(of: Of, flags: &[u8]) -> u64 {
-    let level = Level::current();
-    let mut pieces = flags.chunks(ENOUGH);
-    match of {
-        Of::Any => u64::from(pieces.any(|piece| count_set(piece, level) > 0)),
-        Of::All => u64::from(pieces.all(|piece| count_set(piece, level) == piece.len())),
-        Of::Count if threads::are_worth(flags.len(), false) => {
-            let counts = spread::map(pieces.len(), |piece| {
-                let rest = &flags[piece * ENOUGH..];
-                count_set(&rest[..rest.len().min(ENOUGH)], level) as u64
-            });
-            counts.iter().sum()
-        }
-        Of::Count => count_set(flags, level) as u64,
-    }
-}
 
 #[cfg(test)]
 mod tests {

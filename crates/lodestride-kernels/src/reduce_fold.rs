@@ -351,10 +351,12 @@ pub(crate) fn merge_each<T: Copy>(totals: &mut [T], more: &[T], merge: impl Fn(T
 }
 
 /// Merges the columns of at most [`ROWS`] rows into their totals; further totals are of as many rows, each set `step` elements on.
+/// `new` totals become those of the columns, whatever they were: merged with that of no elements a total stays as it is.
 pub(crate) fn fold_rows<C: Compute, F: LaneFold<C>>(
     fold: F,
     (rows, step): (Rows<'_, C>, usize),
     totals: &mut [F::Total],
+    new: bool,
 ) {
     let mut room = LaneRoom::new();
     let lanes = room.filled(rows.width, fold.lane());
@@ -364,6 +366,7 @@ pub(crate) fn fold_rows<C: Compute, F: LaneFold<C>>(
         rows,
         lanes,
         totals,
+        new,
     };
     run_wide::<C, F, _>(task);
 }
@@ -403,6 +406,7 @@ struct RowsTask<'a, C, F, L, T> {
     rows: (Rows<'a, C>, usize),
     lanes: &'a mut [L],
     totals: &'a mut [T],
+    new: bool,
 }
 
 impl<C: Compute, F: LaneFold<C>> Task for RowsTask<'_, C, F, F::Lane, F::Total> {
@@ -416,6 +420,7 @@ impl<C: Compute, F: LaneFold<C>> Task for RowsTask<'_, C, F, F::Lane, F::Total> 
             rows: (mut rows, step),
             lanes,
             totals,
+            new,
         } = self;
         let mut rest = totals;
         loop {
@@ -423,8 +428,11 @@ impl<C: Compute, F: LaneFold<C>> Task for RowsTask<'_, C, F, F::Lane, F::Total> 
             if !fold.lanes_of_rows::<A>(rows, lanes) {
                 lanes_of_rows(rows, lanes, |lane, value| fold.step(lane, value));
             }
-            for (total, &lane) in totals.iter_mut().zip(lanes.iter()) {
-                *total = fold.merge(*total, fold.lift(lane));
+            let each = totals.iter_mut().zip(lanes.iter());
+            if new {
+                each.for_each(|(total, &lane)| *total = fold.lift(lane));
+            } else {
+                each.for_each(|(total, &lane)| *total = fold.merge(*total, fold.lift(lane)));
             }
             if others.is_empty() || rows.width == 0 {
                 return;
@@ -484,8 +492,12 @@ pub(crate) trait Reducer<C: Compute>: Sync {
     fn takes_sets(&self) -> bool {
         false
     }
-    /// [`rows`](Reducer::rows) of as many sets of them as there are totals for, each `step` elements after the one before.
-    fn sets(&self, rows: Rows<'_, C>, _step: usize, totals: &mut [Self::Total]) {
+    /// [`rows`](Reducer::rows) of as many sets of them as there are totals for, each `step` elements after the one before. Of
+    /// `new` totals it does not count what they were.
+    fn sets(&self, rows: Rows<'_, C>, _step: usize, totals: &mut [Self::Total], new: bool) {
+        if new {
+            totals.fill(self.empty());
+        }
         self.rows(rows, totals);
     }
     /// Merges more totals into as many others, one each.
@@ -547,7 +559,7 @@ mod tests {
                 width: 29,
             };
             let mut columns = vec![0.0; 29];
-            fold_rows(Plus, (rows, 0), &mut columns);
+            fold_rows(Plus, (rows, 0), &mut columns, false);
             for (column, &total) in columns.iter().enumerate() {
                 let expected: f32 = offsets.iter().map(|o| values[o + column]).sum();
                 assert_eq!(total, f64::from(expected), "column {column}");

@@ -189,13 +189,13 @@ where
         WIDE
     }
     fn rows(&self, rows: Rows<'_, C>, totals: &mut [F::Total]) {
-        self.sets(rows, 0, totals);
+        fold_rows(self.fold, (rows, 0), totals, false);
     }
     fn takes_sets(&self) -> bool {
         true
     }
-    fn sets(&self, rows: Rows<'_, C>, step: usize, totals: &mut [F::Total]) {
-        fold_rows(self.fold, (rows, step), totals);
+    fn sets(&self, rows: Rows<'_, C>, step: usize, totals: &mut [F::Total], new: bool) {
+        fold_rows(self.fold, (rows, step), totals, new);
     }
     fn merge_all(&self, totals: &mut [F::Total], more: &[F::Total]) {
         merge_each(totals, more, |total, more| self.fold.merge(total, more));

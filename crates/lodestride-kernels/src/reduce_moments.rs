@@ -117,7 +117,7 @@ impl<C: ComputeFloat + Magnitude> Norm2<C> {
     }
 
     fn rows_in(rows: Rows<'_, C>, squares: &mut [f64], totals: &mut [Scaled]) {
-        fold_rows(Squares, (rows, 0), squares);
+        fold_rows(Squares, (rows, 0), squares, false);
         if Self::add_plain(squares, totals) {
             return;
         }

@@ -151,15 +151,12 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
             };
             next += sets;
             let totals = &mut totals[..sets * piece.width];
-            if index > 0 && self.sweep {
-                totals.fill(self.reducer.empty());
-            }
             if parts == 1 {
                 self.unit(piece, 0, totals);
             } else {
                 let scratch = &mut scratch[..piece.width];
+                totals.fill(self.reducer.empty());
                 for part in 0..parts {
-                    scratch.fill(self.reducer.empty());
                     self.unit(piece, part, scratch);
                     self.reducer.merge_all(totals, scratch);
                 }
@@ -224,19 +221,19 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
         blocks.div_ceil(SUPERBLOCK).max(1)
     }
 
-    /// One superblock of a piece, merged into new totals, or instead of what they were.
+    /// The totals of one superblock of a piece, whatever they were.
     #[inline(never)]
     fn unit(&self, piece: Piece, part: usize, totals: &mut [T]) {
         if self.plan.depth() == 0 {
             // Offsets of an array without elements point nowhere.
-            return;
+            return totals.fill(self.reducer.empty());
         }
         match (self.sweep, self.fold) {
             (false, _) => self.unit_inner(piece, part, totals),
             (true, 1) => {
                 let first = part * SUPERBLOCK * ROWS;
                 let last = self.plan.depth().min(first + SUPERBLOCK * ROWS);
-                self.sweep(piece, first, last, totals);
+                self.sweep(piece, first..last, totals, true);
             }
             (true, _) => self.unit_folded(piece, part, totals),
         }

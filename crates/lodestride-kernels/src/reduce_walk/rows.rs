@@ -13,20 +13,29 @@ use crate::strided::{Dim, Source, offset_at};
 use crate::tile::Scratch;
 
 impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
-    /// Folds the input rows `first..last` of a piece into its totals.
-    pub(super) fn sweep(&self, piece: Piece, first: usize, last: usize, totals: &mut [T]) {
+    /// Folds some input rows of a piece into its totals; of `new` ones it does not count what they were.
+    pub(super) fn sweep(&self, piece: Piece, rows: Range<usize>, totals: &mut [T], new: bool) {
+        if new && rows.is_empty() {
+            totals.fill(self.reducer.empty());
+        }
         if self.source.native().is_some() && self.plan.inner.x == 1 {
-            self.sweep_with(piece, first..last, &mut [], totals);
+            self.sweep_with(piece, rows, &mut [], (totals, new));
         } else if self.source.is_computed() {
-            self.sweep_with(piece, first..last, &mut [C::ZERO; BLOCK], totals);
+            self.sweep_with(piece, rows, &mut [C::ZERO; BLOCK], (totals, new));
         } else {
             let mut scratch = Scratch::take(BLOCK * size_of::<C>());
-            self.sweep_with(piece, first..last, scratch.numbers(BLOCK), totals);
+            self.sweep_with(piece, rows, scratch.numbers(BLOCK), (totals, new));
         }
     }
 
     #[inline(never)]
-    fn sweep_with(&self, piece: Piece, range: Range<usize>, tile: &mut [C], totals: &mut [T]) {
+    fn sweep_with(
+        &self,
+        piece: Piece,
+        range: Range<usize>,
+        tile: &mut [C],
+        (totals, new): (&mut [T], bool),
+    ) {
         let step = self.plan.inner.x;
         let native = self.source.native().filter(|_| step == 1);
         let mut offsets = [0; ROWS];
@@ -53,7 +62,8 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
                 Some(_) => self.plan.last_outer().x as usize,
                 None => rows.offsets.len() * rows.width,
             };
-            self.reducer.sets(rows, step, totals);
+            let new = new && block == range.start;
+            self.reducer.sets(rows, step, totals, new);
         }
     }
 
@@ -86,11 +96,12 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
             };
             self.reducer.rows(rows, &mut sums.0[..wide]);
         }
+        totals.fill(self.reducer.empty());
         for group in sums.0[..wide].chunks(piece.width) {
             self.reducer.merge_all(totals, group);
         }
         if last == rows {
-            self.sweep(piece, rows * self.fold, self.plan.depth(), totals);
+            self.sweep(piece, rows * self.fold..self.plan.depth(), totals, false);
         }
     }
 }

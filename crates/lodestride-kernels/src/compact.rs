@@ -68,7 +68,10 @@ impl<W: Word> Task for Counting<'_, W> {
                     counts[lane] += line[lane].is_set(these);
                 }
             }
-            total += spill(counts).iter().map(|&count| count.count()).sum::<u64>();
+            total += spill(counts)
+                .iter()
+                .map(|&count| count.count())
+                .sum::<u64>();
         }
         // Counted in lanes too: there are less than 64.
         let mut count = W::ZERO;

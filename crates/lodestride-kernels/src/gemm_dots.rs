@@ -22,8 +22,13 @@ use std::mem::MaybeUninit;
 #[inline(always)]
 pub(crate) unsafe fn product<R: Register>(job: &Job<R::Item>) {
     if job.k <= SHORT && job.m >= MANY {
-        // SAFETY: the caller vouches for all of it.
-        unsafe { columns::<R>(job) };
+        if is_wide::<R>() {
+            // SAFETY: the caller vouches for all of it.
+            unsafe { columns::<R>(job) };
+        } else {
+            // SAFETY: as above.
+            unsafe { one_by_one::<R>(job) };
+        }
         return;
     }
     let mut row = 0;
@@ -118,6 +123,29 @@ unsafe fn columns<R: Register>(job: &Job<R::Item>) {
             // SAFETY: the rows are the job's.
             unsafe { finish(&down, job.blend, sum, to, mask, lanes) };
         }
+    }
+}
+
+/// The same without vectors, whose columns narrower registers would take longer to copy: the processor multiplies several rows at a
+/// time by itself.
+///
+/// # Safety
+/// As [`product`].
+#[inline(always)]
+unsafe fn one_by_one<R: Register>(job: &Job<R::Item>) {
+    for row in 0..job.m {
+        let line = job.a.wrapping_offset(row as isize * job.a_row);
+        let mut sum = R::Item::ZERO;
+        for step in 0..job.k {
+            // SAFETY: row and step are the job's.
+            let value = unsafe { *line.wrapping_add(step) };
+            // SAFETY: as above.
+            let factor = unsafe { *job.b.wrapping_add(step) };
+            // SAFETY: the caller vouches for the instruction set.
+            sum = unsafe { R::fused(value, factor, sum) };
+        }
+        // SAFETY: the row is the job's.
+        unsafe { put::<R>(job, row, sum) };
     }
 }
 

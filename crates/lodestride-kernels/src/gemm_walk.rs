@@ -114,8 +114,8 @@ const STEPS: usize = 8;
 /// Rows of the right operand that are added to a panel of sums in registers: few enough for the processor to follow each
 /// as a stream of its own. With 128 of them 8 by 1024 by 1024 takes 1.3 times as long from the caches, 3.4 times from memory.
 const DEEP: usize = 32;
-/// The same where panels of other rows follow, which are to find what the first has read in L1: rows a page apart share few places
-/// there.
+/// The same where panels of other rows follow, which are to find what the first has read in L1, and rows are so long that so many
+/// would not stay: those a page apart share few places there.
 const NEAR: usize = 8;
 /// Rows that are swept at a time where a panel has four of them.
 const MANY: usize = 32;
@@ -177,7 +177,9 @@ unsafe fn sweep<R: Register, const M: usize, const V: usize>(
         }
         let mut step = 0;
         while M > 1 && job.k > step {
-            let deep = if rows > M { NEAR } else { DEEP };
+            let is_close =
+                job.b_row.unsigned_abs() * size_of::<R::Item>() * DEEP <= stream::PAGE * 4;
+            let deep = if rows > M && !is_close { NEAR } else { DEEP };
             let steps = step..job.k.min(step + deep);
             step = steps.end;
             // SAFETY: rows, steps and columns are the job's.
@@ -306,32 +308,59 @@ unsafe fn add_row<R: Register, const P: usize>(
             .wrapping_offset((step + p) as isize * job.b_row)
             .wrapping_add(first)
     });
-    // SAFETY: as above.
-    let one = unsafe { R::splat(R::Item::ONE) };
-    for at in (0..len).step_by(R::LANES) {
-        // SAFETY: as above.
-        let mask = unsafe { R::mask((len - at).min(R::LANES)) };
-        let place = sums.wrapping_add(at);
-        // SAFETY: the sums are at least `len` long.
-        let sum = unsafe { R::load(place, mask) };
-        // SAFETY: as above.
-        let mut halves = [sum, unsafe { R::splat(R::Item::ZERO) }];
-        for p in 0..P {
-            // SAFETY: the lanes of the mask are columns of the job.
-            let value = unsafe { R::load(lines[p].wrapping_add(at), mask) };
-            // Two sums, so that one is not waited for while there are few columns.
-            let half = &mut halves[usize::from(2 * p >= P && P > 1)];
-            // SAFETY: as above.
-            *half = unsafe { factors[p].mul_add(value, *half) };
-        }
-        let [mut sum, more] = halves;
-        if P > 1 {
-            // SAFETY: as above.
-            sum = unsafe { one.mul_add(more, sum) };
-        }
-        // SAFETY: as for the load.
-        unsafe { sum.store(place, mask) };
+    let whole = len / R::LANES * R::LANES;
+    for at in (0..whole).step_by(R::LANES) {
+        let (sums, lines) = (
+            sums.wrapping_add(at),
+            lines.map(|line| line.wrapping_add(at)),
+        );
+        // SAFETY: a register of sums and columns.
+        unsafe { add_register(R::LANES, factors, lines, sums) };
     }
+    if whole < len {
+        let (sums, lines) = (
+            sums.wrapping_add(whole),
+            lines.map(|line| line.wrapping_add(whole)),
+        );
+        // SAFETY: so many sums and columns.
+        unsafe { add_register(len - whole, factors, lines, sums) };
+    }
+}
+
+/// Adds multiples of some lines to so many sums of one register.
+///
+/// # Safety
+/// As [`add_row`]; `lines` and `sums` begin so many elements.
+#[inline(always)]
+unsafe fn add_register<R: Register, const P: usize>(
+    lanes: usize,
+    factors: [R; P],
+    lines: [*const R::Item; P],
+    sums: *mut R::Item,
+) {
+    // SAFETY: the caller vouches for the instruction set, here and below.
+    let mask = unsafe { R::mask(lanes) };
+    // SAFETY: the caller vouches for the sums.
+    let sum = unsafe { R::load(sums, mask) };
+    // SAFETY: as above.
+    let mut halves = [sum, unsafe { R::splat(R::Item::ZERO) }];
+    for p in 0..P {
+        // SAFETY: the lanes of the mask are columns of the job.
+        let value = unsafe { R::load(lines[p], mask) };
+        // Two sums, so that one is not waited for while there are few columns.
+        let half = &mut halves[usize::from(2 * p >= P && P > 1)];
+        // SAFETY: as above.
+        *half = unsafe { factors[p].mul_add(value, *half) };
+    }
+    let [mut sum, more] = halves;
+    if P > 1 {
+        // SAFETY: as above.
+        let one = unsafe { R::splat(R::Item::ONE) };
+        // SAFETY: as above.
+        sum = unsafe { one.mul_add(more, sum) };
+    }
+    // SAFETY: as for the load.
+    unsafe { sum.store(sums, mask) };
 }
 
 /// The whole product in panels of at most [`ACROSS`] registers, none of a single one where two of two will do; of two where

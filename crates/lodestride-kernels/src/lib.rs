@@ -85,6 +85,7 @@ mod reduce_product;
 mod reduce_short;
 mod reduce_short_moments;
 mod reduce_squares;
+mod reduce_together;
 mod reduce_walk;
 mod reversed;
 mod row_copy;

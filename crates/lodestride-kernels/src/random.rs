@@ -260,7 +260,7 @@ impl<C: Draw> Distribution<C> for Uniform<C> {
             group * GROUP as u64,
             |lane, words| {
                 for (slot, row) in rows.iter_mut().enumerate() {
-                    let drawn = self.low.add(C::unit(words, slot).mul(self.width));
+                    let drawn = self.low.add(C::unit::<A>(words, slot).mul(self.width));
                     row[lane] = if drawn < self.limit {
                         drawn
                     } else {
@@ -300,7 +300,7 @@ impl<C: Draw> Distribution<C> for Normal<C> {
         let (pairs, _) = rows.as_chunks_mut::<2>();
         for (pair, [first, second]) in pairs.iter_mut().enumerate() {
             for lane in 0..GROUP {
-                let (a, b) = C::normal(of_counter(&words, lane), pair);
+                let (a, b) = C::normal::<A>(of_counter(&words, lane), pair);
                 first[lane] = self.mean.add(a.mul(self.deviation));
                 second[lane] = self.mean.add(b.mul(self.deviation));
             }

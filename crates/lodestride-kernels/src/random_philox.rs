@@ -4,6 +4,9 @@
 //! its own. Counters are worked on [`GROUP`] at a time, which vectorises. Floating-point steps never fuse, so the numbers
 //! are the same on every instruction set. The generator is that of Salmon, Moraes, Dror and Shaw (SC 2011).
 
+use crate::isa::Arch;
+use crate::stream::LINE;
+
 /// Counters encrypted together: enough that the loop is not unrolled away before it is vectorised.
 pub(crate) const GROUP: usize = 64;
 
@@ -115,22 +118,22 @@ pub(crate) trait Draw: crate::numeric::ComputeFloat {
     /// Numbers that [`GROUP`] counters give.
     const PER_GROUP: usize = 4 * GROUP / Self::WORDS;
     /// Evenly spread over `[0, 1)`, from the words of a counter; `slot` counts numbers per counter.
-    fn unit(words: [u64; 2], slot: usize) -> Self;
+    fn unit<A: Arch>(words: [u64; 2], slot: usize) -> Self;
     /// Two independent standard normal numbers from the slots `2 * pair` and `2 * pair + 1`.
-    fn normal(words: [u64; 2], pair: usize) -> (Self, Self);
+    fn normal<A: Arch>(words: [u64; 2], pair: usize) -> (Self, Self);
 }
 
 impl Draw for f32 {
     const WORDS: usize = 1;
 
     #[inline(always)]
-    fn unit(words: [u64; 2], slot: usize) -> f32 {
+    fn unit<A: Arch>(words: [u64; 2], slot: usize) -> f32 {
         // 24 bits, the most for which every multiple is a float below one; as i32, which converts in one instruction.
         (half(words, slot) >> 8) as i32 as f32 * (1.0 / 16_777_216.0)
     }
 
     #[inline(always)]
-    fn normal(words: [u64; 2], pair: usize) -> (f32, f32) {
+    fn normal<A: Arch>(words: [u64; 2], pair: usize) -> (f32, f32) {
         let (radius, angle) = (half(words, 2 * pair), half(words, 2 * pair + 1));
         // All 32 bits, moved off zero: the tail reaches 6.7 standard deviations.
         let uniform = (radius as f32 + 0.5) * (1.0 / 4_294_967_296.0);
@@ -153,16 +156,17 @@ impl Draw for f64 {
     const WORDS: usize = 2;
 
     #[inline(always)]
-    fn unit(words: [u64; 2], slot: usize) -> f64 {
-        (words[slot] >> 11) as i64 as f64 * (1.0 / 9_007_199_254_740_992.0)
+    fn unit<A: Arch>(words: [u64; 2], slot: usize) -> f64 {
+        to_float::<A>((words[slot] >> 11) as i64) * (1.0 / 9_007_199_254_740_992.0)
     }
 
     #[inline(always)]
-    fn normal([radius, angle]: [u64; 2], _pair: usize) -> (f64, f64) {
-        let uniform = ((radius >> 11) as i64 as f64 + 0.5) * (1.0 / 9_007_199_254_740_992.0);
+    fn normal<A: Arch>([radius, angle]: [u64; 2], _pair: usize) -> (f64, f64) {
+        let uniform =
+            (to_float::<A>((radius >> 11) as i64) + 0.5) * (1.0 / 9_007_199_254_740_992.0);
         let quarter = angle.wrapping_add(1 << 61) >> 62;
         let rest = angle.wrapping_sub(quarter << 62) as i64;
-        let x = rest as f64 * (std::f64::consts::TAU / 18_446_744_073_709_551_616.0);
+        let x = to_float::<A>(rest) * (std::f64::consts::TAU / 18_446_744_073_709_551_616.0);
         let (sin, cos) = sin_cos_f64(x);
         let radius = (-2.0 * ln_f64(uniform)).sqrt();
         let (sin, cos) = if quarter & 1 == 1 {
@@ -173,6 +177,23 @@ impl Draw for f64 {
         let sign = if quarter & 2 == 2 { -radius } else { radius };
         (sign * cos, sign * sin)
     }
+}
+
+/// A whole number as a float, rounded once: its halves beside 2^52 and 2^84 where vectors of it have no instruction, without which the
+/// compiler would convert one after the other.
+#[inline(always)]
+fn to_float<A: Arch>(whole: i64) -> f64 {
+    const LOW_ONE: f64 = 4_503_599_627_370_496.0;
+    const HIGH_ONE: f64 = LOW_ONE * 4_294_967_296.0;
+    const SIGN: u64 = 1 << 63;
+    if const { cfg!(not(target_arch = "x86_64")) || size_of::<A::F64>() == LINE } {
+        return whole as f64;
+    }
+    let moved = whole as u64 ^ SIGN;
+    let low = f64::from_bits(LOW_ONE.to_bits() | moved & LOW);
+    let high = f64::from_bits(HIGH_ONE.to_bits() | moved >> 32);
+    // Exact but for the last step.
+    (high - (HIGH_ONE + SIGN as f64 + LOW_ONE)) + low
 }
 
 /// Natural logarithm of a positive normal number, by `ln m = 2 atanh((m - 1) / (m + 1))` around one.

@@ -6,6 +6,9 @@ use crate::numeric::Compute;
 use crate::square::{block_size, transpose};
 use crate::stream;
 
+/// Elements of a run from which on its lanes may stay in memory meanwhile.
+const MANY_CHUNKS: usize = 1024;
+
 /// Several runs of equal length in one slice: `data[start + index * step..][..len]`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Runs<'a, C> {
@@ -39,6 +42,15 @@ impl<'a, C> Runs<'a, C> {
     #[inline(always)]
     pub(crate) fn are_far(&self) -> bool {
         self.step <= self.len && stream::is_far(size_of_val(self.data))
+    }
+
+    /// Whether the runs are long, come from beyond the second-level cache, and are best read as
+    /// [several streams](stream::are_best).
+    #[inline(always)]
+    pub(crate) fn are_streams(&self) -> bool {
+        self.len >= MANY_CHUNKS
+            && size_of_val(self.data) > stream::SECOND_LEVEL
+            && stream::are_best()
     }
 
     /// The same runs without the first `index`.

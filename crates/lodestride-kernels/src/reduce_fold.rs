@@ -11,17 +11,22 @@
 use lodestride_buffer::Element;
 use std::mem::MaybeUninit;
 
-use crate::across::{FEW, Halves, Lines, across, across_rows, halved, spill};
-use crate::isa::{Arch, Level, Task};
+use crate::across::{FEW, Lines, across, spill};
+use crate::isa::{Arch, Isa, Level, Task};
 use crate::numeric::{Compute, run_fold};
-use crate::reduce_data::{Rows, Runs, last_chunk};
+use crate::reduce_data::{Rows, Runs};
 use crate::reduce_lifted::LiftedRuns;
+use crate::reduce_together::Together;
 use crate::stream;
 
 /// Independent accumulators of a long run: enough for eight vectors of f64 in flight.
 pub(crate) const LANES: usize = 64;
 /// Shortest run that is worth all lanes.
 pub(crate) const LONG: usize = 192;
+/// Runs that are read in turns.
+pub(crate) const FOUR: usize = 4;
+/// Elements up to which the lanes of several runs are joined together.
+pub(crate) const TOGETHER_LONG: usize = 1024;
 /// Elements of a block of a run.
 pub(crate) const BLOCK: usize = 4096;
 /// Rows of a block of a sweep.
@@ -32,8 +37,6 @@ pub(crate) const FOLDED: usize = 256;
 pub(crate) const COLUMNS: usize = 1024;
 /// The same where the processor reads rows best in the order of memory, and nobody shares the columns.
 pub(crate) const WIDE: usize = 4096;
-/// Runs of a few elements that are folded together, as columns.
-const TOGETHER: usize = 64;
 
 /// A fold whose lanes take one element at a time.
 pub(crate) trait LaneFold<C: Compute>: Copy + Sync {
@@ -73,6 +76,11 @@ pub(crate) trait LaneFold<C: Compute>: Copy + Sync {
     ) -> Option<[Self::Lane; N]> {
         None
     }
+    /// The same of four runs at once, read in turns.
+    #[inline(always)]
+    fn lanes_of_four<A: Arch>(self, _runs: [&[C]; FOUR]) -> Option<[[Self::Lane; LANES]; FOUR]> {
+        None
+    }
     /// The same for a row of new lanes, stepped over rows; false, with the lanes new again, where there is no such way.
     #[inline(always)]
     fn lanes_of_rows<A: Arch>(self, _rows: Rows<'_, C>, _lanes: &mut [Self::Lane]) -> bool {
@@ -95,9 +103,12 @@ pub(crate) fn fold_runs<C: Compute, F: LaneFold<C>>(
 ) {
     // A tile for fewer tiny runs would take longer to clear than they take to fold.
     let few = if runs.len < FEW { FEW } else { FEW / 4 };
-    if F::COMMON && runs.len < LONG && totals.len() >= few {
+    // With the registers of AVX-512 the lanes of one run are joined in little more time.
+    let joins_longer = !C::IS_WHOLE && Isa::detect() == Isa::Avx2;
+    let most = if joins_longer { TOGETHER_LONG } else { LONG };
+    if F::COMMON && runs.len < most && totals.len() >= few {
         let totals = &mut *totals;
-        let task = ShortRuns { fold, runs, totals };
+        let task = Together { fold, runs, totals };
         // Without AVX-512, whose gathers the compiler would use here, slowly.
         if Level::current().run_narrow_tuned(task).is_ok() {
             return;
@@ -120,102 +131,23 @@ impl<C: Compute, F: LaneFold<C>> Task for EachRun<'_, C, F, F::Total> {
     fn run<A: Arch>(self) {
         let Self { fold, runs, totals } = self;
         let far = runs.are_far();
-        for (index, total) in totals.iter_mut().enumerate() {
-            *total = lanes_of_run::<A, C, F>(fold, runs.run(index), far);
+        let mut next = 0;
+        while next + FOUR <= totals.len() && runs.are_streams() {
+            let run = |index: usize| runs.run(next + index);
+            let four = [run(0), run(1), run(2), run(3)];
+            let Some(lanes) = fold.lanes_of_four::<A>(four) else {
+                break;
+            };
+            for index in 0..FOUR {
+                let rest = four[index].as_chunks::<LANES>().1;
+                totals[next + index] = with_rest(fold, lanes[index], rest);
+            }
+            next += FOUR;
+        }
+        for index in next..totals.len() {
+            totals[index] = lanes_of_run::<A, C, F>(fold, runs.run(index), far);
         }
     }
-}
-
-/// Many runs of less than [`LONG`] elements, side by side.
-struct ShortRuns<'a, C, F, T> {
-    fold: F,
-    runs: Runs<'a, C>,
-    totals: &'a mut [T],
-}
-
-impl<C: Compute, F: LaneFold<C>> Task for ShortRuns<'_, C, F, F::Total> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arch>(self) {
-        let Self { fold, runs, totals } = self;
-        if runs.len < FEW {
-            return tiny_runs::<A, C, F>(fold, runs, totals);
-        }
-        if const { C::IS_WHOLE } {
-            // In any order, so in that which the compiler likes.
-            for (index, total) in totals.iter_mut().enumerate() {
-                *total = tiny(fold, runs.run(index));
-            }
-            return;
-        }
-        if fold.short_runs::<A>(runs, totals) {
-            return;
-        }
-        // A vector of lanes for each run, then the lanes of all of them together: the same tree.
-        for (group, totals) in totals.chunks_mut(FEW).enumerate() {
-            let joined = joined_lanes::<A, C, F>(fold, runs.from(group * FEW), totals.len());
-            if let Ok(totals) = <&mut [F::Total; FEW]>::try_from(&mut *totals) {
-                // As many as there are lanes: no test for each.
-                for at in 0..FEW {
-                    totals[at] = fold.lift(joined[at]);
-                }
-                continue;
-            }
-            for (total, lane) in totals.iter_mut().zip(joined) {
-                *total = fold.lift(lane);
-            }
-        }
-    }
-}
-
-/// Runs shorter than a vector, as columns of a tile: each is folded from first to last, as [`tiny`] does.
-#[inline(always)]
-fn tiny_runs<A: Arch, C: Compute, F: LaneFold<C>>(
-    fold: F,
-    runs: Runs<'_, C>,
-    totals: &mut [F::Total],
-) {
-    let mut tile = [C::ZERO; FEW * TOGETHER];
-    for (group, totals) in totals.chunks_mut(TOGETHER).enumerate() {
-        let runs = runs.from(group * TOGETHER);
-        runs.transposed::<A>(totals.len(), &mut tile, TOGETHER);
-        let mut lanes = [fold.lane(); TOGETHER];
-        for column in tile.as_chunks::<TOGETHER>().0.iter().take(runs.len) {
-            for (lane, &value) in lanes.iter_mut().zip(column) {
-                *lane = fold.step(*lane, value);
-            }
-        }
-        for (total, &lane) in totals.iter_mut().zip(&lanes) {
-            *total = fold.lift(lane);
-        }
-    }
-}
-
-/// Steps [`FEW`] lanes over each of up to [`FEW`] runs and joins the lanes of each to one.
-#[inline(always)]
-fn joined_lanes<A: Arch, C: Compute, F: LaneFold<C>>(
-    fold: F,
-    runs: Runs<'_, C>,
-    count: usize,
-) -> [F::Lane; FEW] {
-    let join = |left, right| fold.join(left, right);
-    let mut halves: Halves<F::Lane> = Lines([[fold.lane(); FEW / 2]; FEW]);
-    for (index, half) in halves.0.iter_mut().enumerate().take(count) {
-        let run = runs.run(index);
-        let (chunks, rest) = run.as_chunks::<FEW>();
-        let mut lanes = step_chunks(fold, [fold.lane(); FEW], chunks, false);
-        if !rest.is_empty() {
-            lanes = step_chunks(
-                fold,
-                lanes,
-                &[last_chunk(run, rest.len(), fold.fill())],
-                false,
-            );
-        }
-        *half = halved(&lanes, join);
-    }
-    across_rows::<A, F::Lane>(&halves, join)
 }
 
 /// The body of [`fold_run`], for callers that already run under an instruction set; `far` as [`Runs::are_far`].
@@ -235,7 +167,7 @@ pub(crate) fn lanes_of_run<A: Arch, C: Compute, F: LaneFold<C>>(
 }
 
 #[inline(always)]
-fn tiny<C: Compute, F: LaneFold<C>>(fold: F, run: &[C]) -> F::Total {
+pub(crate) fn tiny<C: Compute, F: LaneFold<C>>(fold: F, run: &[C]) -> F::Total {
     let steps = |lane, &value: &C| fold.step(lane, value);
     fold.lift(run.iter().fold(fold.lane(), steps))
 }
@@ -325,7 +257,7 @@ pub(crate) fn grouped<L: Copy, const N: usize>(wide: [L; N], join: impl Fn(L, L)
 
 /// Steps every lane over whole chunks. Lanes come and go by value: a reference would keep them in memory.
 #[inline(always)]
-fn step_chunks<C: Compute, F: LaneFold<C>, const N: usize>(
+pub(crate) fn step_chunks<C: Compute, F: LaneFold<C>, const N: usize>(
     fold: F,
     mut lanes: [F::Lane; N],
     chunks: &[[C; N]],

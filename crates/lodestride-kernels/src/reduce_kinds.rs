@@ -5,9 +5,9 @@
 use crate::isa::Arch;
 use crate::numeric::Compute;
 use crate::reduce_data::{Rows, Runs};
-use crate::reduce_fold::{LaneFold, Reducer, WIDE, fold_rows, fold_runs, merge_each};
+use crate::reduce_fold::{FOUR, LANES, LaneFold, Reducer, WIDE, fold_rows, fold_runs, merge_each};
 use crate::reduce_lifted::{LiftedRuns, fold_lifted, is_tuned};
-use crate::reduce_long::{ChunkLanes, RowLanes};
+use crate::reduce_long::{ChunkLanes, FourRuns, RowLanes};
 use crate::reduce_product::{Product, WidenedProducts};
 use crate::reduce_short::{ShortRuns, VectorFold};
 use crate::vector::{Vector, VectorTask};
@@ -244,6 +244,13 @@ impl<C: Addable + Magnitude, const ABS: bool> LaneFold<C> for Sum<ABS> {
         C::in_vectors::<A, _>(ShortRuns { fold, runs, totals }).unwrap_or(false)
     }
     #[inline(always)]
+    fn lanes_of_four<A: Arch>(self, runs: [&[C]; FOUR]) -> Option<[[C; LANES]; FOUR]> {
+        if ABS {
+            return None;
+        }
+        C::in_vectors::<A, _>(FourRuns { fold: self, runs })?
+    }
+    #[inline(always)]
     fn lanes_of_rows<A: Arch>(self, rows: Rows<'_, C>, lanes: &mut [C]) -> bool {
         let fold = self;
         !ABS && C::in_vectors::<A, _>(RowLanes { fold, rows, lanes }).unwrap_or(false)
@@ -355,6 +362,13 @@ impl<C: Magnitude, const MIN: bool, const ABS: bool> LaneFold<C> for Extreme<MIN
         }
         let fold = self;
         C::in_vectors::<A, _>(ChunkLanes { fold, chunks, far })?
+    }
+    #[inline(always)]
+    fn lanes_of_four<A: Arch>(self, runs: [&[C]; FOUR]) -> Option<[[C; LANES]; FOUR]> {
+        if ABS {
+            return None;
+        }
+        C::in_vectors::<A, _>(FourRuns { fold: self, runs })?
     }
     #[inline(always)]
     fn lanes_of_rows<A: Arch>(self, rows: Rows<'_, C>, lanes: &mut [C]) -> bool {

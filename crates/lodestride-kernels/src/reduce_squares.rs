@@ -3,9 +3,9 @@
 use crate::isa::Arch;
 use crate::numeric::ComputeFloat;
 use crate::reduce_data::{Rows, Runs};
-use crate::reduce_fold::LaneFold;
+use crate::reduce_fold::{FOUR, LANES, LaneFold};
 use crate::reduce_kinds::Magnitude;
-use crate::reduce_long::RowLanes;
+use crate::reduce_long::{FourRuns, RowLanes};
 use crate::reduce_short::{ShortRuns, VectorFold};
 use crate::vector::Vector;
 
@@ -45,6 +45,10 @@ impl<C: ComputeFloat + Magnitude> LaneFold<C> for Squares {
     fn short_runs<A: Arch>(self, runs: Runs<'_, C>, totals: &mut [Self::Total]) -> bool {
         let fold = self;
         C::in_vectors::<A, _>(ShortRuns { fold, runs, totals }).unwrap_or(false)
+    }
+    #[inline(always)]
+    fn lanes_of_four<A: Arch>(self, runs: [&[C]; FOUR]) -> Option<[[C; LANES]; FOUR]> {
+        C::in_vectors::<A, _>(FourRuns { fold: self, runs })?
     }
     #[inline(always)]
     fn lanes_of_rows<A: Arch>(self, rows: Rows<'_, C>, lanes: &mut [C]) -> bool {

@@ -193,6 +193,14 @@ pub(crate) fn follows_several() -> bool {
     asks() == NOTHING_FOR_SEVERAL
 }
 
+/// Whether several streams in turns, a few lines of each, are read faster than one: on AMD's processors before Zen 5. An EPYC of
+/// family 25 (model 1) read 64 MB in one stream in 3.7 ms, in four of 512 bytes each in 2.3 ms, 8 MB from its last cache in 147 and
+/// 126 us.
+#[inline]
+pub(crate) fn are_best() -> bool {
+    asks() == NOTHING
+}
+
 /// Whether the processor orders integers as fast as floats or faster. Zen 5 takes twice as many minima of 32-bit integers:
 /// sorting 1000 rows of 1000 took 1.15 ms by integer keys and 1.33 ms as `f32`, 2.17 and 2.33 ms as `f64`.
 #[inline]

@@ -88,3 +88,46 @@ fn even<const SIZE: usize>(a: __m256i, b: __m256i) -> __m256i {
     };
     _mm256_permute4x64_epi64::<0b11_01_10_00>(halves)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::Isa;
+
+    /// Every second of `n` elements of `SIZE` bytes from byte `start` on.
+    fn halved<const SIZE: usize>(bytes: &[u8], start: usize, n: usize, past: bool) -> Vec<u8> {
+        let mut room = vec![0u64; n + 16];
+        let to = room.as_mut_ptr().cast::<u8>().wrapping_add(SIZE);
+        let from = bytes.as_ptr().wrapping_add(start);
+        // SAFETY: the caller asks on processors with AVX2 for elements that lie in `bytes`; the room takes more than those.
+        unsafe { halve::<SIZE>(to, from, n, past) };
+        let from = to.addr() - room.as_ptr().addr();
+        let room: Vec<u8> = room.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        room[from..from + n * SIZE].to_vec()
+    }
+
+    #[test]
+    fn every_second_element_is_copied_at_every_length() {
+        if !Isa::available().any(|isa| isa == Isa::Avx2) {
+            return;
+        }
+        let words: Vec<u64> = (0..700u64)
+            .map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+            .collect();
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        for past in [false, true] {
+            for n in 129..=330 {
+                let check = |size: usize, found: Vec<u8>| {
+                    let wanted: Vec<u8> = (0..n)
+                        .flat_map(|i| bytes[size * (1 + 2 * i)..][..size].to_vec())
+                        .collect();
+                    assert_eq!(found, wanted, "{n} of {size} bytes, past {past}");
+                };
+                check(1, halved::<1>(&bytes, 1, n, past));
+                check(2, halved::<2>(&bytes, 2, n, past));
+                check(4, halved::<4>(&bytes, 4, n, past));
+                check(8, halved::<8>(&bytes, 8, n, past));
+            }
+        }
+    }
+}

@@ -269,6 +269,32 @@ const fn reciprocal_factorials(first: usize) -> [f64; 9] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::isa::{Level, Task};
+
+    #[test]
+    fn whole_numbers_become_floats_as_the_language_converts_them() {
+        struct Check;
+        impl Task for Check {
+            type Output = ();
+            fn run<A: Arch>(self) {
+                for shift in 0..64 {
+                    for near in -3i64..=3 {
+                        for number in [
+                            1 << shift,
+                            i64::MAX >> shift,
+                            0x0123_4567_89AB_CDEF >> shift,
+                        ] {
+                            for number in [number, -number, !number] {
+                                let number = number.wrapping_add(near);
+                                assert_eq!(to_float::<A>(number), number as f64, "{number}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        Level::current().run(Check);
+    }
 
     #[test]
     fn philox_matches_the_published_answers() {

@@ -44,12 +44,11 @@ impl<'a, C> Runs<'a, C> {
         self.step <= self.len && stream::is_far(size_of_val(self.data))
     }
 
-    /// Whether the runs are long, come from beyond the second-level cache, and are best read as
-    /// [several streams](stream::are_best).
+    /// Whether the runs are long, come from beyond the last cache, and are best read as [several streams](stream::are_best).
     #[inline(always)]
     pub(crate) fn are_streams(&self) -> bool {
         self.len >= MANY_CHUNKS
-            && size_of_val(self.data) > stream::SECOND_LEVEL
+            && stream::pays(size_of_val(self.data))
             && stream::are_best()
     }
 

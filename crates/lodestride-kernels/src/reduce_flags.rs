@@ -207,6 +207,7 @@ const COUNTED: usize = 1024;
 mod tests {
     use crate::operand::Operand;
     use crate::reduce::{ReduceOp, reduce};
+    use half::f16;
     use lodestride_buffer::{Bool, Buffer, DType};
     use lodestride_shape::{Layout, Order};
 
@@ -249,6 +250,50 @@ mod tests {
                     wanted,
                     "{columns} columns, every {kept}th"
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn zeros_of_either_sign_do_not_count_and_nan_does() {
+        // Rows and columns longer than what bytes count to.
+        for (rows, columns) in [(3, 700), (700, 70)] {
+            let value = |i: usize| [0.0, 1.5, -0.0, f32::NAN, -2.0][i % 5];
+            let x: Vec<f32> = (0..rows * columns).map(value).collect();
+            let halves: Vec<f16> = x.iter().map(|&x| f16::from_f32(x)).collect();
+            let bytes: Vec<u8> = x.iter().map(|&x| u8::from(x != 0.0) * 0x80).collect();
+            let shorts: Vec<i16> = x.iter().map(|&x| i16::from(x != 0.0) * i16::MIN).collect();
+            let buffers = [
+                (Buffer::from_vec(x.clone()), DType::F32),
+                (Buffer::from_vec(halves), DType::F16),
+                (Buffer::from_vec(bytes), DType::U8),
+                (Buffer::from_vec(shorts), DType::I16),
+            ];
+            let layout = Layout::contiguous([rows, columns], Order::C).expect("a layout");
+            for (buffer, dtype) in buffers {
+                let buffer = buffer.expect("memory");
+                let x_operand = Operand::new(&buffer, &layout, dtype).expect("an operand");
+                for axis in [0, 1] {
+                    let kept = [columns, rows][axis];
+                    let wanted: Vec<u64> = (0..kept)
+                        .map(|at| {
+                            let is_set = |i: usize| x[i] != 0.0;
+                            let of = |other: usize| match axis {
+                                0 => is_set(other * columns + at),
+                                _ => is_set(at * columns + other),
+                            };
+                            (0..[rows, columns][axis])
+                                .filter(|&other| of(other))
+                                .count() as u64
+                        })
+                        .collect();
+                    let counts = Buffer::zeroed(kept * 8).expect("memory");
+                    let out = Layout::contiguous([kept], Order::C).expect("a layout");
+                    let out = Operand::new(&counts, &out, DType::U64).expect("an operand");
+                    reduce(ReduceOp::CountNonZero, x_operand, &[axis], out).expect("counts");
+                    let counts = counts.read().expect("a guard");
+                    assert_eq!(counts.slice::<u64>(), wanted, "{dtype} along {axis}");
+                }
             }
         }
     }

@@ -47,9 +47,7 @@ impl<'a, C> Runs<'a, C> {
     /// Whether the runs are long, come from beyond the last cache, and are best read as [several streams](stream::are_best).
     #[inline(always)]
     pub(crate) fn are_streams(&self) -> bool {
-        self.len >= MANY_CHUNKS
-            && stream::pays(size_of_val(self.data))
-            && stream::are_best()
+        self.len >= MANY_CHUNKS && stream::pays(size_of_val(self.data)) && stream::are_best()
     }
 
     /// The same runs without the first `index`.

@@ -11,8 +11,8 @@ mod support;
 use lodestride_buffer::{DType, Scalar};
 use lodestride_kernels::random::{bernoulli, normal, uniform};
 use lodestride_kernels::{
-    BinaryOp, Input, Operand, Program, ProgramBuilder, ScanOp, Thresholds, UnaryOp, binary, copy,
-    scan, set_thresholds, thresholds, unary,
+    BinaryOp, Input, Operand, Program, ProgramBuilder, ReduceOp, ScanOp, Thresholds, UnaryOp,
+    binary, copy, reduce, scan, set_thresholds, thresholds, unary,
 };
 use support::{Arrangement, Array};
 
@@ -128,6 +128,32 @@ fn past_the_caches_is_the_same() {
                     }
                     for (name, draw) in DRAWS {
                         check(case(name), shape, to, dtype, &|out| draw(out.operand()));
+                    }
+                }
+            }
+        }
+    }
+    // Long runs are read as several streams.
+    for shape in [&[5usize, 4501][..], &[9, 1030], &[1, 37_000], &[6, 4096]] {
+        for lost in [false, true] {
+            let value = |i: usize| match i % 9001 {
+                5003 if lost => Scalar::Float(f64::NAN),
+                _ => sample(i),
+            };
+            for dtype in [DType::F32, DType::F64, DType::I32] {
+                let x = Array::new(shape, Arrangement::C, dtype, value);
+                for op in [
+                    ReduceOp::Sum,
+                    ReduceOp::Max,
+                    ReduceOp::MinAbs,
+                    ReduceOp::Norm2,
+                ] {
+                    for axes in [&[1][..], &[0, 1]] {
+                        let kept = &shape[..2 - axes.len()];
+                        let case = format!("{op} {dtype} {shape:?} {axes:?} NaN {lost}");
+                        check(case, kept, Arrangement::C, DType::F64, &|out| {
+                            reduce(op, x.operand(), axes, out.operand()).unwrap();
+                        });
                     }
                 }
             }

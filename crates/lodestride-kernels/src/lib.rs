@@ -107,6 +107,7 @@ mod sort_avx2;
 #[cfg(target_arch = "x86_64")]
 mod sort_avx512;
 mod sort_float;
+mod sort_halved;
 mod sort_key;
 mod sort_lines;
 #[cfg(target_arch = "x86_64")]

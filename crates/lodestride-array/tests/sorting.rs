@@ -514,6 +514,10 @@ fn results_do_not_depend_on_threads_or_instruction_set() {
             bits.extend(read_bits(&rows.topk(7, 1).unwrap().0));
             bits.extend(read_bits(&rows.partition([100], 0).unwrap()));
             bits.extend(read_bits(&rows.argpartition([100], 1).unwrap()));
+            let cube = x.reshape([3, 500, 200]).unwrap();
+            bits.extend(read_bits(&cube.sort(1).unwrap()));
+            bits.extend(read_bits(&cube.partition([77], 1).unwrap()));
+            bits.extend(read_bits(&cube.argsort(1).unwrap()));
             let short = x.reshape([30_000, 10]).unwrap();
             bits.extend(read_bits(&short.argsort(1).unwrap()));
             bits.extend(read_bits(&short.topk(2, 1).unwrap().1));

@@ -106,13 +106,18 @@ mod short_rows;
 mod shuffle;
 mod small;
 #[cfg(target_arch = "x86_64")]
+mod sort_avx2;
+#[cfg(target_arch = "x86_64")]
 mod sort_avx512;
 mod sort_float;
+mod sort_halved;
 mod sort_key;
 mod sort_lines;
 #[cfg(target_arch = "x86_64")]
 mod sort_network;
 mod sort_order;
+#[cfg(target_arch = "x86_64")]
+mod sort_partition;
 #[cfg(target_arch = "x86_64")]
 mod sort_quick;
 mod sort_radix;

@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::operand::Operand;
 use crate::row_copy::with_unit;
 use crate::sort_float::sort_floats;
+use crate::sort_halved::sort_halved;
 use crate::sort_key::{Coding, Key};
 use crate::sort_lines::{Block, Blocks, Lines, Scratch, fill_copies, fill_lines, read_lines};
 use crate::sort_order::order_lines;
@@ -132,7 +133,7 @@ pub(crate) fn sort_lines<K: Key>(
         return;
     }
     each_chunk(lines, parts, |values| coding.encode(values));
-    if !sort_side_by_side(lines, len) {
+    if (is_shared || !sort_halved(lines, len)) && !sort_side_by_side(lines, len) {
         for line in lines.chunks_exact_mut(len) {
             sort_above(line, scratch, 0, parts);
         }

@@ -75,8 +75,52 @@ pub(crate) trait Key:
     }
 }
 
+/// The vector functions of [`Key`], from a module of each of the instruction sets that have them.
+macro_rules! vectors {
+    ($vectors:ident of [$($set:ident)+]) => {
+        #[cfg(target_arch = "x86_64")]
+        fn sort_vectors(keys: &mut [Self], scratch: &mut [Self]) -> bool {
+            $(crate::$set::$vectors::try_sort(keys, scratch))||+
+        }
+        #[cfg(target_arch = "x86_64")]
+        fn has_vectors() -> bool {
+            $(crate::$set::$vectors::can_partition())||+
+        }
+        #[cfg(target_arch = "x86_64")]
+        fn partition_vectors(
+            keys: &mut [Self],
+            scratch: &mut [Self],
+            pivot: Self,
+        ) -> Option<usize> {
+            None$(.or_else(|| crate::$set::$vectors::try_partition(keys, scratch, pivot)))+
+        }
+    };
+}
+
+/// Those for floats.
+macro_rules! float_vectors {
+    ($vectors:ident of [$($set:ident)+]) => {
+        #[cfg(target_arch = "x86_64")]
+        fn has_float_vectors() -> bool {
+            $(crate::$set::$vectors::can_partition())||+
+        }
+        #[cfg(target_arch = "x86_64")]
+        fn sort_floats(numbers: &mut [Self], scratch: &mut [Self]) -> bool {
+            $(crate::$set::$vectors::try_sort(numbers, scratch))||+
+        }
+        #[cfg(target_arch = "x86_64")]
+        fn partition_floats(
+            values: &mut [Self],
+            scratch: &mut [Self],
+            pivot: Self,
+        ) -> Option<usize> {
+            None$(.or_else(|| crate::$set::$vectors::try_partition(values, scratch, pivot)))+
+        }
+    };
+}
+
 macro_rules! keys {
-    ($($key:ty, $signed:ty $(, $vectors:ident $($floats:ident)?)?;)*) => {$(
+    ($($key:ty, $signed:ty, $vectors:ident $($floats:ident)? => $sets:tt;)*) => {$(
         impl Key for $key {
             const BITS: u32 = <$key>::BITS;
             const ZERO: Self = 0;
@@ -92,46 +136,17 @@ macro_rules! keys {
             fn plus(self, other: Self) -> Self { self.wrapping_add(other) }
             #[inline(always)]
             fn minus(self, other: Self) -> Self { self.wrapping_sub(other) }
-            $(
-                #[cfg(target_arch = "x86_64")]
-                fn sort_vectors(keys: &mut [Self], scratch: &mut [Self]) -> bool {
-                    crate::sort_avx512::$vectors::try_sort(keys, scratch)
-                }
-                #[cfg(target_arch = "x86_64")]
-                fn has_vectors() -> bool {
-                    crate::sort_avx512::$vectors::can_partition()
-                }
-                #[cfg(target_arch = "x86_64")]
-                fn partition_vectors(
-                    keys: &mut [Self],
-                    scratch: &mut [Self],
-                    pivot: Self,
-                ) -> Option<usize> {
-                    crate::sort_avx512::$vectors::try_partition(keys, scratch, pivot)
-                }
-                $(
-                    #[cfg(target_arch = "x86_64")]
-                    fn has_float_vectors() -> bool {
-                        crate::sort_avx512::$floats::can_partition()
-                    }
-                    #[cfg(target_arch = "x86_64")]
-                    fn sort_floats(numbers: &mut [Self], scratch: &mut [Self]) -> bool {
-                        crate::sort_avx512::$floats::try_sort(numbers, scratch)
-                    }
-                    #[cfg(target_arch = "x86_64")]
-                    fn partition_floats(
-                        values: &mut [Self],
-                        scratch: &mut [Self],
-                        pivot: Self,
-                    ) -> Option<usize> {
-                        crate::sort_avx512::$floats::try_partition(values, scratch, pivot)
-                    }
-                )?
-            )?
+            vectors! { $vectors of $sets }
+            $(float_vectors! { $floats of $sets })?
         }
     )*};
 }
-keys!(u8, i8, bytes; u16, i16, tiny; u32, i32, narrow narrow_floats; u64, i64, wide wide_floats;);
+keys!(
+    u8, i8, bytes => [sort_avx512];
+    u16, i16, tiny => [sort_avx512];
+    u32, i32, narrow narrow_floats => [sort_avx512 sort_avx2];
+    u64, i64, wide wide_floats => [sort_avx512 sort_avx2];
+);
 
 /// How the bits of a dtype become keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -295,6 +310,7 @@ impl<K: Key, F: Fn(K) -> K> Task for Each<'_, K, F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::isa::Isa;
 
     #[test]
     fn keys_of_floats_ascend_with_the_values() {
@@ -342,5 +358,56 @@ mod tests {
                 assert_eq!(keys, all, "{dtype}");
             }
         }
+    }
+
+    /// Keys of which so many are different, from a fixed mixer.
+    fn keys<K: Key>(len: usize, distinct: u64) -> Vec<K> {
+        let mixed = (0..len as u64)
+            .map(|i| ((i ^ 0x9e37).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 7) % distinct);
+        // The sign bits of all widths are set in some.
+        mixed
+            .map(|key| K::from_u64(key.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+            .collect()
+    }
+
+    /// Whether keys come out in order where they are sorted at all, and in two where they are partitioned.
+    fn are_sorted<K: Key>(len: usize, distinct: u64) -> bool {
+        let keys = keys::<K>(len, distinct);
+        let (mut found, mut scratch) = (keys.clone(), keys.clone());
+        let mut expected = keys.clone();
+        expected.sort();
+        let is_sorted = !K::sort_vectors(&mut found, &mut []) || found == expected;
+        let pivot = expected.get(len / 3).copied().unwrap_or(K::MAX);
+        let (mut below, above): (Vec<K>, Vec<K>) = keys.iter().partition(|&&key| key < pivot);
+        let count = below.len();
+        below.extend(above);
+        found.copy_from_slice(&keys);
+        let ended = K::partition_vectors(&mut found, &mut scratch, pivot);
+        is_sorted && ended.is_none_or(|ended| ended == count && found == below)
+    }
+
+    #[test]
+    fn keys_of_every_number_are_sorted() {
+        let mut failures = Vec::new();
+        let before = Isa::detect();
+        for isa in Isa::available() {
+            assert!(isa.select());
+            // On both sides of what networks take, and of what a partition reads together.
+            let around = [128, 256, 384, 512, 1024, 2048, 4096, 12_288];
+            let around = around.map(|len| [len - 1, len, len + 1, len + 70]);
+            for len in (0..80).chain(around.into_iter().flatten()) {
+                for distinct in [1, 2, 3, 60, u64::MAX] {
+                    let are_sorted = are_sorted::<u8>(len, distinct)
+                        && are_sorted::<u16>(len, distinct)
+                        && are_sorted::<u32>(len, distinct)
+                        && are_sorted::<u64>(len, distinct);
+                    if !are_sorted {
+                        failures.push((isa, len, distinct));
+                    }
+                }
+            }
+        }
+        before.select();
+        assert!(failures.is_empty(), "{failures:?}");
     }
 }

@@ -7,8 +7,11 @@ use lodestride_shape::{Layout, Order};
 
 use crate::elementwise;
 use crate::error::{KernelError, Result};
+use crate::isa::{Arch, Level, Task};
 use crate::operand::Operand;
 use crate::sort_key::Key;
+use crate::square::transpose;
+use crate::stream::LINE;
 use crate::threads;
 
 /// `layout` with `axis` as the last; a scalar is one line of one element.
@@ -152,12 +155,129 @@ pub(crate) fn fill_copies<T: Element>(
     let is_alike = x.elements() > x.shape().get(axis).copied().unwrap_or(1)
         && !x.buffer().same_block(out.buffer())
         && moved(op, x.layout(), axis)?.is_contiguous(Order::C);
+    if !is_alike && fill_columns(op, x, out, axis, fill)? {
+        return Ok(());
+    }
     if !is_alike {
         return fill_lines(op, Some(x), out, axis, &mut |lines| fill(lines, None));
     }
     read_lines(op, x, axis, &mut |x| {
         fill_lines(op, None, out, axis, &mut |lines| fill(lines, Some(x)))
     })
+}
+
+/// Bytes of columns that are lines for a while.
+const COLUMNS: usize = 1 << 17;
+
+/// As [`fill_copies`] where lines are columns: so many at a time as the caches hold are turned into rows and back. False,
+/// having done nothing, where they do not lie so, or several threads would share them.
+fn fill_columns<T: Element>(
+    op: &'static str,
+    x: Operand<'_>,
+    out: Operand<'_>,
+    axis: usize,
+    fill: &mut Fill<'_, T>,
+) -> Result<bool> {
+    let (from, to) = (moved(op, x.layout(), axis)?, moved(op, out.layout(), axis)?);
+    let (Some(from), Some(to)) = (Columns::of(&from), Columns::of(&to)) else {
+        return Ok(false);
+    };
+    let (len, together) = (
+        from.len,
+        from.count.min(COLUMNS / size_of::<T>() / from.len),
+    );
+    let is_apt = size_of::<T>() >= 4
+        && together * size_of::<T>() >= LINE
+        && !x.buffer().same_block(out.buffer())
+        && threads::parts(TOUCHES * x.elements() * size_of::<T>(), true) == 1;
+    if !is_apt {
+        return Ok(false);
+    }
+    let lines = Scratch::new::<T>(op, together * len)?;
+    let mut lines = lines.open(op)?;
+    let lines = lines.slice::<T>();
+    let x = x.read(op, Argument::X)?;
+    let mut out = out.write(op, Argument::Z)?;
+    let (x, out) = (x.slice::<T>(), out.slice_mut::<T>());
+    for (start, out_start) in from.starts().zip(to.starts()) {
+        for first in (0..from.count).step_by(together) {
+            let count = together.min(from.count - first);
+            let lines = &mut lines[..count * len];
+            Level::current().run_narrow(Turn {
+                from: (&x[start + first..], from.pitch),
+                to: (&mut *lines, len),
+                size: (len, count),
+            });
+            fill(lines, None)?;
+            Level::current().run_narrow(Turn {
+                from: (&*lines, len),
+                to: (&mut out[out_start + first..], to.pitch),
+                size: (count, len),
+            });
+        }
+    }
+    Ok(true)
+}
+
+/// Lines of a layout whose elements of one place lie side by side.
+struct Columns<'a> {
+    layout: &'a Layout,
+    /// Elements of a line, and from one to the next.
+    len: usize,
+    pitch: usize,
+    /// Lines side by side.
+    count: usize,
+}
+
+impl<'a> Columns<'a> {
+    /// The columns of a layout whose last axis is that of the lines.
+    fn of(layout: &'a Layout) -> Option<Self> {
+        let [.., count, len] = layout.shape()[..] else {
+            return None;
+        };
+        let [.., beside, pitch] = layout.strides()[..] else {
+            return None;
+        };
+        let pitch = usize::try_from(pitch).ok()?;
+        let is_apt = beside == 1 && len > 1 && !layout.is_empty() && pitch >= count;
+        is_apt.then_some(Columns {
+            layout,
+            len,
+            pitch,
+            count,
+        })
+    }
+
+    /// Where the first elements of the lines lie that are side by side.
+    fn starts(&self) -> impl Iterator<Item = usize> {
+        let outer = self.layout.rank() - 2;
+        let sizes = &self.layout.shape()[..outer];
+        let strides = &self.layout.strides()[..outer];
+        (0..sizes.iter().product::<usize>()).map(move |mut index| {
+            let mut start = self.layout.offset();
+            for (size, stride) in sizes.iter().zip(strides).rev() {
+                start = start.wrapping_add_signed(stride * (index % size).cast_signed());
+                index /= size;
+            }
+            start
+        })
+    }
+}
+
+/// Transposes rows and columns, so far apart.
+struct Turn<'a, T> {
+    from: (&'a [T], usize),
+    to: (&'a mut [T], usize),
+    size: (usize, usize),
+}
+
+impl<T: Element> Task for Turn<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        transpose::<A, T>(self.from, self.to, self.size);
+    }
 }
 
 /// Lets `work` read the lines of `x` along `axis`: where they lie, or a copy of them.

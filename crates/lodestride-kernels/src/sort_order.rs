@@ -6,7 +6,7 @@
 use smallvec::SmallVec;
 
 use crate::sort_key::Key;
-use crate::sort_radix::sort_above;
+use crate::sort_radix::{limits_of, sort_above};
 use crate::sort_share::{each_chunk, share_of};
 use crate::sort_side::{is_short, sort_side_by_side};
 use crate::{spread, threads};
@@ -14,7 +14,7 @@ use crate::{spread, threads};
 /// Lines that are longer do not have positions of 32 bits.
 const LONGEST: usize = u32::MAX as usize;
 
-/// From how many keys of up to 16 bits on a table of all keys is the fastest.
+/// From how many keys on a table of all that may occur is the fastest, of up to 16 bits.
 const TABLE: usize = 1 << 14;
 
 /// As [`order`], of lines of `len` keys; several threads share a single one.
@@ -25,9 +25,27 @@ pub(crate) fn order_lines<K: Key>(
     scratch: &mut [u64],
     parts: usize,
 ) {
-    if !(is_short(keys, len) && order_side_by_side(keys, len, out, scratch)) {
-        let lines = keys.chunks_exact(len).zip(out.chunks_exact_mut(len));
+    if is_short(keys, len) && order_side_by_side(keys, len, out, scratch) {
+        return;
+    }
+    let lines = keys.chunks_exact(len).zip(out.chunks_exact_mut(len));
+    if K::BITS <= 16 && len < TABLE {
+        let mut room = vec![0; 2 * len];
+        lines.for_each(|(keys, out)| order_narrow(keys, out, &mut room));
+    } else {
         lines.for_each(|(keys, out)| order(keys, out, scratch, parts));
+    }
+}
+
+/// As [`order`] where keys and positions fit in numbers of half the width; there is room for each number twice.
+fn order_narrow<K: Key>(keys: &[K], out: &mut [u64], room: &mut [u32]) {
+    let (packed, scratch) = room.split_at_mut(keys.len());
+    for (position, (packed, key)) in (0..).zip(packed.iter_mut().zip(keys)) {
+        *packed = ((key.to_u64() as u32) << 16) | position;
+    }
+    sort_above(packed, scratch, 16, 1);
+    for (out, &mut packed) in out.iter_mut().zip(packed) {
+        *out = u64::from(packed as u16);
     }
 }
 
@@ -38,11 +56,12 @@ fn order_side_by_side<K: Key>(
     out: &mut [u64],
     scratch: &mut [u64],
 ) -> bool {
-    let (low, shift) = if K::BITS == 64 {
-        upper_bits(keys, 1)
+    let (low, varying) = if K::BITS == 64 {
+        varying_bits(keys, 1)
     } else {
-        (0, 0)
+        (0, K::BITS)
     };
+    let shift = varying.saturating_sub(32);
     for (keys, out) in keys.chunks_exact(len).zip(out.chunks_exact_mut(len)) {
         pack_from(0, keys, out, |key| (key.to_u64() - low) >> shift);
     }
@@ -70,15 +89,23 @@ fn order<K: Key>(keys: &[K], out: &mut [u64], scratch: &mut [u64], parts: usize)
         }
         return out.sort_by_key(|&position| keys[position as usize]);
     }
-    match K::BITS {
-        8 | 16 if keys.len() >= TABLE => by_table(keys, out),
-        64 => wide(keys, out, scratch, parts),
-        _ => {
-            pack(keys, out, parts, |key| key.to_u64());
-            sort_above(out, scratch, 32, parts);
-            unpack(out, parts);
-        }
+    let is_table = K::BITS <= 16 || (keys.len() >= TABLE && parts <= 2);
+    let (low, varying) = match K::BITS {
+        8 | 16 => (0, K::BITS),
+        32 if !is_table => (0, K::BITS),
+        _ => varying_bits(keys, parts),
+    };
+    if is_table && varying <= 16 {
+        return by_table(keys, low, varying, out);
     }
+    // Sorts by the upper 32 of the bits that vary, then the ties by the rest.
+    let shift = varying.saturating_sub(32);
+    pack(keys, out, parts, |key| (key.to_u64() - low) >> shift);
+    sort_above(out, scratch, 32, parts);
+    if shift > 0 {
+        settle_ties(keys, out, scratch, parts);
+    }
+    unpack(out, parts);
 }
 
 fn pack<K: Key>(keys: &[K], out: &mut [u64], parts: usize, upper: impl Fn(K) -> u64 + Sync) {
@@ -112,39 +139,27 @@ fn position(packed: u64) -> usize {
     packed as u32 as usize
 }
 
-/// Counts every possible key, then deals the positions out.
-fn by_table<K: Key>(keys: &[K], out: &mut [u64]) {
-    let mut places = vec![0u32; 1 << K::BITS.min(16)];
+/// Counts every possible key of so many bits from `low` on, then deals the positions out.
+fn by_table<K: Key>(keys: &[K], low: u64, bits: u32, out: &mut [u64]) {
+    let mut places = vec![0u32; 1 << bits];
     for key in keys {
-        places[key.to_u64() as usize] += 1;
+        places[(key.to_u64() - low) as usize] += 1;
     }
     let mut at = 0;
     for place in &mut places {
         at += std::mem::replace(place, at);
     }
     for (position, key) in keys.iter().enumerate() {
-        let place = &mut places[key.to_u64() as usize];
+        let place = &mut places[(key.to_u64() - low) as usize];
         out[*place as usize] = position as u64;
         *place += 1;
     }
 }
 
-/// Sorts by the upper 32 of the bits that vary, then the ties by the rest.
-fn wide<K: Key>(keys: &[K], out: &mut [u64], scratch: &mut [u64], parts: usize) {
-    let (low, shift) = upper_bits(keys, parts);
-    pack(keys, out, parts, |key| (key.to_u64() - low) >> shift);
-    sort_above(out, scratch, 32, parts);
-    if shift > 0 {
-        settle_ties(keys, out, scratch, parts);
-    }
-    unpack(out, parts);
-}
-
-/// The smallest key, and by how much keys above it are shifted to leave the upper 32 of the bits that vary.
-fn upper_bits<K: Key>(keys: &[K], parts: usize) -> (u64, u32) {
+/// The smallest key, and how many bits vary in keys above it.
+fn varying_bits<K: Key>(keys: &[K], parts: usize) -> (u64, u32) {
     let (low, high) = limits(keys, parts);
-    let varying = u64::BITS - high.saturating_sub(low).leading_zeros();
-    (low, varying.saturating_sub(32))
+    (low, u64::BITS - high.saturating_sub(low).leading_zeros())
 }
 
 /// The smallest and the largest key.
@@ -157,12 +172,6 @@ fn limits<K: Key>(keys: &[K], parts: usize) -> (u64, u64) {
     let limits = spread::map(chunks.len(), |chunk| limits_of(chunks[chunk]));
     limits.iter().fold((u64::MAX, 0), |limits, chunk| {
         (limits.0.min(chunk.0), limits.1.max(chunk.1))
-    })
-}
-
-fn limits_of<K: Key>(keys: &[K]) -> (u64, u64) {
-    keys.iter().fold((u64::MAX, 0), |(low, high), key| {
-        (low.min(key.to_u64()), high.max(key.to_u64()))
     })
 }
 

@@ -1,24 +1,10 @@
-//! Quicksort of what is too long for the networks: a part of `sort_avx512.rs`, for any type of key.
+//! Quicksort of what is too long for the networks: a part of the sorting kernels, for any type of key.
 
 /// `sort` for one type of key, in a module that has `sort_small` and partitions.
 macro_rules! quicksort {
-    (
-        [$features:literal $is_available:expr] [$key:ty, $vector:ty, $mask:ty, $lanes:literal, $largest:expr] $memory:tt
-        [$set1:expr, $less:expr, $after:expr, $sort_slowly:expr] $order:tt $shuffles:tt $flips:tt
-    ) => {
-        /// Up to this many keys are sorted by networks. A second matrix and the merging took a fifth less than a partition of
-        /// 300 keys of 32 bits on Zen 5, a third less of 1000 keys of 16 bits; on Intel's processors they took more.
-        fn longest() -> usize {
-            // Sorting 64-bit keys so spares less than a tenth; floats come as integers there.
-            if LANES > 8 && $largest == <$key>::MAX && takes_integers_fast() {
-                2 * SHORT
-            } else {
-                SHORT
-            }
-        }
-
+    ($features:literal) => {
         #[target_feature(enable = $features)]
-        fn sort(keys: &mut [$key], scratch: &mut [$key]) {
+        fn sort(keys: &mut [Key], scratch: &mut [Key]) {
             if keys.len() <= SHORT || keys.len() <= longest() {
                 return sort_small(keys);
             }
@@ -31,11 +17,11 @@ macro_rules! quicksort {
         }
 
         #[target_feature(enable = $features)]
-        fn quicksort(mut keys: &mut [$key], scratch: &mut [$key], mut levels: u32) {
+        fn quicksort(mut keys: &mut [Key], scratch: &mut [Key], mut levels: u32) {
             let longest = longest();
             while keys.len() > longest {
                 if levels == 0 {
-                    return ($sort_slowly)(keys);
+                    return sort_slowly(keys);
                 }
                 levels -= 1;
                 let (pivot, is_level) = sampled_median(keys);
@@ -45,10 +31,10 @@ macro_rules! quicksort {
                 let mut middle = divide(keys, scratch, pivot);
                 if middle == 0 {
                     // The pivot is the smallest key: all that equal it are in place once they are in front.
-                    if pivot == $largest {
+                    if pivot == LARGEST {
                         return;
                     }
-                    middle = divide(keys, scratch, ($after)(pivot));
+                    middle = divide(keys, scratch, after(pivot));
                 } else {
                     quicksort(&mut keys[..middle], scratch, levels);
                 }
@@ -63,7 +49,7 @@ macro_rules! quicksort {
 
         #[inline]
         #[target_feature(enable = $features)]
-        fn divide(keys: &mut [$key], scratch: &mut [$key], pivot: $key) -> usize {
+        fn divide(keys: &mut [Key], scratch: &mut [Key], pivot: Key) -> usize {
             if keys.len() <= ASIDE {
                 partition_aside(keys, scratch, pivot)
             } else {
@@ -73,27 +59,38 @@ macro_rules! quicksort {
 
         /// Whether all keys are the same one; looks no further than the first chunk that is not.
         #[target_feature(enable = $features)]
-        fn are_all(keys: &[$key], key: $key) -> bool {
+        fn are_all(keys: &[Key], key: Key) -> bool {
             let differ =
-                |chunk: &[$key]| chunk.iter().fold(0, |bits, other| bits | (other ^ key)) != 0;
+                |chunk: &[Key]| chunk.iter().fold(0, |bits, other| bits | (other ^ key)) != 0;
             !keys.chunks(SHORT).any(differ)
         }
 
         /// The median of keys at even distances, and whether all of those are the same.
         #[target_feature(enable = $features)]
-        fn sampled_median(keys: &[$key]) -> ($key, bool) {
-            let mut sample = [0; 4 * LANES];
-            let count = if keys.len() < 8 * SHORT {
-                LANES
+        fn sampled_median(keys: &[Key]) -> (Key, bool) {
+            if keys.len() < 8 * ROWS * LANES {
+                median_of::<FEW>(keys)
             } else {
-                4 * LANES
-            };
-            let step = keys.len() / count;
-            for (index, place) in sample[..count].iter_mut().enumerate() {
-                *place = keys[index * step + step / 2];
+                median_of::<4>(keys)
             }
-            sort_short(&mut sample[..count]);
-            (sample[count / 2], sample[0] == sample[count - 1])
+        }
+
+        /// The median of so many vectors of keys.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn median_of<const R: usize>(keys: &[Key]) -> (Key, bool) {
+            let step = keys.len() / (R * LANES);
+            let mut rows = [set1(0); R];
+            for (row, vector) in rows.iter_mut().enumerate() {
+                let at = |lane| keys[(row * LANES + lane) * step + step / 2];
+                *vector = turn(load(&std::array::from_fn::<Key, LANES, _>(at), 0));
+            }
+            rows = sort_rows(rows);
+            let mut sample = [0; 4 * LANES];
+            for (row, vector) in rows.into_iter().enumerate() {
+                store(&mut sample, row * LANES, turn(vector));
+            }
+            (sample[R * LANES / 2], sample[0] == sample[R * LANES - 1])
         }
     };
 }

@@ -4,6 +4,7 @@
 //! input is slower than a random one. Keys that are equal are the same bits, so the result is the same on every machine and
 //! at every number of threads.
 
+use crate::isa::{Arch, Isa, Level, Task};
 use crate::sort_key::Key;
 use crate::sort_share::{divide_and, sample};
 
@@ -24,6 +25,7 @@ pub(crate) fn sort_above<K: Key>(keys: &mut [K], scratch: &mut [K], low: u32, pa
     let is_counted = K::BITS <= 16 && keys.len() > COUNTED;
     // Many passes need keys that the caches hold.
     let is_done = (parts > 1 && is_long && split(keys, scratch, low, parts))
+        || (low == 0 && counts_fast(keys))
         || (!is_counted && K::sort_vectors(keys, scratch))
         || (K::BITS - low > 32 && is_long && split(keys, scratch, low, 1));
     if !is_done {
@@ -59,29 +61,85 @@ fn sort_run<K: Key>(keys: &mut [K], scratch: &mut [K], low: u32) {
         return keys.sort_unstable();
     }
     match K::BITS {
-        8 => count_out(keys),
-        16 if keys.len() >= MANY / 4 => count_out(keys),
+        8 => count_out(keys, K::ZERO, 1 << 8),
+        16 if keys.len() >= MANY / 4 => count_out(keys, K::ZERO, 1 << 16),
         _ if keys.len() <= MANY || K::BITS > 32 => passes::<K, 8>(keys, scratch, low),
         _ => passes::<K, 11>(keys, scratch, low),
     }
 }
 
-/// Counts how often every key occurs and writes them out in order.
-fn count_out<K: Key>(keys: &mut [K]) {
-    let mut counts = vec![[0u32; 4]; 1 << K::BITS.min(16)];
+/// Counts keys of few values where that is faster than dividing them: not with AVX-512. Whether it was done.
+fn counts_fast<K: Key>(keys: &mut [K]) -> bool {
+    /// Most values that are counted: so many that the counts stay in the first-level cache.
+    const SPAN: u64 = 1 << 11;
+    /// Keys for each value, at least: one takes as long as two are long to be written.
+    const EACH: u64 = 4;
+    let is_possible = K::BITS >= 32 && keys.len() <= u32::MAX as usize;
+    if !is_possible || Level::current().isa() == Isa::Avx512 {
+        return false;
+    }
+    let most = SPAN.min(keys.len() as u64 / EACH);
+    let span = |(low, high): (u64, u64)| (high - low).saturating_add(1);
+    if span(glance(keys)) > most {
+        return false;
+    }
+    let limits = limits_of(keys);
+    let is_counted = span(limits) <= most;
+    if is_counted {
+        count_out(keys, K::from_u64(limits.0), span(limits) as usize);
+    }
+    is_counted
+}
+
+/// The smallest and the largest of a few keys.
+pub(crate) fn glance<K: Key>(keys: &[K]) -> (u64, u64) {
+    const SEEN: usize = 16;
+    let step = keys.len().div_ceil(SEEN).max(1);
+    let (low, high) = keys.iter().step_by(step).fold((K::MAX, K::ZERO), wider);
+    (low.to_u64(), high.to_u64())
+}
+
+fn wider<K: Key>((low, high): (K, K), &key: &K) -> (K, K) {
+    (low.min(key), high.max(key))
+}
+
+/// Finds the smallest and the largest key.
+struct Limits<'a, K> {
+    keys: &'a [K],
+}
+
+impl<K: Key> Task for Limits<'_, K> {
+    type Output = (K, K);
+
+    #[inline(always)]
+    fn run<A: Arch>(self) -> (K, K) {
+        self.keys.iter().fold((K::MAX, K::ZERO), wider)
+    }
+}
+
+/// The smallest and the largest key.
+pub(crate) fn limits_of<K: Key>(keys: &[K]) -> (u64, u64) {
+    let (low, high) = Level::current().run_narrow(Limits { keys });
+    (low.to_u64(), high.to_u64())
+}
+
+/// Counts how often each of `span` keys from `low` on occurs and writes them out in order.
+fn count_out<K: Key>(keys: &mut [K], low: K, span: usize) {
+    let mut counts = vec![[0u32; 4]; span];
+    let place = |key: K| key.minus(low).to_u64() as usize;
     let (quads, rest) = keys.as_chunks::<4>();
     for quad in quads {
-        for (lane, key) in quad.iter().enumerate() {
-            counts[key.to_u64() as usize][lane] += 1;
+        for (lane, &key) in quad.iter().enumerate() {
+            counts[place(key)][lane] += 1;
         }
     }
-    for key in rest {
-        counts[key.to_u64() as usize][0] += 1;
+    for &key in rest {
+        counts[place(key)][0] += 1;
     }
     let mut at = 0;
     for (key, count) in counts.iter().enumerate() {
         let count = count.iter().map(|&count| count as usize).sum::<usize>();
-        keys[at..at + count].fill(K::from_u64(key as u64));
+        keys[at..at + count].fill(low.plus(K::from_u64(key as u64)));
         at += count;
     }
 }
@@ -157,7 +215,7 @@ mod tests {
         let mut expected = keys.clone();
         expected.sort();
         let mut counted = keys.clone();
-        count_out(&mut counted);
+        count_out(&mut counted, K::ZERO, 1 << K::BITS);
         assert!(counted == expected, "{len} of {} bits", K::BITS);
         let (mut passed, mut scratch) = (keys.clone(), keys);
         passes::<K, 8>(&mut passed, &mut scratch, 0);

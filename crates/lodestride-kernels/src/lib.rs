@@ -3,6 +3,7 @@
 mod across;
 mod beside_number;
 mod blas;
+mod cached;
 mod closure;
 mod code;
 mod compact;

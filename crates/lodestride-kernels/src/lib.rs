@@ -133,6 +133,8 @@ mod transfer;
 mod transfer_order;
 mod transpose;
 #[cfg(target_arch = "x86_64")]
+mod transpose_halves;
+#[cfg(target_arch = "x86_64")]
 mod transpose_lines;
 mod twice;
 mod vector;

@@ -1,7 +1,7 @@
 //! Moving the elements whose flag is set to the front: the inner step of boolean selection.
 #![expect(
     unsafe_code,
-    reason = "compressing vectors is an instruction of AVX-512; calling it is unsafe by definition"
+    reason = "vectors are compressed by instructions of AVX-512 or AVX2; calling those is unsafe by definition"
 )]
 
 use crate::across::spill;
@@ -84,21 +84,17 @@ impl<W: Word> Task for Counting<'_, W> {
 
 /// An element that is only moved.
 pub(crate) trait Unit: Element {
-    /// Compresses sixteen at a time as long as `out` has room for sixteen; gives how many elements were looked at and
-    /// how many kept.
+    /// Compresses a vector at a time as long as `out` has room for one; gives how many elements were looked at and how many
+    /// kept: none where the level has no such vectors.
     #[cfg(target_arch = "x86_64")]
-    fn by_sixteens(x: &[Self], flags: &[u8], out: &mut [Self], level: Level) -> (usize, usize);
+    fn by_vectors(x: &[Self], flags: &[u8], out: &mut [Self], level: Level) -> (usize, usize);
 }
 
 /// Copies the elements of `x` whose flag is not zero to the front of `out`, which has room for them; gives their number.
 /// Elements of `out` behind them keep their values or take others of `x`.
 pub(crate) fn compact<U: Unit>(x: &[U], flags: &[u8], out: &mut [U], level: Level) -> usize {
     #[cfg(target_arch = "x86_64")]
-    let (seen, mut kept) = if level.isa() == Isa::Avx512 {
-        U::by_sixteens(x, flags, out, level)
-    } else {
-        (0, 0)
-    };
+    let (seen, mut kept) = U::by_vectors(x, flags, out, level);
     #[cfg(not(target_arch = "x86_64"))]
     let (seen, mut kept) = (0, 0);
     for (x, flags) in x[seen..].chunks(8).zip(flags[seen..].chunks(8)) {
@@ -150,43 +146,173 @@ pub(crate) fn compact_past<U: Unit>(x: &[U], flags: &[u8], out: &mut [U], level:
 }
 
 #[cfg(target_arch = "x86_64")]
+macro_rules! unit {
+    ($T:ident, $sixteen:ident, $eight:ident) => {
+        impl Unit for $T {
+            fn by_vectors(x: &[$T], flags: &[u8], out: &mut [$T], level: Level) -> (usize, usize) {
+                assert!(x.len() == flags.len());
+                match level.isa() {
+                    Isa::Avx512 => {
+                        let step = |x: &[$T; 16], mask, out: &mut [$T; 16]| {
+                            // SAFETY: the machine has AVX-512 (F, BW, DQ, VL and popcnt are part of the level).
+                            unsafe { avx512::$sixteen(x, mask, out) }
+                        };
+                        // SAFETY: as above.
+                        unsafe { avx512::loop_over(x, flags, out, step) }
+                    }
+                    Isa::Avx2 => {
+                        let step = |x: &[$T; 8], mask, out: &mut [$T; 8]| {
+                            // SAFETY: the machine has AVX2 (and popcnt, which is part of the level).
+                            unsafe { avx2::$eight(x, mask, out) }
+                        };
+                        // SAFETY: as above.
+                        unsafe { avx2::loop_over(x, flags, out, step) }
+                    }
+                    _ => (0, 0),
+                }
+            }
+        }
+    };
+}
+#[cfg(target_arch = "x86_64")]
+unit!(u8, sixteen_bytes, eight_bytes);
+#[cfg(target_arch = "x86_64")]
+unit!(u16, sixteen_words, eight_words);
+#[cfg(target_arch = "x86_64")]
+unit!(u32, sixteen_doubles, eight_doubles);
+#[cfg(target_arch = "x86_64")]
+unit!(u64, sixteen_quads, eight_quads);
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    //! Eight elements at a time, selected in a register by a table of the places of each mask, and stored whole.
+
+    use std::arch::x86_64::*;
+
+    /// For each mask of eight the places of its bits, from the lowest on, then zeros.
+    static PLACES: [[u8; 8]; 256] = {
+        let mut places = [[0; 8]; 256];
+        let mut mask = 0;
+        while mask < 256 {
+            let (mut place, mut kept) = (0, 0);
+            while place < 8 {
+                if mask >> place & 1 == 1 {
+                    places[mask][kept] = place as u8;
+                    kept += 1;
+                }
+                place += 1;
+            }
+            mask += 1;
+        }
+        places
+    };
+
+    /// # Safety
+    /// As its features; `step` moves the elements of a mask among eight to the front of eight places.
+    #[inline]
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) unsafe fn loop_over<T>(
+        x: &[T],
+        flags: &[u8],
+        out: &mut [T],
+        step: impl Fn(&[T; 8], u8, &mut [T; 8]),
+    ) -> (usize, usize) {
+        let (mut seen, mut kept) = (0, 0);
+        let (x, _) = x.as_chunks::<8>();
+        let (flags, _) = flags.as_chunks::<8>();
+        for (x, flags) in x.iter().zip(flags) {
+            let Some(places) = out[kept..].first_chunk_mut() else {
+                break;
+            };
+            let flags = _mm_cvtsi64_si128(i64::from_le_bytes(*flags));
+            let zeros = _mm_movemask_epi8(_mm_cmpeq_epi8(flags, _mm_setzero_si128()));
+            let mask = !zeros as u8;
+            step(x, mask, places);
+            seen += 8;
+            kept += mask.count_ones() as usize;
+        }
+        (seen, kept)
+    }
+
+    /// The places of a mask's bits, a byte each.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn places(mask: u8) -> __m128i {
+        _mm_cvtsi64_si128(i64::from_le_bytes(PLACES[usize::from(mask)]))
+    }
+
+    /// # Safety
+    /// As its features.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn eight_bytes(x: &[u8; 8], mask: u8, out: &mut [u8; 8]) {
+        let x = _mm_cvtsi64_si128(i64::from_le_bytes(*x));
+        *out = _mm_cvtsi128_si64(_mm_shuffle_epi8(x, places(mask))).to_le_bytes();
+    }
+
+    /// # Safety
+    /// As its features.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn eight_words(x: &[u16; 8], mask: u8, out: &mut [u16; 8]) {
+        let places = places(mask);
+        let twice = _mm_add_epi8(places, places);
+        // The second byte of each lies behind its first.
+        let bytes = _mm_add_epi8(_mm_unpacklo_epi8(twice, twice), _mm_set1_epi16(0x100));
+        // SAFETY: eight elements.
+        let x = unsafe { _mm_loadu_si128(x.as_ptr().cast()) };
+        let kept = _mm_shuffle_epi8(x, bytes);
+        // SAFETY: eight places.
+        unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), kept) };
+    }
+
+    /// # Safety
+    /// As its features.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn eight_doubles(x: &[u32; 8], mask: u8, out: &mut [u32; 8]) {
+        // SAFETY: eight elements.
+        let x = unsafe { _mm256_loadu_si256(x.as_ptr().cast()) };
+        let kept = _mm256_permutevar8x32_epi32(x, _mm256_cvtepu8_epi32(places(mask)));
+        // SAFETY: eight places.
+        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), kept) };
+    }
+
+    /// # Safety
+    /// As its features.
+    #[inline]
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) unsafe fn eight_quads(x: &[u64; 8], mask: u8, out: &mut [u64; 8]) {
+        let [first, second] = [mask & 15, mask >> 4];
+        let [low, high] = [(first, 0), (second, 4)].map(|(mask, at)| {
+            // SAFETY: the four elements from `at` on.
+            let x = unsafe { _mm256_loadu_si256(x[at..].as_ptr().cast()) };
+            let twice = _mm256_slli_epi64::<1>(_mm256_cvtepu8_epi64(places(mask)));
+            // The second half of each lies behind its first.
+            let both = _mm256_or_si256(twice, _mm256_slli_epi64::<32>(twice));
+            let halves = _mm256_add_epi64(both, _mm256_set1_epi64x(1 << 32));
+            _mm256_permutevar8x32_epi32(x, halves)
+        });
+        let end = first.count_ones() as usize;
+        // SAFETY: the first four places.
+        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), low) };
+        // SAFETY: four places behind at most four.
+        unsafe { _mm256_storeu_si256(out[end..].as_mut_ptr().cast(), high) };
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
 mod avx512 {
     //! Sixteen elements at a time, compressed in a register and stored whole: compressing to memory is slow on some
     //! processors.
 
-    use super::{Isa, Level, Unit};
     use std::arch::x86_64::*;
-
-    macro_rules! unit {
-        ($T:ident, $sixteen:ident) => {
-            impl Unit for $T {
-                fn by_sixteens(
-                    x: &[$T],
-                    flags: &[u8],
-                    out: &mut [$T],
-                    level: Level,
-                ) -> (usize, usize) {
-                    assert!(level.isa() == Isa::Avx512 && x.len() == flags.len());
-                    let step = |x: &[$T; 16], mask, out: &mut [$T; 16]| {
-                        // SAFETY: the machine has AVX-512 (F, BW, DQ, VL and popcnt are part of the level).
-                        unsafe { $sixteen(x, mask, out) }
-                    };
-                    // SAFETY: as above.
-                    unsafe { loop_over(x, flags, out, step) }
-                }
-            }
-        };
-    }
-    unit!(u8, sixteen_bytes);
-    unit!(u16, sixteen_words);
-    unit!(u32, sixteen_doubles);
-    unit!(u64, sixteen_quads);
 
     /// # Safety
     /// As its features; `step` moves the elements of a mask among sixteen to the front of sixteen places.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
-    unsafe fn loop_over<T>(
+    pub(super) unsafe fn loop_over<T>(
         x: &[T],
         flags: &[u8],
         out: &mut [T],
@@ -213,7 +339,7 @@ mod avx512 {
     /// As its features.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-    unsafe fn sixteen_bytes(x: &[u8; 16], mask: __mmask16, out: &mut [u8; 16]) {
+    pub(super) unsafe fn sixteen_bytes(x: &[u8; 16], mask: __mmask16, out: &mut [u8; 16]) {
         // SAFETY: sixteen bytes.
         let x = unsafe { _mm_loadu_si128(x.as_ptr().cast()) };
         let kept = _mm512_maskz_compress_epi32(mask, _mm512_cvtepu8_epi32(x));
@@ -226,7 +352,7 @@ mod avx512 {
     /// As its features.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-    unsafe fn sixteen_words(x: &[u16; 16], mask: __mmask16, out: &mut [u16; 16]) {
+    pub(super) unsafe fn sixteen_words(x: &[u16; 16], mask: __mmask16, out: &mut [u16; 16]) {
         // SAFETY: sixteen elements.
         let x = unsafe { _mm256_loadu_si256(x.as_ptr().cast()) };
         let kept = _mm512_maskz_compress_epi32(mask, _mm512_cvtepu16_epi32(x));
@@ -239,7 +365,7 @@ mod avx512 {
     /// As its features.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    unsafe fn sixteen_doubles(x: &[u32; 16], mask: __mmask16, out: &mut [u32; 16]) {
+    pub(super) unsafe fn sixteen_doubles(x: &[u32; 16], mask: __mmask16, out: &mut [u32; 16]) {
         // SAFETY: sixteen elements.
         let x = unsafe { _mm512_loadu_si512(x.as_ptr().cast()) };
         let kept = _mm512_maskz_compress_epi32(mask, x);
@@ -251,7 +377,7 @@ mod avx512 {
     /// As its features.
     #[inline]
     #[target_feature(enable = "avx512f,popcnt")]
-    unsafe fn sixteen_quads(x: &[u64; 16], mask: __mmask16, out: &mut [u64; 16]) {
+    pub(super) unsafe fn sixteen_quads(x: &[u64; 16], mask: __mmask16, out: &mut [u64; 16]) {
         let [low, high] = [0, 8].map(|at| {
             // SAFETY: the eight elements from `at` on.
             unsafe { _mm512_loadu_si512(x[at..].as_ptr().cast()) }

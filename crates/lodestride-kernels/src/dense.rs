@@ -144,7 +144,10 @@ pub(crate) fn dense_scalar(
     };
     let Some(form) = form else {
         return match kernel.zip_scalar {
-            Some(form) if shared && !left && kernel.out == x.dtype() => {
+            // Others go on in place beside a tile of the number.
+            Some(form)
+                if shared && !left && kernel.out == x.dtype() && kernel.zip_in_place.is_none() =>
+            {
                 staged_scalar(op, (form, kernel.heavy), x, word, output)
             }
             _ => Ok(false),

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::door;
 use crate::error::KernelError;
 use crate::gather::dim;
-use crate::gather_indices::{Picked, TILE, pick, prefetch_line, with_indices, wrap};
+use crate::gather_indices::{Picked, Places, TILE, pick, prefetch_line, with_indices, wrap};
 use crate::operand::Operand;
 use crate::row_copy::with_unit;
 use crate::stream::prefetch_after;
@@ -180,6 +180,22 @@ impl Tiles {
     }
 }
 
+/// Joins axes that are one even step in all three.
+fn join_evenly(outer: &mut [Dims; 3]) {
+    for axis in (1..outer[0].len()).rev() {
+        let is_even = |dims: &Dims| {
+            let (before, here) = (dims[axis - 1], dims[axis]);
+            before.stride == here.stride * here.size as isize
+        };
+        if outer.iter().all(is_even) {
+            for dims in &mut *outer {
+                let here = dims.remove(axis);
+                dims[axis - 1] = dim(dims[axis - 1].size * here.size, here.stride);
+            }
+        }
+    }
+}
+
 /// Lines of the taken elements: their last axis, for each position of the others.
 struct Along<'a> {
     indices: &'a Source<'a, i64>,
@@ -206,12 +222,13 @@ impl<'a> Along<'a> {
         let step = std::mem::take(&mut still[axis]);
         let steps = [&still[..], at.strides(), taken.layout().strides()];
         let shape = at.shape();
-        let mut outer =
+        let mut outer: [Dims; 3] =
             steps.map(|steps| shape.iter().zip(steps).map(|(&n, &s)| dim(n, s)).collect());
         // An axis there is: it was checked.
         let line = outer
             .each_mut()
             .map(|dims: &mut Dims| dims.pop().unwrap_or(dim(1, 0)));
+        join_evenly(&mut outer);
         let start = [whole.offset(), at.offset(), taken.layout().offset()];
         Self {
             indices,
@@ -227,7 +244,12 @@ impl<'a> Along<'a> {
 
     /// Whether [`take`](Self::take) looks at all indices itself.
     fn are_checked_later(&self) -> bool {
-        self.is_packed && self.line[0].stride == 0 && self.size > 0
+        self.is_packed && (self.line[0].stride == 0 || self.are_short()) && self.size > 0
+    }
+
+    /// Whether several lines are taken together.
+    fn are_short(&self) -> bool {
+        self.line[0].size <= TILE / 2
     }
 
     /// Takes the elements; false where lines that look at their indices have found one out of range.
@@ -248,6 +270,12 @@ impl<'a> Along<'a> {
             let share = lines.div_ceil(threads::parts(lines * len * (2 * self.dtype.size() + 8), true));
             threads::for_each_part(out.chunks_mut(share * len).enumerate(), |(part, out)| {
                 let tiles = &mut Tiles::new();
+                if self.are_short() {
+                    if !self.short_lines(x, part * share, tiles, out) {
+                        wrong.store(true, Ordering::Relaxed);
+                    }
+                    return;
+                }
                 for (line, out) in out.chunks_exact_mut(len).enumerate() {
                     if !self.line(x, part * share + line, tiles, out, (0, 1)) {
                         wrong.store(true, Ordering::Relaxed);
@@ -283,6 +311,44 @@ impl<'a> Along<'a> {
                 });
             }
         });
+    }
+
+    /// Lines from a number on, side by side; false where an index is out of range. So many as fill a tile, and lie evenly apart,
+    /// are taken as one: what a line costs by itself is more than its few elements do.
+    fn short_lines<U: Picked>(
+        &self,
+        x: &[U],
+        mut line: usize,
+        tiles: &mut Tiles,
+        mut out: &mut [U],
+    ) -> bool {
+        let len = self.line[0].size;
+        let last = |outer: &Dims| outer.last().copied().unwrap_or(dim(1, 0));
+        let [pitch, at_pitch] = [0, 1].map(|i| last(&self.outer[i]));
+        let places = Places::new(dim(self.size, self.step), pitch.stride, self.line[0]);
+        let mut are_inside = true;
+        while !out.is_empty() {
+            let even = pitch.size - line % pitch.size;
+            let count = (TILE / len).min(even).min(out.len() / len);
+            let (here, rest) = std::mem::take(&mut out).split_at_mut(count * len);
+            let [from, at, _] = self.starts(line);
+            let lines = dim(count, at_pitch.stride);
+            let raw = self.indices_of((at, lines), &mut tiles.tile[..here.len()]);
+            are_inside &= places.pick((x, from), raw, &mut tiles.wrapped, here);
+            (line, out) = (line + count, rest);
+        }
+        are_inside
+    }
+
+    /// The indices of lines from one on, as they are.
+    fn indices_of<'t>(&'t self, (at, lines): (isize, Dim), tile: &'t mut [i64]) -> &'t [i64] {
+        let line = self.line[1];
+        let is_run = line.stride == 1 && (lines.size == 1 || lines.stride == line.size as isize);
+        if let (Some(data), true) = (self.indices.native(), is_run) {
+            return &data[at as usize..][..tile.len()];
+        }
+        self.indices.load_lines(at, lines, line, tile);
+        tile
     }
 
     /// One line, written from an offset on with a step; false where it looks at its indices and one is out of range.

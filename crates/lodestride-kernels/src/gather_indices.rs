@@ -186,6 +186,105 @@ pub(crate) fn pick<U: Picked>(
     })
 }
 
+/// Where the elements lie that the indices of some short lines ask for.
+pub(crate) struct Places {
+    /// The axis that is indexed.
+    indexed: Dim,
+    /// From one line to the next, and the axis along a line.
+    pitch: isize,
+    line: Dim,
+    /// What index 0 stands for in each place of as many lines as fill a tile, from the first on.
+    base: [i64; TILE],
+}
+
+impl Places {
+    /// Those of lines no longer than a tile.
+    pub(crate) fn new(indexed: Dim, pitch: isize, line: Dim) -> Self {
+        let mut base = [0; TILE];
+        for (number, base) in (0..).zip(base.chunks_exact_mut(line.size)) {
+            for (i, base) in (0..).zip(base) {
+                *base = (number * pitch + i * line.stride) as i64;
+            }
+        }
+        Self {
+            indexed,
+            pitch,
+            line,
+            base,
+        }
+    }
+
+    /// The elements of whole lines, the first of which begins at `from`; false where an index is not in `-size..size`.
+    pub(crate) fn pick<U: Picked>(
+        &self,
+        (x, from): (&[U], isize),
+        at: &[i64],
+        found: &mut [i64; TILE],
+        out: &mut [U],
+    ) -> bool {
+        // As far as indices in range reach on both sides of the first.
+        let lines = Dim {
+            size: out.len() / self.line.size,
+            stride: self.pitch,
+        };
+        let ends = [self.indexed, self.line, lines].map(|dim| (dim.size as isize - 1) * dim.stride);
+        let below: isize = ends.iter().map(|&end| end.min(0)).sum();
+        let above: isize = ends.iter().map(|&end| end.max(0)).sum();
+        Level::current().run(PickAll {
+            places: self,
+            x: &x[(from + below) as usize..=(from + above) as usize],
+            below: below as i64,
+            at: &at[..out.len()],
+            found: &mut found[..out.len()],
+            out,
+        })
+    }
+
+    /// Writes the places of wrapped indices from the lowest on; false where an index is out of range.
+    #[inline(always)]
+    fn find(&self, below: i64, at: &[i64], found: &mut [i64], times: impl Fn(i64) -> i64) -> bool {
+        let size = self.indexed.size as i64;
+        let mut any_outside = false;
+        for ((to, &base), &index) in found.iter_mut().zip(&self.base).zip(at) {
+            let index = index + if index < 0 { size } else { 0 };
+            any_outside |= (index < 0) | (index >= size);
+            *to = (base - below).wrapping_add(times(index));
+        }
+        !any_outside
+    }
+}
+
+struct PickAll<'a, U> {
+    places: &'a Places,
+    /// All that indices in range ask for.
+    x: &'a [U],
+    /// The lowest place behind that of index 0 in the first.
+    below: i64,
+    at: &'a [i64],
+    found: &'a mut [i64],
+    out: &'a mut [U],
+}
+
+impl<U: Picked> Task for PickAll<'_, U> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<A: Arch>(self) -> bool {
+        let step = self.places.indexed.stride as i64;
+        let (places, at, found) = (self.places, self.at, self.found);
+        let are_inside = if step == 1 {
+            places.find(self.below, at, found, |index| index)
+        } else {
+            places.find(self.below, at, found, |index| index.wrapping_mul(step))
+        };
+        if are_inside {
+            // SAFETY: indices in range ask for what lies from the lowest place to the highest, which is the slice.
+            unsafe { pick_unchecked(self.x, found, self.out) };
+        }
+        are_inside
+    }
+}
+
 /// Bytes of a line up to which the processor brings it by itself, in whatever order it is read: of a million bytes taken from
 /// lines of a thousand, asking cost a tenth.
 const SHORT: usize = 16 * LINE;
@@ -219,22 +318,30 @@ impl<U: Picked> Task for Pick<'_, U> {
             return self.at.is_empty();
         }
         // SAFETY: no position is above the highest, which is inside.
-        let x = |index: i64| unsafe { *self.x.get_unchecked(index as usize) };
-        let joined = if size_of::<U>() < 4 {
-            0
-        } else {
-            self.at.len() / 4 * 4
-        };
-        let (at, last) = self.at.split_at(joined);
-        let (out, rest) = self.out.split_at_mut(joined);
-        let fours = out.as_chunks_mut::<4>().0.iter_mut();
-        for (to, at) in fours.zip(at.as_chunks::<4>().0) {
-            *to = U::joined(at.map(x));
-        }
-        for (to, &index) in rest.iter_mut().zip(last) {
-            *to = x(index);
-        }
+        unsafe { pick_unchecked(self.x, self.at, self.out) };
         true
+    }
+}
+
+/// # Safety
+/// The positions are inside `x`.
+#[inline(always)]
+unsafe fn pick_unchecked<U: Picked>(x: &[U], at: &[i64], out: &mut [U]) {
+    // SAFETY: the caller's contract.
+    let x = |index: i64| unsafe { *x.get_unchecked(index as usize) };
+    let joined = if size_of::<U>() < 4 {
+        0
+    } else {
+        at.len() / 4 * 4
+    };
+    let (at, last) = at.split_at(joined);
+    let (out, rest) = out.split_at_mut(joined);
+    let fours = out.as_chunks_mut::<4>().0.iter_mut();
+    for (to, at) in fours.zip(at.as_chunks::<4>().0) {
+        *to = U::joined(at.map(x));
+    }
+    for (to, &index) in rest.iter_mut().zip(last) {
+        *to = x(index);
     }
 }
 

@@ -3,6 +3,7 @@
 mod across;
 mod beside_number;
 mod blas;
+mod cached;
 mod closure;
 mod code;
 mod compact;
@@ -139,6 +140,8 @@ mod tile;
 mod transfer;
 mod transfer_order;
 mod transpose;
+#[cfg(target_arch = "x86_64")]
+mod transpose_halves;
 #[cfg(target_arch = "x86_64")]
 mod transpose_lines;
 mod twice;

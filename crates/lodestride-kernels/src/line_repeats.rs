@@ -1,4 +1,4 @@
-//! Elements repeated, each several times in turn, in the registers of AVX-512.
+//! Elements repeated, each several times in turn, in the registers of AVX-512 or AVX2.
 #![expect(
     unsafe_code,
     reason = "lines are moved through raw pointers and selected from by intrinsics"
@@ -6,7 +6,7 @@
 
 use crate::isa::Isa;
 use crate::lines::put;
-use crate::stream::LINE;
+use crate::stream::{LINE, copy_short};
 use std::arch::x86_64::*;
 
 /// Elements that are repeated, and where to.
@@ -31,19 +31,33 @@ impl Repeats {
     #[inline]
     pub(crate) unsafe fn try_run(&self, size: usize) -> bool {
         let run = self.times * size;
-        if self.count * run < LINE || Isa::detect() != Isa::Avx512 {
+        if self.count * run < LINE {
             return false;
         }
-        if run >= LINE {
+        match Isa::detect() {
             // SAFETY: the caller's contract; the processor was asked.
-            unsafe { self.long_runs(size) };
-            return true;
-        }
-        match size {
+            Isa::Avx512 if run >= LINE => unsafe { self.long_runs(size) },
+            // SAFETY: as above.
+            Isa::Avx2 if run >= LINE => unsafe { self.long_runs_by_halves(size) },
             _ if self.stride != 1 => return false,
             // SAFETY: as above.
-            1 if is_x86_feature_detected!("avx512vbmi") => unsafe { self.bytes() },
+            Isa::Avx512 => return unsafe { self.try_by_lines(size) },
             // SAFETY: as above.
+            Isa::Avx2 => unsafe { self.by_quarters(size) },
+            _ => return false,
+        }
+        true
+    }
+
+    /// Neighbouring elements, each of which is written less often than a line has elements; or does nothing and answers false.
+    ///
+    /// # Safety
+    /// As [`Repeats::try_run`], with AVX-512.
+    unsafe fn try_by_lines(&self, size: usize) -> bool {
+        match size {
+            // SAFETY: the caller's contract; the processor was asked for permutations of bytes.
+            1 if is_x86_feature_detected!("avx512vbmi") => unsafe { self.bytes() },
+            // SAFETY: the caller's contract.
             2 => unsafe { self.wider::<2>() },
             // SAFETY: as above.
             4 => unsafe { self.wider::<4>() },
@@ -84,6 +98,85 @@ impl Repeats {
             }
             // SAFETY: the run's last line, some of it once more.
             unsafe { put(to.wrapping_add(last), line, false) };
+        }
+    }
+
+    /// [`Repeats::long_runs`] by halves of lines.
+    ///
+    /// # Safety
+    /// As [`Repeats::try_run`], with AVX2.
+    #[target_feature(enable = "avx2")]
+    unsafe fn long_runs_by_halves(&self, size: usize) {
+        const HALF: usize = LINE / 2;
+        let run = self.times * size;
+        for index in 0..self.count {
+            let at = (index * size).cast_signed() * self.stride;
+            let from = self.from.wrapping_offset(at);
+            let half = match size {
+                // SAFETY: an element of the caller's, of each size.
+                1 => _mm256_set1_epi8(unsafe { from.cast::<i8>().read() }),
+                // SAFETY: as above.
+                2 => _mm256_set1_epi16(unsafe { from.cast::<i16>().read() }),
+                // SAFETY: as above.
+                4 => _mm256_set1_epi32(unsafe { from.cast::<i32>().read() }),
+                // SAFETY: as above.
+                _ => _mm256_set1_epi64x(unsafe { from.cast::<i64>().read() }),
+            };
+            let to = self.to.wrapping_add(index * run);
+            let last = run - HALF;
+            let mut at = 0;
+            while at < last {
+                // SAFETY: half a line of the run.
+                unsafe { _mm256_storeu_si256(to.wrapping_add(at).cast(), half) };
+                at += HALF;
+            }
+            // SAFETY: the run's last half of a line, some of it once more.
+            unsafe { _mm256_storeu_si256(to.wrapping_add(last).cast(), half) };
+        }
+    }
+
+    /// Neighbouring elements, each of which is written less often than a line has elements: sixteen bytes at a time, within which
+    /// bytes of any places are selected.
+    ///
+    /// # Safety
+    /// As [`Repeats::try_run`], with AVX2.
+    #[target_feature(enable = "avx2")]
+    unsafe fn by_quarters(&self, size: usize) {
+        let (run, bytes) = (self.times * size, self.count * size);
+        let steps = Steps::new(run, size);
+        let (mut from, mut begun, mut done) = (0, 0, 0);
+        let end = self.count * run;
+        let quarter = |from: usize, begun: usize, done: usize| {
+            let (to, from) = (self.to.wrapping_add(done), self.from.wrapping_add(from));
+            // SAFETY: sixteen bytes of the source, as was looked at.
+            let elements = unsafe { _mm_loadu_si128(from.cast()) };
+            let repeated = steps.selected(elements, begun);
+            // SAFETY: as many of the destination.
+            unsafe { _mm_storeu_si128(to.cast(), repeated) };
+        };
+        while end - done >= LINE && bytes - from >= steps.from(begun + LINE) + QUARTER {
+            for at in (0..LINE).step_by(QUARTER) {
+                quarter(from + steps.from(begun + at), begun + at, done + at);
+            }
+            from += steps.from(begun + LINE);
+            (begun, done) = (steps.begun(begun + LINE), done + LINE);
+        }
+        while done < end {
+            let mut rooms = [[0u8; QUARTER]; 2];
+            let [room, out] = &mut rooms;
+            let here = self.from.wrapping_add(from);
+            // SAFETY: what is left of the elements, as far as there is room.
+            unsafe { copy_short(room.as_mut_ptr(), here, (bytes - from).min(QUARTER)) };
+            // SAFETY: sixteen bytes.
+            let elements = unsafe { _mm_loadu_si128(room.as_ptr().cast()) };
+            let repeated = steps.selected(elements, begun);
+            // SAFETY: as above.
+            unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), repeated) };
+            let to = self.to.wrapping_add(done);
+            // SAFETY: what is left of the destination, as far as it was made.
+            unsafe { copy_short(to, out.as_ptr(), (end - done).min(QUARTER)) };
+            from += steps.from(begun + QUARTER);
+            (begun, done) = (steps.begun(begun + QUARTER), done + QUARTER);
         }
     }
 
@@ -149,6 +242,58 @@ impl Repeats {
                 (element, begun) = (element + 1, begun - times);
             }
         }
+    }
+}
+
+/// Bytes that AVX2 selects among.
+const QUARTER: usize = LINE / 4;
+
+/// What the bytes of repeated elements come from, by how far they are behind the beginning of a run.
+struct Steps {
+    /// Bytes of the source behind that run's element.
+    from: [u8; 2 * LINE],
+    /// Bytes behind the beginning of their own run.
+    begun: [u8; 2 * LINE],
+    /// For sixteen bytes that begin in the first run, their places behind its element.
+    places: [u8; LINE + QUARTER],
+}
+
+impl Steps {
+    /// Those of runs of less than a line, of elements of a size.
+    fn new(run: usize, size: usize) -> Self {
+        let mut steps = Self {
+            from: [0; 2 * LINE],
+            begun: [0; 2 * LINE],
+            places: [0; LINE + QUARTER],
+        };
+        let all = steps.from.iter_mut().zip(&mut steps.begun);
+        for (at, (from, begun)) in all.enumerate() {
+            (*from, *begun) = ((at / run * size) as u8, (at % run) as u8);
+        }
+        for (at, place) in steps.places.iter_mut().enumerate() {
+            *place = (at / run * size + at % size) as u8;
+        }
+        steps
+    }
+
+    #[inline(always)]
+    fn from(&self, behind: usize) -> usize {
+        self.from[behind].into()
+    }
+
+    #[inline(always)]
+    fn begun(&self, behind: usize) -> usize {
+        self.begun[behind].into()
+    }
+
+    /// Sixteen repeated bytes so far behind the beginning of a run, of elements from the first of them on.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn selected(&self, elements: __m128i, behind: usize) -> __m128i {
+        let places = &self.places[self.begun(behind)..][..QUARTER];
+        // SAFETY: sixteen bytes.
+        let places = unsafe { _mm_loadu_si128(places.as_ptr().cast()) };
+        _mm_shuffle_epi8(elements, places)
     }
 }
 

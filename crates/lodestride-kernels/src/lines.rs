@@ -1,4 +1,5 @@
-//! Cache lines in the registers of AVX-512: selecting elements of two of them, every second element of a run, runs backwards.
+//! Cache lines in the registers of AVX-512: selecting elements of two of them, every second element of a run. Runs backwards,
+//! in those of AVX2 too.
 #![expect(
     unsafe_code,
     reason = "lines are moved through raw pointers and selected from by intrinsics"
@@ -253,20 +254,26 @@ const BACKWARDS: [Places; 4] = [backwards(1), backwards(2), backwards(4), backwa
 /// `n` elements are valid for reads from `from` back, and as many places from `to` on for writes. They are apart.
 #[inline]
 pub(crate) unsafe fn try_reverse(to: *mut u8, from: *const u8, n: usize, size: usize) -> bool {
-    if n * size < LINE || Isa::detect() != Isa::Avx512 {
+    let bytes = n * size;
+    if bytes < LINE {
         return false;
     }
-    let first = from.wrapping_add(size).wrapping_sub(n * size);
-    // SAFETY: the caller's contract: the run begins at its last element; the processor was asked.
-    unsafe { reverse(to, first, n * size, size) };
+    let first = from.wrapping_add(size).wrapping_sub(bytes);
+    let places = &BACKWARDS[size.trailing_zeros() as usize];
+    match Isa::detect() {
+        // SAFETY: the caller's contract: the run begins at its last element; the processor was asked.
+        Isa::Avx512 => unsafe { reverse(to, first, bytes, places) },
+        // SAFETY: as above.
+        Isa::Avx2 => unsafe { reverse_halves(to, first, bytes, places) },
+        _ => return false,
+    }
     true
 }
 
 /// # Safety
 /// As [`try_reverse`] for so many `bytes`, of which `from` is the first, and processors with AVX-512.
 #[target_feature(enable = "avx512f,avx512bw")]
-unsafe fn reverse(to: *mut u8, from: *const u8, bytes: usize, size: usize) {
-    let places = &BACKWARDS[size.trailing_zeros() as usize];
+unsafe fn reverse(to: *mut u8, from: *const u8, bytes: usize, places: &Places) {
     // SAFETY: a line of places.
     let places = unsafe { _mm512_loadu_si512(places.as_ptr().cast()) };
     let last = bytes - LINE;
@@ -280,6 +287,35 @@ unsafe fn reverse(to: *mut u8, from: *const u8, bytes: usize, size: usize) {
         let line = _mm512_shuffle_i64x2::<0b00_01_10_11>(quarters, quarters);
         // SAFETY: a line of the destination.
         unsafe { put(to.wrapping_add(at), line, false) };
+        if at == last {
+            return;
+        }
+        at += LINE;
+    }
+}
+
+/// [`reverse`] by halves of lines.
+///
+/// # Safety
+/// As [`reverse`], for processors with AVX2.
+#[target_feature(enable = "avx2")]
+unsafe fn reverse_halves(to: *mut u8, from: *const u8, bytes: usize, places: &Places) {
+    const HALF: usize = LINE / 2;
+    // SAFETY: half a line of places.
+    let places = unsafe { _mm256_loadu_si256(places.as_ptr().cast()) };
+    let last = bytes - LINE;
+    let mut at = 0;
+    loop {
+        at = at.min(last);
+        for half in [0, HALF] {
+            let from = from.wrapping_add(last - at + HALF - half);
+            // SAFETY: half of a line as in `reverse`.
+            let line = unsafe { _mm256_loadu_si256(from.cast()) };
+            let quarters = _mm256_shuffle_epi8(line, places);
+            let line = _mm256_permute2x128_si256::<1>(quarters, quarters);
+            // SAFETY: half a line of the destination.
+            unsafe { _mm256_storeu_si256(to.wrapping_add(at + half).cast(), line) };
+        }
         if at == last {
             return;
         }

@@ -92,8 +92,15 @@ impl PackedRows {
             start: y.offset(),
         };
         // A long run of one element is repeated piece by piece by the general way.
-        let spreads = repeat == Repeat::Column && run > TILE;
-        (!spreads || operation.kernel.zip_scalar.is_some()).then_some(found)
+        found
+            .has_tile_or(operation.kernel.zip_scalar)
+            .then_some(found)
+    }
+
+    /// Whether a tile takes a run of what is repeated, or there is a loop that needs none.
+    #[inline]
+    fn has_tile_or(&self, zip_scalar: Option<RawKernel>) -> bool {
+        self.repeat == Repeat::Row || self.run <= TILE || zip_scalar.is_some()
     }
 
     /// The operation on operands of one shape.
@@ -136,7 +143,7 @@ impl PackedRows {
     pub fn run_in_place(&self, x: &Buffer, y: &Buffer) -> bool {
         let (zip, zip_scalar) = self.operation.in_place();
         let Some(zip) = zip else { return false };
-        if !self.is_within(x, y) {
+        if !self.is_within(x, y) || !self.has_tile_or(zip_scalar) {
             return false;
         }
         let Some((mut a, b)) = open_over(x, y) else {

@@ -3,6 +3,8 @@
 //! Values are moved, never looked at, so one loop per element size serves every dtype. Operands of different dtypes are
 //! converted by the caller first.
 
+use crate::stream;
+use lodestride_buffer::Element;
 use smallvec::SmallVec;
 
 /// One axis of a block: its size and the step in the source and in the destination.
@@ -48,7 +50,13 @@ pub(crate) fn join(axes: impl IntoIterator<Item = Pair>) -> Pairs {
 }
 
 /// Copies a block whose first elements are at `from` and `to`.
-pub(crate) fn copy_block<U: Copy>(x: &[U], from: isize, out: &mut [U], to: isize, axes: &[Pair]) {
+pub(crate) fn copy_block<U: Element>(
+    x: &[U],
+    from: isize,
+    out: &mut [U],
+    to: isize,
+    axes: &[Pair],
+) {
     match axes {
         [] => out[to as usize] = x[from as usize],
         [run] => copy_run(x, from, out, to, *run),
@@ -61,14 +69,15 @@ pub(crate) fn copy_block<U: Copy>(x: &[U], from: isize, out: &mut [U], to: isize
 }
 
 #[inline]
-fn copy_run<U: Copy>(x: &[U], from: isize, out: &mut [U], to: isize, run: Pair) {
+fn copy_run<U: Element>(x: &[U], from: isize, out: &mut [U], to: isize, run: Pair) {
     if run.size == 0 {
         return;
     }
     match (run.x, run.out) {
         (1, 1) => {
             let (from, to) = (from as usize, to as usize);
-            out[to..to + run.size].copy_from_slice(&x[from..from + run.size]);
+            let out = &mut out[to..to + run.size];
+            stream::copy_elements(out, &x[from..from + run.size], false);
         }
         (0, 1) => {
             let to = to as usize;

@@ -4,6 +4,7 @@
     reason = "strided elements are moved through raw pointers"
 )]
 
+use crate::cached;
 #[cfg(target_arch = "x86_64")]
 use crate::lines;
 use crate::short_rows::{LONGEST, ShortRows};
@@ -114,7 +115,7 @@ impl Plane {
                 unsafe { stream::copy_raw(to, from, bytes) };
             } else {
                 // SAFETY: as above.
-                unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
+                unsafe { cached::copy(to, from, bytes) };
             }
         }
     }

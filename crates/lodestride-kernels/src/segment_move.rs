@@ -47,7 +47,7 @@ impl Rows {
 
     /// Copies `count` rows from row `from` on (backwards for a `step` of -1, the same row for 0) to the rows `to..`, all
     /// `shift` elements further.
-    pub(crate) fn copy<U: Copy>(
+    pub(crate) fn copy<U: Element>(
         &self,
         (x, from, step): (&[U], usize, isize),
         (out, to, shift): (&mut [U], usize, isize),
@@ -68,7 +68,7 @@ impl Rows {
     }
 
     /// Writes one value to `count` rows.
-    pub(crate) fn fill<U: Copy>(&self, value: U, (out, to): (&mut [U], usize), count: usize) {
+    pub(crate) fn fill<U: Element>(&self, value: U, (out, to): (&mut [U], usize), count: usize) {
         let rows = Self {
             x_step: 0,
             x_start: 0,

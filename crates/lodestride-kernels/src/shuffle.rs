@@ -42,10 +42,12 @@ pub(crate) fn perfect_shuffles<V: Copy, const B: usize>(
 ) -> [V; B] {
     let mut round = 1;
     while round < B {
-        rows = std::array::from_fn(|i| {
-            let (a, b) = (rows[i / 2], rows[i / 2 + B / 2]);
-            if i % 2 == 0 { low(a, b) } else { high(a, b) }
-        });
+        // Pair by pair: what asks of each row whether it is the first of a pair stays a loop of branches where rows are many.
+        let before = rows;
+        for i in 0..B / 2 {
+            let (a, b) = (before[i], before[i + B / 2]);
+            (rows[2 * i], rows[2 * i + 1]) = (low(a, b), high(a, b));
+        }
         round *= 2;
     }
     rows

@@ -6,6 +6,7 @@
     reason = "non-temporal stores and prefetches are intrinsics over raw pointers"
 )]
 
+use crate::cached;
 use lodestride_buffer::Element;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
@@ -206,6 +207,13 @@ pub(crate) fn are_best() -> bool {
 #[inline]
 pub(crate) fn takes_integers_fast() -> bool {
     asks() == NOTHING_FOR_SEVERAL
+}
+
+/// Whether the processor's instruction for copies is slower within the first cache level than a loop of vectors: on AMD's before Zen 5,
+/// see `cached.rs`.
+#[inline]
+pub(crate) fn copies_slowly() -> bool {
+    asks() == NOTHING
 }
 
 /// Whether a stream of so many bytes comes from beyond the second-level cache, on a processor that wants to be woken for it.
@@ -411,13 +419,16 @@ pub(crate) unsafe fn copy_piece<T: Copy>(dst: *mut u8, src: *const u8, at: usize
 /// If the lengths differ.
 #[inline]
 pub(crate) fn copy_elements<T: Element>(dst: &mut [T], src: &[T], past: bool) {
-    if !past {
-        return dst.copy_from_slice(src);
-    }
     assert_eq!(dst.len(), src.len());
     let bytes = size_of_val(dst);
-    // SAFETY: a borrowed and a uniquely borrowed slice of that many bytes; elements have no padding.
-    unsafe { copy_raw(dst.as_mut_ptr().cast(), src.as_ptr().cast(), bytes) };
+    let (dst, src) = (dst.as_mut_ptr().cast(), src.as_ptr().cast());
+    if past {
+        // SAFETY: a borrowed and a uniquely borrowed slice of that many bytes; elements have no padding.
+        unsafe { copy_raw(dst, src, bytes) };
+    } else {
+        // SAFETY: as above.
+        unsafe { cached::copy(dst, src, bytes) };
+    }
 }
 
 /// Copies one line past the caches. The caller ends with [`fence`].

@@ -211,7 +211,7 @@ impl<'a> Rows<'a> {
                 if past_caches {
                     stream::copy(to, from);
                 } else {
-                    to.copy_from_slice(from);
+                    stream::copy_elements(to, from, false);
                 }
             }
         });

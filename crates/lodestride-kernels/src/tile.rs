@@ -6,8 +6,8 @@
     reason = "strided elements are not slices; they are read and written through pointers"
 )]
 
+use crate::cached;
 use std::cell::Cell;
-use std::ptr;
 
 #[cfg(target_arch = "x86_64")]
 use crate::line_repeats::Repeats;
@@ -30,7 +30,7 @@ pub(crate) unsafe fn gather(
     // For a few elements the loop below beats the call.
     if stride == 1 && n >= 16 {
         // SAFETY: dense on both sides, valid and apart by the caller's contract.
-        unsafe { ptr::copy_nonoverlapping(source, tile, n * size) };
+        unsafe { cached::copy(tile, source, n * size) };
         return;
     }
     if stride == 0 && n >= 16 {
@@ -198,7 +198,7 @@ pub(crate) unsafe fn scatter(
 ) {
     if stride == 1 && n >= 16 {
         // SAFETY: dense on both sides, valid and apart by the caller's contract.
-        unsafe { ptr::copy_nonoverlapping(tile, target, n * size) };
+        unsafe { cached::copy(target, tile, n * size) };
         return;
     }
     match size {

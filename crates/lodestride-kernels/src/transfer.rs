@@ -8,6 +8,7 @@
     reason = "bytes of strided and overlapping views are moved through raw pointers"
 )]
 
+use crate::cached;
 use crate::error::{KernelError, Result};
 use crate::operand::{Open, Operand};
 use crate::runs::Plane;
@@ -244,7 +245,7 @@ impl Dense {
             stream::fence();
         } else {
             // SAFETY: as above.
-            unsafe { std::ptr::copy_nonoverlapping(src, dst, range.len()) };
+            unsafe { cached::copy(dst, src, range.len()) };
         }
     }
 }
@@ -298,8 +299,12 @@ impl Transfer {
             axes.insert(0, Axis { size: 1, ..axis });
         }
         let transposed = order_axes(&mut axes);
+        // What is written, and what is read of it for the first time.
+        let read = (axes.iter())
+            .filter(|axis| axis.x != 0)
+            .map(|axis| axis.size);
+        let moved = (nest.elements() + read.product::<usize>()) * size;
         // A transpose strews its writes, which caches bear less well than one stream of them.
-        let moved = 2 * nest.elements() * size;
         let stream = stream::pays(if transposed { 4 * moved } else { moved });
         Transfer {
             axes,

@@ -4,7 +4,8 @@
 //! A tile of the source, a cache line or two wide, is brought into L1 row by row, so that rows a power of two apart do not fight
 //! for the same cache sets; it leaves transposed in registers, by interleaving vectors. Destinations that the caches cannot
 //! hold are written past them in whole lines; where lines begin at another place in every row, the end of a tile's line is
-//! carried over to the next tile. Processors with AVX-512 need no stage for elements of 2, 4 and 8 bytes: `transpose_lines.rs`.
+//! carried over to the next tile. Processors with AVX-512 need no stage for elements of 2, 4 and 8 bytes: `transpose_lines.rs`;
+//! those with AVX2 none for elements of 8 bytes: `transpose_halves.rs`.
 #![expect(
     unsafe_code,
     reason = "tiles of strided matrices are moved through raw pointers"
@@ -14,7 +15,8 @@ use crate::shuffle::{Bytes1, Bytes2, Bytes4, Bytes8, Unit, Vector, perfect_shuff
 use crate::stream::{self, LINE};
 use crate::tile::{self, Scratch};
 #[cfg(target_arch = "x86_64")]
-use crate::transpose_lines;
+use crate::{transpose_halves, transpose_lines};
+use std::ops::Range;
 
 /// Rows of a block: the carried pieces of lines end here.
 const BLOCK_ROWS: usize = 1024;
@@ -108,14 +110,19 @@ impl Sheet {
         }
     }
 
-    /// Transposes the matrix in the registers of AVX-512, or does nothing and answers false.
+    /// Transposes the matrix in the registers of AVX-512 or AVX2, or does nothing and answers false.
     ///
     /// # Safety
     /// As [`Sheet::by_stages`].
     #[cfg(target_arch = "x86_64")]
     unsafe fn by_lines(&self) -> bool {
+        let store = self.store();
         // SAFETY: the caller's contract.
-        unsafe { transpose_lines::try_run(self, self.store()) }
+        if unsafe { transpose_lines::try_run(self, store) } {
+            return true;
+        }
+        // SAFETY: as above.
+        unsafe { transpose_halves::try_run(self, store) }
     }
 
     #[cfg(not(target_arch = "x86_64"))]
@@ -189,25 +196,34 @@ impl Sheet {
             let rows = row..self.rows.min(row + BLOCK_ROWS);
             for column in (0..self.columns).step_by(block_columns) {
                 let columns = column..self.columns.min(column + block_columns);
+                // Whole squares first, so that little of a matrix takes the way of what is not.
+                let whole = |range: &Range<usize>| match store {
+                    Store::Carry => range.end,
+                    Store::Plain | Store::Lines => range.start + range.len() / B * B,
+                };
+                let [whole_rows, whole_columns] = [&rows, &columns].map(whole);
                 let tile = |row: usize, column: usize| Tile {
                     row,
-                    rows: U::ROWS.min(rows.end - row),
+                    rows: length(row, whole_rows, U::ROWS, rows.end),
                     column,
-                    columns: width.min(columns.end - column),
+                    columns: length(column, whole_columns, width, columns.end),
                     first: row == rows.start,
                     last: row + U::ROWS >= rows.end,
                     ahead: far && store != Store::Carry && column + 2 * width <= columns.end,
                 };
+                let all_rows = (rows.start..whole_rows).step_by(U::ROWS);
+                let all_columns = (columns.start..whole_columns).step_by(width);
                 if store == Store::Carry {
-                    for column in columns.clone().step_by(width) {
-                        for row in rows.clone().step_by(U::ROWS) {
+                    for column in all_columns {
+                        for row in all_rows.clone() {
                             // SAFETY: the tile lies inside the matrix; the scratch holds both stages of a tile.
                             unsafe { self.tile::<U, B>(tile(row, column), store, stage) };
                         }
                     }
                 } else {
-                    for row in rows.clone().step_by(U::ROWS) {
-                        for column in columns.clone().step_by(width) {
+                    for row in all_rows.chain((whole_rows..rows.end).step_by(B)) {
+                        let rest = (whole_columns..columns.end).step_by(B);
+                        for column in all_columns.clone().chain(rest) {
                             // SAFETY: as above.
                             unsafe { self.tile::<U, B>(tile(row, column), store, stage) };
                         }
@@ -400,6 +416,12 @@ impl Sheet {
             }
         }
     }
+}
+
+/// How much of a range that ends there a tile takes from a place on: as much as one is long, of the whole squares if some are left.
+fn length(from: usize, whole: usize, most: usize, end: usize) -> usize {
+    let end = if from < whole { whole } else { end };
+    most.min(end - from)
 }
 
 /// `B` places, a pitch apart.

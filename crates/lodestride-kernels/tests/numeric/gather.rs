@@ -152,13 +152,18 @@ fn short_lines_and_rows_are_taken_as_by_plain_loops() {
 }
 
 /// Shapes of an array and of indices into it, and the axis they index.
-const ALONG: [([usize; 3], [usize; 3], usize); 6] = [
+const ALONG: [([usize; 3], [usize; 3], usize); 10] = [
     ([3, 4, 5], [3, 4, 7], 2),
     ([3, 4, 5], [3, 6, 5], 1),
     ([3, 4, 5], [2, 4, 5], 0),
     ([3, 4, 5], [1, 4, 2], 2),
     ([1, 4, 5], [3, 1, 300], 2),
     ([2, 300, 3], [2, 9, 3], 1),
+    // Many short lines, some of which fill a tile; the longest of those, and longer ones.
+    ([90, 2, 3], [90, 2, 3], 2),
+    ([9, 20, 5], [30, 20, 5], 0),
+    ([2, 3, 9], [2, 3, 128], 2),
+    ([2, 3, 9], [2, 3, 129], 2),
 ];
 
 #[test]
@@ -357,24 +362,28 @@ fn single_elements_are_checked_while_they_are_taken_too() {
 /// As before, and along an axis without elements, where every index is out of range.
 #[test]
 fn elements_along_an_axis_of_new_memory_are_checked_while_they_are_copied() {
-    for (arrangement, size) in [
-        (Arrangement::C, 5),
-        (Arrangement::Strided, 5),
-        (Arrangement::C, 0),
-    ] {
-        let x = Array::new(&[3, size], arrangement, DType::F32, counted);
-        for (bad, place) in [(5, 0), (-6, 899), (i64::MAX, 450), (i64::MIN, 600)] {
-            let place = if size == 0 { 0 } else { place };
-            let value = |i: usize| Scalar::Int(if i == place { bad } else { i as i64 % 10 - 5 });
-            let indices = Array::new(&[3, 300], Arrangement::C, DType::I64, value);
-            let out = zeros(&[3, 300], DType::F32);
-            let line = zeros(&[3, 3, 300], DType::F32);
-            for error in [
-                take_along_new(x.operand(), 1, indices.operand(), out.operand()),
-                take_new(x.operand(), 1, indices.operand(), line.operand()),
-            ] {
-                let found = matches!(error, Err(KernelError::IndexOutOfRange { position, axis: 1, .. }) if position == place);
-                assert!(found, "{error:?}");
+    // Long lines, and short ones, several of which are taken together.
+    for (rows, width) in [(3, 300), (100, 9)] {
+        for (arrangement, size) in [
+            (Arrangement::C, 5),
+            (Arrangement::Strided, 5),
+            (Arrangement::C, 0),
+        ] {
+            let x = Array::new(&[rows, size], arrangement, DType::F32, counted);
+            for (bad, place) in [(5, 0), (-6, 899), (i64::MAX, 450), (i64::MIN, 600)] {
+                let place = if size == 0 { 0 } else { place };
+                let value =
+                    |i: usize| Scalar::Int(if i == place { bad } else { i as i64 % 10 - 5 });
+                let indices = Array::new(&[rows, width], Arrangement::C, DType::I64, value);
+                let out = zeros(&[rows, width], DType::F32);
+                let line = zeros(&[rows, rows, width], DType::F32);
+                for error in [
+                    take_along_new(x.operand(), 1, indices.operand(), out.operand()),
+                    take_new(x.operand(), 1, indices.operand(), line.operand()),
+                ] {
+                    let found = matches!(error, Err(KernelError::IndexOutOfRange { position, axis: 1, .. }) if position == place);
+                    assert!(found, "{error:?}");
+                }
             }
         }
     }

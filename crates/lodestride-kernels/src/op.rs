@@ -340,13 +340,13 @@ unary_ops! {
     /// `1 - erf(x)`, accurate where that is small.
     Erfc "erfc" heavy Float -> Same = Erf::erfc;
     /// Rounded down.
-    Floor "floor" signless Number -> Same = Rounding::floor;
+    Floor "floor" signless Number -> Same = Rounding::floor with floor;
     /// Rounded up.
-    Ceil "ceil" signless Number -> Same = Rounding::ceil;
+    Ceil "ceil" signless Number -> Same = Rounding::ceil with ceil;
     /// Rounded to the nearest whole number, halves to even.
-    Round "round" signless Number -> Same = Rounding::round;
+    Round "round" signless Number -> Same = Rounding::round with round;
     /// Rounded towards zero.
-    Trunc "trunc" signless Number -> Same = Rounding::trunc;
+    Trunc "trunc" signless Number -> Same = Rounding::trunc with trunc;
     /// `1 / (1 + exp(-x))`.
     Sigmoid "sigmoid" heavy Float -> Same = Activation::sigmoid_near, Rare is_beyond_logistic sigmoid_beyond with sigmoid;
     /// `log(sigmoid(x))`.

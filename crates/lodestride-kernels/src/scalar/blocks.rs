@@ -21,6 +21,7 @@ use crate::scalar::log_pieces::{Log, Log1p, Log2};
 use crate::scalar::logistic_table::{Sigmoid, Swish};
 use crate::scalar::tan_table::Tan;
 use crate::scalar::tanh_table::Tanh;
+use crate::vector::halves::{Halves, whole};
 use lodestride_buffer::Element;
 
 /// The functions of blocks, which a type does not have unless it says so.
@@ -38,7 +39,9 @@ macro_rules! blocks {
     };
 }
 
-blocks! { acosh asinh atan atanh cbrt cosh elu erf expm1 gelu log log1p log2 selu sigmoid sinh swish tan tanh }
+blocks! {
+    acosh asinh atan atanh cbrt ceil cosh elu erf expm1 floor gelu log log1p log2 round selu sigmoid sinh swish tan tanh trunc
+}
 
 /// A function of a block that a form for vectors does for the easy numbers, and another for the others.
 ///
@@ -206,6 +209,26 @@ impl Blocks for f32 {
             }
         }
         Some(low)
+    }
+
+    #[inline(always)]
+    fn ceil<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
+        A::F32::rounded::<{ whole::UP }>(dst, x)
+    }
+
+    #[inline(always)]
+    fn floor<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
+        A::F32::rounded::<{ whole::DOWN }>(dst, x)
+    }
+
+    #[inline(always)]
+    fn round<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
+        A::F32::rounded::<{ whole::NEAREST }>(dst, x)
+    }
+
+    #[inline(always)]
+    fn trunc<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
+        A::F32::rounded::<{ whole::TOWARDS_ZERO }>(dst, x)
     }
 
     #[inline(always)]

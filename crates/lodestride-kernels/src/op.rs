@@ -312,9 +312,9 @@ unary_ops! {
     /// `log(1 + x)`, accurate near zero.
     Log1p "log1p" heavy Float -> Same = Log::log1p_near, Rare is_beyond_log1p log1p with log1p;
     /// The sine of an angle in radians.
-    Sin "sin" heavy Float -> Same = Trig::sin, Slow is_far sin_far;
+    Sin "sin" heavy Float -> Same = Trig::sin, Slow is_far sin_far with sin;
     /// The cosine of an angle in radians.
-    Cos "cos" heavy Float -> Same = Trig::cos, Slow is_far cos_far;
+    Cos "cos" heavy Float -> Same = Trig::cos, Slow is_far cos_far with cos;
     /// The tangent of an angle in radians.
     Tan "tan" heavy Float -> Same = Trig::tan, Slow is_far tan_far with tan;
     /// The angle, from -pi/2 to pi/2, of a sine.

@@ -3,6 +3,7 @@
 //! Each says whether some elements are hard, if it did the block; where not, the function is applied element by element.
 
 use crate::isa::Arch;
+use crate::pick::Pick;
 use crate::scalar::BLOCK;
 use crate::scalar::activation::{Activation, SELU_SCALE};
 use crate::scalar::atan_table::Atan;
@@ -11,6 +12,7 @@ use crate::scalar::erf_grid;
 use crate::scalar::erf_pieces::{ERF, GELU};
 use crate::scalar::exp::ExpTable;
 use crate::scalar::expm1_table::Expm1;
+use crate::scalar::few_pieces;
 use crate::scalar::float::Float;
 use crate::scalar::gelu_table::{self, Gelu};
 use crate::scalar::hyperbolic::{Hyperbolic, acosh_beyond, asinh_beyond, atanh_end};
@@ -20,7 +22,9 @@ use crate::scalar::hyperbolic_table::{Cosh, Sinh};
 use crate::scalar::log_pieces::{Log, Log1p, Log2};
 use crate::scalar::logistic_table::{Sigmoid, Swish};
 use crate::scalar::tan_table::Tan;
+use crate::scalar::tanh_grid;
 use crate::scalar::tanh_table::Tanh;
+use crate::scalar::trig_few;
 use crate::vector::halves::{Halves, whole};
 use lodestride_buffer::Element;
 
@@ -40,7 +44,7 @@ macro_rules! blocks {
 }
 
 blocks! {
-    acosh asinh atan atanh cbrt ceil cosh elu erf expm1 floor gelu log log1p log2 round selu sigmoid sinh swish tan tanh trunc
+    acosh asinh atan atanh cbrt ceil cos cosh elu erf expm1 floor gelu log log1p log2 round selu sigmoid sin sinh swish tan tanh trunc
 }
 
 /// A function of a block that a form for vectors does for the easy numbers, and another for the others.
@@ -161,7 +165,10 @@ impl Blocks for f64 {
 
     #[inline(always)]
     fn tanh<A: Arch>(dst: &mut [f64; BLOCK], x: &[f64; BLOCK]) -> Option<bool> {
-        A::look_up_f64::<Tanh>(dst, x)
+        match A::look_up_f64::<Tanh>(dst, x) {
+            None => tanh_grid::block::<A::F64>(dst, x),
+            done => done,
+        }
     }
 }
 
@@ -170,7 +177,10 @@ impl Blocks for f32 {
 
     #[inline(always)]
     fn erf<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
-        ERF.block::<A::F32>(dst, x)
+        match ERF.block::<A::F32>(dst, x) {
+            None => few_pieces::ERF.block::<A::F32>(dst, x),
+            done => done,
+        }
     }
 
     #[inline(always)]
@@ -180,6 +190,10 @@ impl Blocks for f32 {
 
     #[inline(always)]
     fn gelu<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
+        if const { A::F32::FEW } {
+            return mended!(dst x = few_pieces::GELU.block::<A::F32>(dst, x);
+                |x| x >= -few_pieces::GELU.reach, else Activation::gelu::<A>(x));
+        }
         mended!(dst x = GELU.block::<A::F32>(dst, x);
             |x| x >= -GELU.reach, else Activation::gelu::<A>(x))
     }
@@ -232,7 +246,20 @@ impl Blocks for f32 {
     }
 
     #[inline(always)]
+    fn cos<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
+        trig_few::COS.block::<A::F32>(dst, x)
+    }
+
+    #[inline(always)]
+    fn sin<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
+        trig_few::SIN.block::<A::F32>(dst, x)
+    }
+
+    #[inline(always)]
     fn tanh<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
-        TANH.block::<A::F32>(dst, x)
+        match TANH.block::<A::F32>(dst, x) {
+            None => few_pieces::TANH.block::<A::F32>(dst, x),
+            done => done,
+        }
     }
 }

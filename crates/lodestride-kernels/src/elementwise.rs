@@ -15,6 +15,7 @@ use crate::plan::{Action, Load, Plan, Source, Step};
 use crate::small::{Term, small};
 use crate::table::{BinaryKernel, UnaryKernel};
 use crate::table_moves;
+use crate::table_quotients;
 use crate::transfer::transfer;
 use lodestride_buffer::{Argument, Bool, DType, Element, Scalar, bf16, f16};
 use lodestride_shape::Shape;
@@ -138,7 +139,7 @@ fn binary_to<'a>(op: BinaryOp, x: &Input<'a>, y: &Input<'a>, out: &mut Output<'a
 }
 
 /// In which dtype an operation on two arrays computes, and its loops: those that halves have of their own where the results
-/// are such halves; of other dtypes they are not rounded in between.
+/// are such halves (of other dtypes they are not rounded in between), and those of quotients of integers.
 #[inline]
 fn loops_of_arrays(
     op: BinaryOp,
@@ -150,6 +151,12 @@ fn loops_of_arrays(
         && let Some(loops) = op::half_loops_of(op, dtype, level)
     {
         return Some((dtype, &loops.kernel.arrays));
+    }
+    if op == BinaryOp::Div
+        && out.operand().dtype() == DType::F64
+        && let Some(kernel) = table_quotients::kernel(dtype, level)
+    {
+        return Some((dtype, kernel));
     }
     let Loops { compute, kernel } = op::binary_loops(op, dtype, level)?;
     Some((*compute, kernel))

@@ -109,7 +109,7 @@ fn map_group<O: Unary<T>, T: Element, A: Arch>(dst: &mut [[O::Out; BLOCK]], x: &
     // A bit for every block.
     let mut hard = 0u32;
     for (index, (dst, x)) in dst.iter_mut().zip(x).enumerate() {
-        hard |= u32::from(easy_block::<O, T, A>(dst, x)) << index;
+        hard |= u32::from(first_block::<O, T, A>(dst, x)) << index;
     }
     if hard == 0 {
         return;
@@ -127,11 +127,7 @@ struct MapBlock<O>(PhantomData<O>);
 impl<O: Unary<T>, T: Element> BlockJob<T, O::Out> for MapBlock<O> {
     #[inline(always)]
     fn run<A: Arch>(&self, dst: &mut [O::Out; BLOCK], x: &[T; BLOCK]) {
-        let hard = match O::block::<A>(dst, x) {
-            Some(hard) => hard,
-            None => easy_block::<O, T, A>(dst, x),
-        };
-        if hard {
+        if first_block::<O, T, A>(dst, x) {
             redo_block::<O, T, A>(dst, x);
         }
     }
@@ -139,7 +135,13 @@ impl<O: Unary<T>, T: Element> BlockJob<T, O::Out> for MapBlock<O> {
 
 /// A block as if no element were hard, and whether some are.
 #[inline(always)]
-fn easy_block<O: Unary<T>, T: Element, A: Arch>(dst: &mut [O::Out; BLOCK], x: &[T; BLOCK]) -> bool {
+fn first_block<O: Unary<T>, T: Element, A: Arch>(
+    dst: &mut [O::Out; BLOCK],
+    x: &[T; BLOCK],
+) -> bool {
+    if let Some(hard) = O::block::<A>(dst, x) {
+        return hard;
+    }
     let mut hard = false;
     for (d, &x) in dst.iter_mut().zip(x) {
         let result = O::apply::<A>(x);

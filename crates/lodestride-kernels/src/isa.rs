@@ -8,12 +8,12 @@
 )]
 
 use crate::octave::{self, LookUp, LookUpPair};
-use crate::pick::Pick;
+use crate::pick::{Pick, PickRows};
 use crate::scalar::BLOCK;
+use crate::vector::Array;
 use crate::vector::halves::Halves;
 #[cfg(target_arch = "x86_64")]
 use crate::vector::x86::Register;
-use crate::vector::{Array, Vector};
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
 use std::fmt;
@@ -269,7 +269,7 @@ pub(crate) trait Arch: Copy + 'static {
     /// The vectors of explicitly vectorised kernels.
     type F32: Pick + Halves;
     /// The same of f64.
-    type F64: Vector<f64>;
+    type F64: PickRows;
 
     /// [`Unary::block`](crate::scalar::Unary::block) of a function of vectors that look up, where there are such vectors.
     #[inline(always)]

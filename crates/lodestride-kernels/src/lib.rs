@@ -134,6 +134,7 @@ mod strided;
 mod table;
 mod table_halves;
 mod table_moves;
+mod table_quotients;
 mod take_rows;
 mod threads;
 mod tile;

@@ -312,9 +312,9 @@ unary_ops! {
     /// `log(1 + x)`, accurate near zero.
     Log1p "log1p" heavy Float -> Same = Log::log1p_near, Rare is_beyond_log1p log1p with log1p;
     /// The sine of an angle in radians.
-    Sin "sin" heavy Float -> Same = Trig::sin, Slow is_far sin_far;
+    Sin "sin" heavy Float -> Same = Trig::sin, Slow is_far sin_far with sin;
     /// The cosine of an angle in radians.
-    Cos "cos" heavy Float -> Same = Trig::cos, Slow is_far cos_far;
+    Cos "cos" heavy Float -> Same = Trig::cos, Slow is_far cos_far with cos;
     /// The tangent of an angle in radians.
     Tan "tan" heavy Float -> Same = Trig::tan, Slow is_far tan_far with tan;
     /// The angle, from -pi/2 to pi/2, of a sine.
@@ -340,13 +340,13 @@ unary_ops! {
     /// `1 - erf(x)`, accurate where that is small.
     Erfc "erfc" heavy Float -> Same = Erf::erfc;
     /// Rounded down.
-    Floor "floor" signless Number -> Same = Rounding::floor;
+    Floor "floor" signless Number -> Same = Rounding::floor with floor;
     /// Rounded up.
-    Ceil "ceil" signless Number -> Same = Rounding::ceil;
+    Ceil "ceil" signless Number -> Same = Rounding::ceil with ceil;
     /// Rounded to the nearest whole number, halves to even.
-    Round "round" signless Number -> Same = Rounding::round;
+    Round "round" signless Number -> Same = Rounding::round with round;
     /// Rounded towards zero.
-    Trunc "trunc" signless Number -> Same = Rounding::trunc;
+    Trunc "trunc" signless Number -> Same = Rounding::trunc with trunc;
     /// `1 / (1 + exp(-x))`.
     Sigmoid "sigmoid" heavy Float -> Same = Activation::sigmoid_near, Rare is_beyond_logistic sigmoid_beyond with sigmoid;
     /// `log(sigmoid(x))`.

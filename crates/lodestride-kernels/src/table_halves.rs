@@ -2,10 +2,11 @@
 //! operations go through tiles of f32, which costs little beside many instructions but as much again beside one.
 
 use crate::inner::{BlockJob, for_blocks};
-use crate::isa::{Arch, Level};
+use crate::isa::{Arch, Kernel, Level, RawKernel};
 use crate::scalar::cast::Cast;
 use crate::scalar::{BLOCK, Binary, Unary};
 use crate::table::{BinaryKernel, Map, MapBlocks, MapInPlace, NumberZip, UnaryKernel, ZipBlocks};
+use crate::vector::Vector;
 use half::{bf16, f16};
 use lodestride_buffer::{DType, Element};
 use std::marker::PhantomData;
@@ -44,12 +45,14 @@ impl<H: Half, O: Unary<f32, Out = f32>> Unary<H> for OnHalves<O> {
 
     #[inline(always)]
     fn block<A: Arch>(dst: &mut [H; BLOCK], x: &[H; BLOCK]) -> Option<bool> {
-        let mut singles = [0.0; BLOCK];
+        let (mut singles, mut results) = ([0.0; BLOCK], [0.0; BLOCK]);
         H::cast_block::<A>(&mut singles, x);
-        for x in &mut singles {
-            *x = O::apply::<A>(*x);
+        if O::block::<A>(&mut results, &singles).is_none() {
+            for (result, &x) in results.iter_mut().zip(&singles) {
+                *result = O::apply::<A>(x);
+            }
         }
-        H::narrowed::<A>(dst, &singles);
+        H::narrowed::<A>(dst, &results);
         Some(false)
     }
 
@@ -68,8 +71,12 @@ impl<H: Half, O: Binary<f32, Out = f32>> Binary<H> for OnHalves<O> {
         let [left, right] = &mut singles;
         H::cast_block::<A>(left, x);
         H::cast_block::<A>(right, y);
-        for (x, &y) in left.iter_mut().zip(right.iter()) {
-            *x = O::apply::<A>(*x, y);
+        let run = const { at_a_time(<A::F32 as Vector<f32>>::LANES) };
+        let runs = left.chunks_exact_mut(run).zip(right.chunks_exact(run));
+        for (left, right) in runs {
+            for (x, &y) in left.iter_mut().zip(right) {
+                *x = O::apply::<A>(*x, y);
+            }
         }
         H::narrowed::<A>(dst, left);
         Some(false)
@@ -79,6 +86,12 @@ impl<H: Half, O: Binary<f32, Out = f32>> Binary<H> for OnHalves<O> {
     fn apply<A: Arch>(x: H, y: H) -> H {
         H::nearest(O::apply::<A>(x.cast(), y.cast()))
     }
+}
+
+/// How many pairs of a block are worked on at a time: with AVX2 a vector, since of more the compiler chooses among halves what it
+/// should choose among f32. Vectors of AVX-512 it would take apart.
+const fn at_a_time(lanes: usize) -> usize {
+    if lanes == 8 { lanes } else { BLOCK }
 }
 
 /// `dst[i] = O(x[i], y)`: the number keeps the precision of f32.
@@ -136,12 +149,20 @@ pub(crate) fn sign<O: Unary<f32, Out = f32>>(dtype: DType, level: Level) -> Opti
     })
 }
 
-/// The loops of an operation of few instructions for a dtype of 16 bits, where there are registers for a block of two operands:
-/// with AVX-512. Half as many would take twice the code, and f32 of some blocks go through memory all the same.
+/// A loop of blocks of halves: with AVX-512, where there are registers for a block of two operands; and of f16 with AVX2, too. There
+/// its conversions are an instruction each, while those of bf16 are several and a tile costs little beside them.
+fn kernel<K: Kernel, H: Half>(level: Level) -> Option<RawKernel> {
+    if const { cfg!(target_arch = "x86_64") && matches!(H::DTYPE, DType::F16) } {
+        return level.wide_kernel::<K>();
+    }
+    level.widest_kernel::<K>()
+}
+
+/// The loops of an operation of few instructions for a dtype of 16 bits.
 pub(crate) fn unary<O: Unary<f32, Out = f32>>(dtype: DType, level: Level) -> Option<UnaryKernel> {
     let map = match dtype {
-        DType::F16 => level.widest_kernel::<MapBlocks<OnHalves<O>, f16>>()?,
-        DType::BF16 => level.widest_kernel::<MapBlocks<OnHalves<O>, bf16>>()?,
+        DType::F16 => kernel::<MapBlocks<OnHalves<O>, f16>, f16>(level)?,
+        DType::BF16 => kernel::<MapBlocks<OnHalves<O>, bf16>, bf16>(level)?,
         _ => return None,
     };
     Some(UnaryKernel {
@@ -175,14 +196,14 @@ fn of_pairs<O: Binary<f32, Out = f32>, H: Half>(level: Level) -> Option<HalfLoop
     let arrays = BinaryKernel {
         out: <H as Element>::DTYPE,
         heavy: false,
-        zip: level.widest_kernel::<ZipBlocks<OnHalves<O>, H>>()?,
+        zip: kernel::<ZipBlocks<OnHalves<O>, H>, H>(level)?,
         zip_in_place: None,
         zip_scalar: None,
         zip_scalar_in_place: None,
         scalar_zip: None,
     };
     let number = BinaryKernel {
-        zip_scalar: Some(level.widest_kernel::<NumberZip<O, H>>()?),
+        zip_scalar: Some(kernel::<NumberZip<O, H>, H>(level)?),
         ..arrays
     };
     Some(HalfLoops { arrays, number })

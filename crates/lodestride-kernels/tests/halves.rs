@@ -245,6 +245,39 @@ fn signs_are_turned_and_dropped_for_every_half() {
     });
 }
 
+/// A function of one instruction and what it is of f32.
+type Function = (UnaryOp, fn(f32) -> f32);
+
+#[test]
+fn functions_of_one_instruction_are_those_of_f32_for_every_half() {
+    let functions: [Function; 8] = [
+        (UnaryOp::Floor, f32::floor),
+        (UnaryOp::Ceil, f32::ceil),
+        (UnaryOp::Round, f32::round_ties_even),
+        (UnaryOp::Trunc, f32::trunc),
+        (UnaryOp::Sqrt, f32::sqrt),
+        (UnaryOp::Reciprocal, |x| 1.0 / x),
+        (UnaryOp::Square, |x| x * x),
+        (UnaryOp::OneMinus, |x| 1.0 - x),
+    ];
+    on_every_set(|isa| {
+        for (kind, (op, function)) in KINDS
+            .into_iter()
+            .flat_map(|kind| functions.map(|function| (kind, function)))
+        {
+            for count in [65_536, 0, 1, 63, 65] {
+                let bits = &Kind::all()[..count];
+                let x = Bits::new(kind.dtype, Arrangement::C, bits);
+                let out = Bits::new(kind.dtype, Arrangement::C, bits);
+                unary(op, x.operand().into(), out.operand()).unwrap();
+                let case = format!("{isa} {op} of {count} {}", kind.dtype);
+                let wanted = bits.iter().map(|&bits| function((kind.wide)(bits)));
+                check(&case, kind, &out.bits(), wanted);
+            }
+        }
+    });
+}
+
 /// Halves of all sizes, none of them NaN.
 fn some(kind: Kind, count: usize, seed: u64) -> Vec<u64> {
     let all = (0..).map(|i: u64| (i * 40_503 + seed * 7_919) % 65_536);

@@ -3,6 +3,7 @@
 //! Each says whether some elements are hard, if it did the block; where not, the function is applied element by element.
 
 use crate::isa::Arch;
+use crate::pick::Pick;
 use crate::scalar::BLOCK;
 use crate::scalar::activation::{Activation, SELU_SCALE};
 use crate::scalar::atan_table::Atan;
@@ -11,6 +12,7 @@ use crate::scalar::erf_grid;
 use crate::scalar::erf_pieces::{ERF, GELU};
 use crate::scalar::exp::ExpTable;
 use crate::scalar::expm1_table::Expm1;
+use crate::scalar::few_pieces;
 use crate::scalar::float::Float;
 use crate::scalar::gelu_table::{self, Gelu};
 use crate::scalar::hyperbolic::{Hyperbolic, acosh_beyond, asinh_beyond, atanh_end};
@@ -20,7 +22,10 @@ use crate::scalar::hyperbolic_table::{Cosh, Sinh};
 use crate::scalar::log_pieces::{Log, Log1p, Log2};
 use crate::scalar::logistic_table::{Sigmoid, Swish};
 use crate::scalar::tan_table::Tan;
+use crate::scalar::tanh_grid;
 use crate::scalar::tanh_table::Tanh;
+use crate::scalar::trig_few;
+use crate::vector::halves::{Halves, whole};
 use lodestride_buffer::Element;
 
 /// The functions of blocks, which a type does not have unless it says so.
@@ -38,7 +43,9 @@ macro_rules! blocks {
     };
 }
 
-blocks! { acosh asinh atan atanh cbrt cosh elu erf expm1 gelu log log1p log2 selu sigmoid sinh swish tan tanh }
+blocks! {
+    acosh asinh atan atanh cbrt ceil cos cosh elu erf expm1 floor gelu log log1p log2 round selu sigmoid sin sinh swish tan tanh trunc
+}
 
 /// A function of a block that a form for vectors does for the easy numbers, and another for the others.
 ///
@@ -158,7 +165,10 @@ impl Blocks for f64 {
 
     #[inline(always)]
     fn tanh<A: Arch>(dst: &mut [f64; BLOCK], x: &[f64; BLOCK]) -> Option<bool> {
-        A::look_up_f64::<Tanh>(dst, x)
+        match A::look_up_f64::<Tanh>(dst, x) {
+            None => tanh_grid::block::<A::F64>(dst, x),
+            done => done,
+        }
     }
 }
 
@@ -167,7 +177,10 @@ impl Blocks for f32 {
 
     #[inline(always)]
     fn erf<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
-        ERF.block::<A::F32>(dst, x)
+        match ERF.block::<A::F32>(dst, x) {
+            None => few_pieces::ERF.block::<A::F32>(dst, x),
+            done => done,
+        }
     }
 
     #[inline(always)]
@@ -177,6 +190,10 @@ impl Blocks for f32 {
 
     #[inline(always)]
     fn gelu<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
+        if const { A::F32::FEW } {
+            return mended!(dst x = few_pieces::GELU.block::<A::F32>(dst, x);
+                |x| x >= -few_pieces::GELU.reach, else Activation::gelu::<A>(x));
+        }
         mended!(dst x = GELU.block::<A::F32>(dst, x);
             |x| x >= -GELU.reach, else Activation::gelu::<A>(x))
     }
@@ -209,7 +226,40 @@ impl Blocks for f32 {
     }
 
     #[inline(always)]
+    fn ceil<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
+        A::F32::rounded::<{ whole::UP }>(dst, x)
+    }
+
+    #[inline(always)]
+    fn floor<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
+        A::F32::rounded::<{ whole::DOWN }>(dst, x)
+    }
+
+    #[inline(always)]
+    fn round<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
+        A::F32::rounded::<{ whole::NEAREST }>(dst, x)
+    }
+
+    #[inline(always)]
+    fn trunc<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
+        A::F32::rounded::<{ whole::TOWARDS_ZERO }>(dst, x)
+    }
+
+    #[inline(always)]
+    fn cos<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
+        trig_few::COS.block::<A::F32>(dst, x)
+    }
+
+    #[inline(always)]
+    fn sin<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
+        trig_few::SIN.block::<A::F32>(dst, x)
+    }
+
+    #[inline(always)]
     fn tanh<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
-        TANH.block::<A::F32>(dst, x)
+        match TANH.block::<A::F32>(dst, x) {
+            None => few_pieces::TANH.block::<A::F32>(dst, x),
+            done => done,
+        }
     }
 }

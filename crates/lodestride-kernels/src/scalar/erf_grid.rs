@@ -8,6 +8,7 @@
 use crate::isa::Arch;
 use crate::scalar::BLOCK;
 use crate::scalar::float::Float;
+use crate::scalar::pair::Pair;
 
 /// Points in a unit.
 const UNIT: usize = 128;
@@ -26,47 +27,6 @@ struct Table {
 }
 
 static TABLE: Table = table();
-
-/// An unevaluated sum of a number and what it lost. `float.rs` has its operations for vectors, but functions of traits cannot
-/// run while the crate is compiled.
-#[derive(Clone, Copy)]
-struct Pair(f64, f64);
-
-impl Pair {
-    const fn plus(self, other: Pair) -> Pair {
-        let sum = self.0 + other.0;
-        let from_other = sum - self.0;
-        let lost = (self.0 - (sum - from_other)) + (other.0 - from_other);
-        Pair::joined(sum, lost + (self.1 + other.1))
-    }
-
-    const fn times(self, other: Pair) -> Pair {
-        let (a, b) = (self.0, other.0);
-        let ((ah, al), (bh, bl)) = (halves(a), halves(b));
-        let product = a * b;
-        let lost = ((ah * bh - product) + ah * bl + al * bh) + al * bl;
-        Pair::joined(product, lost + (a * other.1 + self.1 * b))
-    }
-
-    const fn over(self, divisor: f64) -> Pair {
-        let quotient = self.0 / divisor;
-        let whole = Pair(quotient, 0.0).times(Pair(divisor, 0.0));
-        let rest = (self.0 - whole.0) + (self.1 - whole.1);
-        Pair::joined(quotient, rest / divisor)
-    }
-
-    const fn joined(high: f64, low: f64) -> Pair {
-        let sum = high + low;
-        Pair(sum, (high - sum) + low)
-    }
-}
-
-/// A mantissa in halves (Veltkamp).
-const fn halves(x: f64) -> (f64, f64) {
-    let scaled = x * f64::HALVES;
-    let high = scaled - (scaled - x);
-    (high, x - high)
-}
 
 /// Steps from point to point by the Taylor series of `y = exp(-x^2)`, for which `y' = -2 x y`.
 const fn table() -> Table {

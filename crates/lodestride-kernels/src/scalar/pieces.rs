@@ -22,7 +22,7 @@ const FLIGHT: usize = 4;
 const FEWER: usize = 2;
 
 /// A function of vectors.
-trait OfVectors {
+pub(crate) trait OfVectors {
     fn of<V: Pick, const L: usize>(&self, x: [V; L]) -> [V; L];
 
     /// The function of a block, several vectors at a time.
@@ -164,8 +164,9 @@ impl<const N: usize> OfVectors for Step<N> {
     }
 }
 
+/// Whether some numbers are below a bound.
 #[inline(always)]
-fn any_below(x: &[f32; BLOCK], bound: f32) -> bool {
+pub(crate) fn any_below(x: &[f32; BLOCK], bound: f32) -> bool {
     let mut below = false;
     for &x in x {
         below |= x < bound;

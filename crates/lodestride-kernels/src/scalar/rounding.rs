@@ -1,10 +1,10 @@
 //! Rounding to whole numbers; integers are whole already.
 
 use crate::isa::Arch;
-use lodestride_buffer::Element;
+use crate::scalar::blocks::Blocks;
 
 /// The four roundings.
-pub(crate) trait Rounding: Element {
+pub(crate) trait Rounding: Blocks {
     /// Down.
     fn floor<A: Arch>(self) -> Self;
     /// Up.
@@ -17,6 +17,8 @@ pub(crate) trait Rounding: Element {
 
 macro_rules! integers {
     ($($T:ident)*) => { $(
+        impl Blocks for $T {}
+
         impl Rounding for $T {
             #[inline(always)]
             fn floor<A: Arch>(self) -> Self {

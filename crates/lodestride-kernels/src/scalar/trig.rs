@@ -29,7 +29,7 @@ pub(crate) const QUARTER: (f64, f64, f64) = (
     -1.497_384_904_859_169_8e-33,
 );
 /// That of f32 with a fused multiply-add, as measured.
-const FAR_F32: f32 = 100_000.0;
+pub(crate) const FAR_F32: f32 = 100_000.0;
 
 /// Constants of the circular functions.
 pub(crate) trait TrigTable: Sized + 'static {
@@ -64,7 +64,7 @@ const COS: &[f64] = &[
     -1.135_991_569_000_045_9e-11,
 ];
 /// `(cos(r) - 1) / r^2` of f32 as a polynomial in `r^2` for |r| <= pi/4, to 2^-33.
-const COS_F32: [f32; 4] = [-0.5, 0.041_666_646, -0.001_388_730_1, 2.443_065_8e-5];
+pub(crate) const COS_F32: [f32; 4] = [-0.5, 0.041_666_646, -0.001_388_730_1, 2.443_065_8e-5];
 /// `(tan(r) - r) / r^3` of f32 as a polynomial in `r^2` for |r| <= pi/4, to 2^-29.
 const TAN_F32: &[f32] = &[
     0.333_333_52,
@@ -194,7 +194,8 @@ impl Trig for f64 {
 
 /// pi/2 in three parts for f32. Fused multiples of the first leave no rounding error: what is left of an angle has fewer
 /// bits than a mantissa.
-const QUARTER_F32: (f32, f32, f32) = (std::f32::consts::FRAC_PI_2, -4.371_139e-8, -1.715_124_5e-15);
+pub(crate) const QUARTER_F32: (f32, f32, f32) =
+    (std::f32::consts::FRAC_PI_2, -4.371_139e-8, -1.715_124_5e-15);
 
 /// Sine (quarter 0) or cosine (quarter 1) of f32 with fused multiply-adds: `base + base r^2 P` with the base 1 and the
 /// polynomial of the cosine in the odd quadrants, r and that of the sine in the others. `size` is not negative; the result is

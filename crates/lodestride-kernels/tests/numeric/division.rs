@@ -77,3 +77,40 @@ fn one_divisor_for_all_is_divided_by_as_each_would_be() {
         &wrong[..wrong.len().min(20)]
     );
 }
+
+#[test]
+fn quotients_of_integers_are_those_of_f64() {
+    let _held = crate::settings();
+    let best = Isa::detect();
+    let mut wrong = Vec::new();
+    for dtype in DType::ALL.into_iter().filter(|dtype| dtype.is_integer()) {
+        for (from, len) in Arrangement::ALL
+            .into_iter()
+            .flat_map(|from| [0, 1, 3, 16, 67].map(|len| (from, len)))
+        {
+            let shape = [5, len];
+            let x = Array::new(&shape, from, dtype, sample);
+            let y = Array::new(&shape, Arrangement::C, dtype, |i| sample(i + 5));
+            let pairs = x.values().into_iter().zip(y.values());
+            let wanted: Vec<_> = pairs
+                .map(|(x, y)| Scalar::Float(x.as_f64() / y.as_f64()))
+                .collect();
+            for isa in Isa::available() {
+                assert!(isa.select());
+                let out = Array::new(&shape, Arrangement::C, DType::F64, sample);
+                binary(
+                    BinaryOp::Div,
+                    x.operand().into(),
+                    y.operand().into(),
+                    out.operand(),
+                )
+                .unwrap();
+                if !same(&out, &wanted) {
+                    wrong.push(format!("{isa} {dtype} {from:?} {len}"));
+                }
+            }
+        }
+    }
+    best.select();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}

@@ -37,11 +37,21 @@ fn first_words(count: usize) -> __m256i {
     _mm256_cmpgt_epi32(count, _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7))
 }
 
+/// [`FRONT`] as words, which are loaded to all lanes at once.
+static WORDS_IN_FRONT: [i32; 256] = {
+    let (mut table, mut mask) = ([0; 256], 0);
+    while mask < 256 {
+        table[mask] = FRONT[mask] as i32;
+        mask += 1;
+    }
+    table
+};
+
 /// The chosen words in front, the others behind them.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn in_front(vector: __m256i, chosen: Mask) -> __m256i {
-    let words = _mm256_set1_epi32(FRONT[usize::from(chosen)] as i32);
+    let words = _mm256_set1_epi32(WORDS_IN_FRONT[usize::from(chosen)]);
     let shifts = _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28);
     _mm256_permutevar8x32_epi32(vector, _mm256_srlv_epi32(words, shifts))
 }

@@ -66,8 +66,15 @@ macro_rules! partitions {
             let is_below = less(last, limit) & lanes;
             let is_above = !is_below & lanes;
             let (fewer, more) = (count(is_below), count(is_above));
-            store_first(keys, below, fewer, in_front(last, is_below));
-            store_first(scratch, above, more, in_front(last, is_above));
+            let (front, back) = (in_front(last, is_below), in_front(last, is_above));
+            if keys.len() - below >= LANES && scratch.len() - above >= LANES {
+                // Masked stores are slow before AVX-512.
+                store(keys, below, front);
+                store(scratch, above, back);
+            } else {
+                store_first(keys, below, fewer, front);
+                store_first(scratch, above, more, back);
+            }
             below += fewer;
             let above = keys.len() - below;
             keys[below..].copy_from_slice(&scratch[..above]);

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use crate::isa::{Arch, Level, Task};
 use crate::sort::sort_lines;
 use crate::sort_float::{ascending, float_key, has_vectors, is_ordered, partition_floats};
+use crate::sort_halved::sort_halved;
 use crate::sort_key::{Coding, Key};
 use crate::sort_radix::sort_above;
 use crate::sort_share::{Partition, divide, each_chunk, partition_keys, sample};
@@ -150,7 +151,10 @@ fn settle<K: Key>(mut keys: &mut [K], mut k: usize, scratch: &mut [K], parts: us
         }
     }
     if let Rest::Little(keys) = cut(keys, k, scratch, (|key| key, Some, partition_keys)) {
-        sort_above(keys, scratch, 0, 1);
+        let len = keys.len();
+        if !sort_halved(keys, len) {
+            sort_above(keys, scratch, 0, 1);
+        }
     }
 }
 

@@ -87,6 +87,19 @@ pub(crate) trait PickRows: Vector<f64> {
     fn signed_as(self, other: Self) -> Self {
         each([self, other], |[x, sign]| x.copysign(sign))
     }
+    /// The bits from one on, moved to the lowest.
+    #[inline(always)]
+    fn bits_from<const BIT: i32>(self) -> Self {
+        each([self], |[x]| f64::from_bits(x.to_bits() >> BIT))
+    }
+    /// Times 2 to a sixteenth of what the low bits of `shifted` say, rounded down, of a number that is less by the sixteenths lost:
+    /// by their place where the exponent begins.
+    #[inline(always)]
+    fn times_sixteenths(self, shifted: Self) -> Self {
+        each([self, shifted], |[x, shifted]| {
+            f64::from_bits(x.to_bits().wrapping_add(shifted.to_bits() << 48))
+        })
+    }
     /// Per lane, the numbers of the row that its low bits say, of which there are as many as a power of two.
     #[inline(always)]
     fn pick_rows<const N: usize>(self, table: &[[f64; 2]; N]) -> (Self, Self) {
@@ -196,6 +209,28 @@ mod x86 {
             let sign = unsafe { _mm256_and_pd(sign.0, other.0) };
             // SAFETY: as above.
             Register(unsafe { _mm256_or_pd(PickRows::size(self).0, sign) })
+        }
+        #[inline(always)]
+        fn bits_from<const BIT: i32>(self) -> Self {
+            // SAFETY: as above.
+            let bits = unsafe { _mm256_castpd_si256(self.0) };
+            // SAFETY: as above.
+            let bits = unsafe { _mm256_srli_epi64::<BIT>(bits) };
+            // SAFETY: as above.
+            Register(unsafe { _mm256_castsi256_pd(bits) })
+        }
+        #[inline(always)]
+        fn times_sixteenths(self, shifted: Self) -> Self {
+            // SAFETY: as above.
+            let sixteenths = unsafe { _mm256_castpd_si256(shifted.0) };
+            // SAFETY: as above.
+            let power = unsafe { _mm256_slli_epi64::<48>(sixteenths) };
+            // SAFETY: as above.
+            let bits = unsafe { _mm256_castpd_si256(self.0) };
+            // SAFETY: as above.
+            let bits = unsafe { _mm256_add_epi64(bits, power) };
+            // SAFETY: as above.
+            Register(unsafe { _mm256_castsi256_pd(bits) })
         }
         #[inline(always)]
         fn pick_rows<const N: usize>(self, table: &[[f64; 2]; N]) -> (Self, Self) {

@@ -3,7 +3,7 @@
 //! Each says whether some elements are hard, if it did the block; where not, the function is applied element by element.
 
 use crate::isa::Arch;
-use crate::pick::Pick;
+use crate::pick::{Pick, PickRows};
 use crate::scalar::BLOCK;
 use crate::scalar::activation::{Activation, SELU_SCALE};
 use crate::scalar::atan_table::Atan;
@@ -14,6 +14,7 @@ use crate::scalar::exp::ExpTable;
 use crate::scalar::expm1_table::Expm1;
 use crate::scalar::few_pieces;
 use crate::scalar::float::Float;
+use crate::scalar::gelu_grid;
 use crate::scalar::gelu_table::{self, Gelu};
 use crate::scalar::hyperbolic::{Hyperbolic, acosh_beyond, asinh_beyond, atanh_end};
 use crate::scalar::hyperbolic_log::{Acosh, Asinh, Atanh, SQUARES_END};
@@ -149,6 +150,10 @@ impl Blocks for f64 {
 
     #[inline(always)]
     fn gelu<A: Arch>(dst: &mut [f64; BLOCK], x: &[f64; BLOCK]) -> Option<bool> {
+        if const { <A::F64 as PickRows>::QUICK } {
+            return mended!(dst x = gelu_grid::block::<A::F64>(dst, x);
+                |x| x >= -gelu_grid::REACH, else Activation::gelu::<A>(x));
+        }
         mended!(dst x = A::look_up_f64::<Gelu>(dst, x);
             |x| x.abs() < gelu_table::FAR, else Activation::gelu::<A>(x))
     }

@@ -23,6 +23,7 @@ pub(crate) mod exp;
 pub(crate) mod expm1_table;
 pub(crate) mod few_pieces;
 pub(crate) mod float;
+pub(crate) mod gelu_grid;
 pub(crate) mod gelu_table;
 pub(crate) mod hyperbolic;
 pub(crate) mod hyperbolic_log;

@@ -144,8 +144,8 @@ impl<C: Compute, F: LaneFold<C>> Task for EachRun<'_, C, F, F::Total> {
             }
             next += FOUR;
         }
-        for index in next..totals.len() {
-            totals[index] = lanes_of_run::<A, C, F>(fold, runs.run(index), far);
+        for (index, total) in totals.iter_mut().enumerate().skip(next) {
+            *total = lanes_of_run::<A, C, F>(fold, runs.run(index), far);
         }
     }
 }

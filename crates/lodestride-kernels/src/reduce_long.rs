@@ -77,8 +77,8 @@ impl<C: Compute, F: VectorFold<C>> VectorTask<C> for FourRuns<'_, C, F> {
         let mut lanes = Lines([[fold.lane(); LANES]; FOUR]);
         let mut sums = [V::splat(C::ZERO); 4];
         for chunk in 0..runs[0].len() / LANES {
-            for run in 0..FOUR {
-                let (lanes, chunk) = (&mut lanes.0[run], &runs[run][chunk * LANES..][..LANES]);
+            for (lanes, run) in lanes.0.iter_mut().zip(runs) {
+                let chunk = &run[chunk * LANES..][..LANES];
                 for part in 0..LANES / V::LANES {
                     let place = &mut lanes[part * V::LANES..];
                     let values = V::load(&chunk[part * V::LANES..]);

@@ -120,12 +120,10 @@ fn every_walk_gives_the_same_on_every_instruction_set() {
         (3, 3, 400),
         (2, 20_000, 3),
         (4, 70_000, 2),
-        // Swept: eight rows, many rows with small results, rows of a left matrix by themselves.
+        // Swept: eight rows, many rows with small results.
         (8, 130, 1100),
         (32, 300, 32),
         (13, 500, 61),
-        (9, 90, 10),
-        (37, 3, 1),
     ];
     let mut settings: Vec<(Isa, usize)> = Isa::available().map(|isa| (isa, 1)).collect();
     settings.extend([(best, 2), (best, 4)]);

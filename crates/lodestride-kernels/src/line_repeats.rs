@@ -266,12 +266,17 @@ impl Steps {
             begun: [0; 2 * LINE],
             places: [0; LINE + QUARTER],
         };
-        let all = steps.from.iter_mut().zip(&mut steps.begun);
-        for (at, (from, begun)) in all.enumerate() {
-            (*from, *begun) = ((at / run * size) as u8, (at % run) as u8);
-        }
-        for (at, place) in steps.places.iter_mut().enumerate() {
-            *place = (at / run * size + at % size) as u8;
+        // Counted, not divided: a call may have no more than a few lines to write.
+        let (mut element, mut behind) = (0, 0);
+        for at in 0..2 * LINE {
+            (steps.from[at], steps.begun[at]) = (element as u8, behind as u8);
+            if let Some(place) = steps.places.get_mut(at) {
+                *place = (element + (behind & (size - 1))) as u8;
+            }
+            behind += 1;
+            if behind == run {
+                (element, behind) = (element + size, 0);
+            }
         }
         steps
     }

@@ -17,7 +17,9 @@ const LONG: usize = 16;
 /// Fewest columns worth a call for each row.
 const WIDE: usize = 64;
 /// Flags after which it is asked whether the answer is known.
-const ENOUGH: usize = 1 << 16;
+const ENOUGH: usize = 1 << 12;
+/// Elements that a thread counts at a time.
+const PART: usize = 1 << 16;
 
 /// What is asked of the flags of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,9 +154,9 @@ impl<'a, W: Word + Numeric> Flags<'a, W> {
             Of::Any => u64::from(pieces.any(|piece| set(piece) > 0)),
             Of::All => u64::from(pieces.all(|piece| set(piece) == piece.len())),
             Of::Count if threads::are_worth(size_of_val(words), false) => {
-                let counts = spread::map(pieces.len(), |piece| {
-                    let rest = &words[piece * ENOUGH..];
-                    set(&rest[..rest.len().min(ENOUGH)]) as u64
+                let counts = spread::map(words.len().div_ceil(PART), |part| {
+                    let rest = &words[part * PART..];
+                    set(&rest[..rest.len().min(PART)]) as u64
                 });
                 counts.iter().sum()
             }

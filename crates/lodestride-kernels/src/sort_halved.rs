@@ -9,10 +9,13 @@ use crate::sort_side::sort_side_by_side;
 /// Most keys that are halved at a time: they stay in the second-level cache, and memory for them costs little.
 const MOST: usize = 1 << 14;
 
+/// Fewest keys of a line: shorter ones are sorted in less time than it takes to halve them.
+const LEAST: usize = 16;
+
 /// Sorts lines of `len` keys; false, having done nothing, where they do not fit, or AVX-512 sorts them as fast as they are.
 pub(crate) fn sort_halved<K: Key>(lines: &mut [K], len: usize) -> bool {
     let fits = |(low, high): (u64, u64)| high - low <= u64::from(u32::MAX);
-    let is_apt = K::BITS == 64 && lines.len() <= MOST && u32::has_vectors();
+    let is_apt = K::BITS == 64 && len >= LEAST && lines.len() <= MOST && u32::has_vectors();
     if !is_apt || Level::current().isa() == Isa::Avx512 || !fits(glance(lines)) {
         return false;
     }

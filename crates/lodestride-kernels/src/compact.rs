@@ -5,7 +5,9 @@
 )]
 
 use crate::across::spill;
-use crate::isa::{Arch, Isa, Level, Task};
+#[cfg(target_arch = "x86_64")]
+use crate::isa::Isa;
+use crate::isa::{Arch, Level, Task};
 use crate::stream::{self, LINE};
 use lodestride_buffer::Element;
 use std::ops::{AddAssign, BitAndAssign, BitOrAssign};
@@ -96,7 +98,7 @@ pub(crate) fn compact<U: Unit>(x: &[U], flags: &[u8], out: &mut [U], level: Leve
     #[cfg(target_arch = "x86_64")]
     let (seen, mut kept) = U::by_vectors(x, flags, out, level);
     #[cfg(not(target_arch = "x86_64"))]
-    let (seen, mut kept) = (0, 0);
+    let (seen, mut kept, _) = (0, 0, level);
     for (x, flags) in x[seen..].chunks(8).zip(flags[seen..].chunks(8)) {
         if *flags == [0; 8] {
             continue;

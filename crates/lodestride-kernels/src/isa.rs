@@ -7,7 +7,9 @@
     reason = "calling a function compiled for more features than the crate's baseline is unsafe by definition"
 )]
 
-use crate::octave::{self, LookUp, LookUpPair};
+#[cfg(target_arch = "x86_64")]
+use crate::octave;
+use crate::octave::{LookUp, LookUpPair};
 use crate::pick::{Pick, PickRows};
 use crate::scalar::BLOCK;
 use crate::vector::Array;

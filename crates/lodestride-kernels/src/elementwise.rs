@@ -250,38 +250,6 @@ pub fn select(condition: Input<'_>, a: Input<'_>, b: Input<'_>, out: Operand<'_>
     sketch.finish(result, &out, false)
 }
 
-/// Writes `min(max(x, low), high)` to `out`, in the dtype of `x` (bounds are weak); NaN stays NaN.
-///
-/// # Errors
-/// As [`binary`].
-pub fn clip(x: Input<'_>, low: Scalar, high: Scalar, out: Operand<'_>) -> Result<()> {
-    let name = "clip";
-    let kind = if low.kind() > high.kind() {
-        low.kind()
-    } else {
-        high.kind()
-    };
-    let dtype = input_dtype(&x).promote_scalar(kind);
-    let unsupported = KernelError::UnsupportedDType { op: name, dtype };
-    let Some(compute) = BinaryOp::Max.compute_dtype(dtype) else {
-        return Err(unsupported);
-    };
-    let level = Level::current();
-    let (Some(max), Some(min)) = (
-        op::binary_kernel(BinaryOp::Max, compute, level),
-        op::binary_kernel(BinaryOp::Min, compute, level),
-    ) else {
-        return Err(unsupported);
-    };
-    let mut sketch = Sketch::new(name, &out)?;
-    let x = sketch.load(Argument::X, &x, compute)?;
-    let low = sketch.load(Argument::Y, &Input::Scalar(low), compute)?;
-    let high = sketch.load(Argument::Input(2), &Input::Scalar(high), compute)?;
-    let raised = sketch.step(Action::Binary(max, x, low), compute);
-    let result = sketch.step(Action::Binary(min, raised, high), compute);
-    sketch.finish(result, &out, false)
-}
-
 /// Writes `x` to `out`: a copy between any layouts, a cast, or a fill.
 ///
 /// Floats become integers by dropping the fraction (saturating, NaN to 0); integers wrap; to `bool` is "not zero".
@@ -333,7 +301,7 @@ pub fn copy<'a>(x: Input<'a>, out: Operand<'a>) -> Result<()> {
 
 /// The dtype of an operand on its own.
 #[inline]
-fn input_dtype(input: &Input<'_>) -> DType {
+pub(crate) fn input_dtype(input: &Input<'_>) -> DType {
     match input {
         Input::Array(operand) => operand.dtype(),
         Input::Scalar(Scalar::Bool(_)) => DType::Bool,
@@ -408,7 +376,7 @@ pub(crate) fn scalar_word(scalar: Scalar, dtype: DType) -> u64 {
 }
 
 /// A plan for one operation in the making.
-struct Sketch<'a> {
+pub(crate) struct Sketch<'a> {
     op: &'static str,
     shape: &'a Shape,
     loads: SmallVec<[Load<'a>; 3]>,
@@ -416,7 +384,7 @@ struct Sketch<'a> {
 }
 
 impl<'a> Sketch<'a> {
-    fn new(op: &'static str, out: &Operand<'a>) -> Result<Sketch<'a>> {
+    pub(crate) fn new(op: &'static str, out: &Operand<'a>) -> Result<Sketch<'a>> {
         out.check_writable(op)?;
         Ok(Sketch {
             op,
@@ -427,7 +395,12 @@ impl<'a> Sketch<'a> {
     }
 
     /// An operand as a value of `dtype`.
-    fn load(&mut self, argument: Argument, input: &Input<'a>, dtype: DType) -> Result<Source> {
+    pub(crate) fn load(
+        &mut self,
+        argument: Argument,
+        input: &Input<'a>,
+        dtype: DType,
+    ) -> Result<Source> {
         let load = Source::Load(self.loads.len());
         match *input {
             Input::Scalar(scalar) => {
@@ -460,7 +433,7 @@ impl<'a> Sketch<'a> {
         )
     }
 
-    fn step(&mut self, action: Action, dtype: DType) -> Source {
+    pub(crate) fn step(&mut self, action: Action, dtype: DType) -> Source {
         let number = self.steps.len();
         self.steps.push(Step {
             action,
@@ -471,7 +444,7 @@ impl<'a> Sketch<'a> {
     }
 
     /// Runs the plan: the value of the last step goes to `out`, converted to its dtype.
-    fn finish(self, result: Source, out: &Operand<'a>, heavy: bool) -> Result<()> {
+    pub(crate) fn finish(self, result: Source, out: &Operand<'a>, heavy: bool) -> Result<()> {
         let dtype = self.steps.last().map_or(out.dtype(), |step| step.dtype);
         self.finish_as(result, dtype, out, heavy)
     }

@@ -6,6 +6,7 @@ use crate::gemm_small::{self, Blend};
 use crate::gemm_tile::{self, Ahead, TileFloat, Walk};
 use crate::isa::Isa;
 use crate::matrix::{Matrix, MatrixMut};
+use crate::numeric::Compute;
 use crate::stream::LINE;
 use crate::threads;
 
@@ -145,7 +146,7 @@ pub(crate) fn multiply_before<C: BlasFloat>(
 }
 
 /// A product that needs no packing; false, having done nothing, where packing is better or no walk has these layouts.
-pub(crate) fn unpacked<C: TileFloat>(
+pub(crate) fn unpacked<C: TileFloat + Compute>(
     a: Matrix<'_, C>,
     b: Matrix<'_, C>,
     out: &mut MatrixMut<'_, C>,
@@ -169,8 +170,15 @@ pub(crate) fn unpacked<C: TileFloat>(
     if is_swept::<C>(isa, [m, k, n], a_row, b_row) {
         return m <= THIN && run(out, Walk::Sweep);
     }
-    if isa == Isa::Avx2 && is_deep([m, k, n]) && run(out, Walk::Sweep) {
-        return true;
+    if isa == Isa::Avx2 && is_deep([m, k, n]) {
+        let is_square = is_square_of_one(a, b) && blend.beta == C::ZERO;
+        if is_square && run(out, Walk::SweepAbove) {
+            gemm_tile::mirror(out);
+            return true;
+        }
+        if run(out, Walk::Sweep) {
+            return true;
+        }
     }
     let has_wide = isa == Isa::Avx512;
     if m * n * k <= SMALL || is_narrow(isa, [m, k, n], b_row) {
@@ -229,7 +237,7 @@ fn dots<C: TileFloat>(
 const DEEP: usize = 8;
 
 /// The transposed product, `out' = b' a'`, where it needs no packing; else false, having done nothing.
-fn unpacked_turned<C: TileFloat>(
+fn unpacked_turned<C: TileFloat + Compute>(
     a: Matrix<'_, C>,
     b: Matrix<'_, C>,
     out: &mut MatrixMut<'_, C>,

@@ -105,10 +105,15 @@ fn with_rows<T: Whole>(
     .is_some()
 }
 
-/// The product with a right matrix of a few columns; false, with nothing done, without memory to copy what does not lie well.
+/// The product with a right matrix of a few columns; false, with nothing done, where what does not lie well is not worth copying or
+/// there is no memory for it.
 fn few_columns<T: Whole>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut MatrixMut<'_, T>) -> bool {
     let left = a.shape();
     let (m, k, n) = (left.rows, left.columns, b.shape().columns);
+    if m.max(n) <= FEW && left.column_step != 1 && b.shape().row_step != 1 {
+        // To copy both takes longer than to read them so few times.
+        return false;
+    }
     if m > TALL && (left.row_step == 1 || n > 1 && k < SHALLOW) {
         // Columns are added up as rows of the transposed product: `out' = b' a'`.
         let to = out.shape().transposed();

@@ -49,6 +49,8 @@ pub(crate) enum Walk {
     Tiles,
     /// Row after row of the right operand, whose rows are contiguous: few rows on the left.
     Sweep,
+    /// The same of a matrix and its own transpose, but what lies below the diagonal, of which anything is written.
+    SweepAbove,
     /// Row after row of the left operand, whose rows are contiguous: one contiguous column on the right.
     Dots,
     /// Block after block of both operands, copied to panels: any layout.
@@ -133,7 +135,9 @@ pub(crate) fn product<C: TileFloat>(
 ) -> bool {
     let (left, right) = (a.shape(), b.shape());
     let fits = match walk {
-        Walk::Tiles | Walk::Sweep => right.column_step == 1 || right.columns <= 1,
+        Walk::Tiles | Walk::Sweep | Walk::SweepAbove => {
+            right.column_step == 1 || right.columns <= 1
+        }
         Walk::Dots => right.columns == 1 && right.row_step == 1 && left.column_step == 1,
         Walk::Packed | Walk::Square { .. } => true,
     };
@@ -218,7 +222,7 @@ impl Walk {
             Walk::Packed => (Grid::even(m, n, threads), [48, 48]),
             // Some columns have less above the diagonal than others.
             Walk::Square { .. } if threads > 1 => ([1, 4 * threads], [1, 48]),
-            Walk::Square { .. } => ([1, 1], [1, 1]),
+            Walk::Square { .. } | Walk::SweepAbove => ([1, 1], [1, 1]),
         };
         Grid::new(m, n, ways, units)
     }

@@ -103,7 +103,9 @@ unsafe fn walk_through<R: Register>(job: &Job<R::Item>, walk: Walk) {
             unsafe { gemm_packed::blocks::<R>(job, diagonal) };
         }
         // SAFETY: as above.
-        Walk::Sweep => unsafe { sweep_all::<R>(job) },
+        Walk::Sweep => unsafe { sweep_all::<R>(job, false) },
+        // SAFETY: as above.
+        Walk::SweepAbove => unsafe { sweep_all::<R>(job, true) },
     }
 }
 
@@ -124,35 +126,36 @@ const AHEAD: isize = 8;
 /// Registers that a panel is wide at most.
 pub(crate) const ACROSS: usize = 3;
 
-/// All rows of the product, as many at a time as there are registers for, or where these are few as find the right operand in L1.
+/// All rows of the product, as many at a time as there are registers for, or where these are few as find the right operand in L1;
+/// `above` leaves out panels below the diagonal.
 ///
 /// # Safety
 /// As [`walk_through`].
 #[inline(always)]
-unsafe fn sweep_all<R: Register>(job: &Job<R::Item>) {
+unsafe fn sweep_all<R: Register>(job: &Job<R::Item>, above: bool) {
     let mut row = 0;
     while R::ROWS >= 8 && job.m - row >= 8 {
         // SAFETY: the rows are the job's, here and below.
-        unsafe { sweep::<R, 8, ACROSS>(job, [row, 8]) };
+        unsafe { sweep::<R, 8, ACROSS>(job, [row, 8], above) };
         row += 8;
     }
     while job.m - row >= 4 {
         let rows = if R::ROWS >= 8 {
             // SAFETY: as above.
-            unsafe { sweep::<R, 4, ACROSS>(job, [row, 4]) };
+            unsafe { sweep::<R, 4, ACROSS>(job, [row, 4], above) };
             4
         } else {
             let most = (SUMS / job.n).clamp(8, MANY);
             let rows = (job.m - row).min(most) / 4 * 4;
             // SAFETY: as above.
-            unsafe { sweep::<R, 4, 2>(job, [row, rows]) };
+            unsafe { sweep::<R, 4, 2>(job, [row, rows], above) };
             rows
         };
         row += rows;
     }
     while job.m > row {
         // SAFETY: as above.
-        unsafe { sweep::<R, 1, 1>(job, [row, 1]) };
+        unsafe { sweep::<R, 1, 1>(job, [row, 1], above) };
         row += 1;
     }
 }
@@ -165,6 +168,7 @@ unsafe fn sweep_all<R: Register>(job: &Job<R::Item>) {
 unsafe fn sweep<R: Register, const M: usize, const V: usize>(
     job: &Job<R::Item>,
     [row, rows]: [usize; 2],
+    above: bool,
 ) {
     let mut sums = MaybeUninit::<[R::Item; SUMS]>::uninit();
     let sums = sums.as_mut_ptr().cast::<R::Item>();
@@ -183,7 +187,7 @@ unsafe fn sweep<R: Register, const M: usize, const V: usize>(
             let steps = step..job.k.min(step + deep);
             step = steps.end;
             // SAFETY: rows, steps and columns are the job's.
-            unsafe { add_panels::<R, M, V>(job, [row, rows], steps, first, len, sums) };
+            unsafe { add_panels::<R, M, V>(job, ([row, rows], above), steps, first, len, sums) };
         }
         while job.k - step >= STEPS {
             // SAFETY: as above.
@@ -229,7 +233,7 @@ unsafe fn sweep<R: Register, const M: usize, const V: usize>(
 #[inline(always)]
 unsafe fn add_panels<R: Register, const M: usize, const V: usize>(
     job: &Job<R::Item>,
-    [row, rows]: [usize; 2],
+    ([row, rows], above): ([usize; 2], bool),
     steps: Range<usize>,
     first: usize,
     len: usize,
@@ -241,6 +245,9 @@ unsafe fn add_panels<R: Register, const M: usize, const V: usize>(
         // SAFETY: the caller vouches for the instruction set, here and below.
         let masks: [R::Mask; V] = std::array::from_fn(|v| unsafe { R::mask(lanes(v)) });
         for part in (0..rows).step_by(M) {
+            if above && first + at + V * R::LANES <= row + part {
+                break;
+            }
             let a = job.a.wrapping_offset((row + part) as isize * job.a_row);
             let sums = sums.wrapping_add(part * width + at);
             let place = |i: usize, v: usize| sums.wrapping_add(i * width + v * R::LANES);

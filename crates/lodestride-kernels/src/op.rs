@@ -234,7 +234,7 @@ macro_rules! binary_ops {
                 $(
                     #[inline(always)]
                     fn by_number<B: Arch>(dst: &mut [T], x: &[T], y: T) -> bool {
-                        $Trait::$by(dst, x, y)
+                        $Trait::$by::<B>(dst, x, y)
                     }
                 )?
             }

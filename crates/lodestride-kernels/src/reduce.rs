@@ -307,10 +307,6 @@ impl Job<'_, '_> {
             if reduce_flags::run(self.op, self.plan, (guard, dtype), output) {
                 return;
             }
-        }
-        if let Origin::Memory(guard, dtype) = self.input
-            && dtype.is_integer()
-        {
             let output = (&mut *self.output, self.out_dtype);
             if reduce_extremes::run(self.op, (guard, dtype), self.plan, output) {
                 return;

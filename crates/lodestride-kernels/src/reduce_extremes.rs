@@ -1,9 +1,10 @@
-//! The largest and smallest of integers that lie in runs or side by side, and where they first stand: compared as they are, in as
-//! many lanes as a vector has of them, where other reductions convert to 64 bits first.
+//! The largest and smallest of integers and halves that lie in runs or side by side, and where integers first stand: compared as they
+//! are, in as many lanes as a vector has of them, where other reductions convert to 64 bits or to f32 first.
 
 use std::ops::BitXor;
 
-use lodestride_buffer::{DType, Element, ReadGuard, WriteGuard};
+use half::slice::HalfFloatSliceExt;
+use lodestride_buffer::{DType, Element, ReadGuard, WriteGuard, bf16, f16};
 
 use crate::across::FEW;
 use crate::isa::{Arch, Level, Task};
@@ -72,6 +73,93 @@ pub(crate) fn flip<K: Key>(dtype: DType, is_smallest: bool) -> K {
     }
 }
 
+/// Elements as keys, of which the largest belongs to the extreme that is looked for.
+trait Rank<E: Element>: Copy + Sync {
+    type Key: Key;
+    fn key(self, x: E) -> Self::Key;
+    fn element(self, key: Self::Key) -> E;
+    /// A number whose bits turn those of keys that are kept in memory: where a larger key takes the place of one that lies there as
+    /// it is, the compiler stores under masks, for which processors of AMD take a dozen cycles.
+    fn veil(self) -> Self::Key;
+}
+
+/// Integers, their bits turned round as [`flip`] says.
+#[derive(Clone, Copy)]
+struct Flip<K>(K);
+
+impl<K: Key> Rank<K> for Flip<K> {
+    type Key = K;
+
+    #[inline(always)]
+    fn key(self, x: K) -> K {
+        x ^ self.0
+    }
+    #[inline(always)]
+    fn element(self, key: K) -> K {
+        key ^ self.0
+    }
+    #[inline(always)]
+    fn veil(self) -> K {
+        self.0
+    }
+}
+
+/// Halves of either kind: size and sign become a number in two's complement, and all are turned on in a ring until what was
+/// below negative infinity, the NaN of that sign, is above everything as the others are. Zeros rank by their signs.
+#[derive(Clone, Copy)]
+struct HalfRank {
+    /// The bits of infinity.
+    infinity: u16,
+    /// The sign, where the smallest is looked for.
+    flip: u16,
+}
+
+impl HalfRank {
+    fn of(dtype: DType, is_smallest: bool) -> Option<Self> {
+        let infinity = match dtype {
+            DType::F16 => f16::INFINITY.to_bits(),
+            DType::BF16 => bf16::INFINITY.to_bits(),
+            _ => return None,
+        };
+        let flip = u16::from(is_smallest) << 15;
+        Some(Self { infinity, flip })
+    }
+
+    /// How many NaN there are of a sign.
+    #[inline(always)]
+    fn turn(self) -> i16 {
+        i16::MAX - self.infinity.cast_signed()
+    }
+}
+
+/// A number in sign and size as one in two's complement, or back.
+#[inline(always)]
+fn complemented(bits: i16) -> i16 {
+    bits ^ (bits >> 15 & i16::MAX)
+}
+
+impl Rank<u16> for HalfRank {
+    type Key = i16;
+
+    #[inline(always)]
+    fn key(self, x: u16) -> i16 {
+        complemented((x ^ self.flip).cast_signed()).wrapping_sub(self.turn())
+    }
+    #[inline(always)]
+    fn element(self, key: i16) -> u16 {
+        let bits = complemented(key.wrapping_add(self.turn())).cast_unsigned() ^ self.flip;
+        // A NaN is a quiet one, of which the first bit of the fraction is set.
+        let is_nan = bits & 0x7fff > self.infinity;
+        let quiet = (self.infinity & self.infinity.wrapping_neg()) >> 1;
+        if is_nan { bits | quiet } else { bits }
+    }
+    #[inline(always)]
+    fn veil(self) -> i16 {
+        // There are no masked stores of so few bits.
+        0
+    }
+}
+
 /// Takes an output offset, an output stride, and the values there.
 type Sink<'s, K> = dyn FnMut(isize, isize, &[K]) + 's;
 
@@ -93,6 +181,9 @@ pub(crate) fn run(
     if dtype != out_dtype && !are_flags {
         return false;
     }
+    if let (Some(rank), false) = (HalfRank::of(dtype, is_smallest), are_flags) {
+        return of_halves(rank, (guard, dtype), plan, output);
+    }
     // Without signs nothing is below zero.
     let order = if are_flags { DType::U8 } else { dtype };
     with_key!(dtype, K => {
@@ -103,8 +194,35 @@ pub(crate) fn run(
                 store_run(output.slice_mut::<K>(), out, stride, values, |value| value);
             }
         };
-        of::<K>(guard.slice(), flip(order, is_smallest), plan, &mut sink)
+        of(guard.slice(), Flip::<K>(flip(order, is_smallest)), plan, &mut sink)
     }, else false)
+}
+
+/// [`run`] of halves.
+fn of_halves(
+    rank: HalfRank,
+    (guard, dtype): (&ReadGuard<'_>, DType),
+    plan: &Plan,
+    output: &mut WriteGuard<'_>,
+) -> bool {
+    if dtype == DType::F16 {
+        let to = output.slice_mut::<f16>().reinterpret_cast_mut();
+        let mut sink = |out, stride, values: &[u16]| store_run(to, out, stride, values, |x| x);
+        return of(
+            guard.slice::<f16>().reinterpret_cast(),
+            rank,
+            plan,
+            &mut sink,
+        );
+    }
+    let to = output.slice_mut::<bf16>().reinterpret_cast_mut();
+    let mut sink = |out, stride, values: &[u16]| store_run(to, out, stride, values, |x| x);
+    of(
+        guard.slice::<bf16>().reinterpret_cast(),
+        rank,
+        plan,
+        &mut sink,
+    )
 }
 
 /// Writes whether values are not zero.
@@ -124,13 +242,18 @@ fn store_flags<K: Key>(
     }
 }
 
-fn of<K: Key>(x: &[K], flip: K, plan: &Plan, sink: &mut Sink<'_, K>) -> bool {
+fn of<E: Element + Sync, R: Rank<E>>(
+    x: &[E],
+    rank: R,
+    plan: &Plan,
+    sink: &mut Sink<'_, E>,
+) -> bool {
     let elements = count(&plan.outer_x) * plan.inner.size * plan.depth();
     let work = Work {
         x,
-        flip,
+        rank,
         plan,
-        is_worth_threads: threads::are_worth(elements * size_of::<K>(), false),
+        is_worth_threads: threads::are_worth(elements * size_of::<E>(), false),
     };
     match *plan.reduced.as_slice() {
         [Dim { size, stride: 1 }] if size >= FEW => work.runs(size, sink),
@@ -142,17 +265,17 @@ fn of<K: Key>(x: &[K], flip: K, plan: &Plan, sink: &mut Sink<'_, K>) -> bool {
     true
 }
 
-struct Work<'a, K> {
-    x: &'a [K],
-    flip: K,
+struct Work<'a, E, R> {
+    x: &'a [E],
+    rank: R,
     plan: &'a Plan,
     is_worth_threads: bool,
 }
 
-impl<K: Key> Work<'_, K> {
+impl<E: Element + Sync, R: Rank<E>> Work<'_, E, R> {
     /// An output for each run: some neighbouring ones at a time, or parts of them.
-    fn runs(&self, size: usize, sink: &mut Sink<'_, K>) {
-        let (plan, inner, flip) = (self.plan, self.plan.inner, self.flip);
+    fn runs(&self, size: usize, sink: &mut Sink<'_, E>) {
+        let (plan, inner, rank) = (self.plan, self.plan.inner, self.rank);
         let (together, parts) = if self.is_worth_threads {
             ((PART / size).clamp(1, GROUP), size.div_ceil(PART))
         } else {
@@ -165,23 +288,24 @@ impl<K: Key> Work<'_, K> {
             } else {
                 PART.min(size - part)
             };
-            let mut found = [flip; GROUP];
-            let task = Along {
-                runs: Runs::new(self.x, piece.x as usize + part, inner.x as usize, len),
-                flip,
+            let mut found = [R::Key::LOWEST; GROUP];
+            let runs = Runs::new(self.x, piece.x as usize + part, inner.x as usize, len);
+            run_by_size::<E, _>(Along {
+                runs,
+                rank,
                 found: &mut found[..piece.width],
-            };
-            run_by_size::<K, _>(task);
+            });
             found
         };
-        let mut hand_out = |index: usize, parts: &[[K; GROUP]]| {
-            let mut found = parts[0];
+        let mut hand_out = |index: usize, parts: &[[R::Key; GROUP]]| {
+            let mut best = parts[0];
             for more in &parts[1..] {
-                for (found, &more) in found.iter_mut().zip(more) {
-                    *found = (*found ^ flip).max(more ^ flip) ^ flip;
+                for (best, &more) in best.iter_mut().zip(more) {
+                    *best = (*best).max(more);
                 }
             }
             let piece = plan.piece(index, together);
+            let found = best.map(|key| rank.element(key));
             sink(piece.out, inner.out, &found[..piece.width]);
         };
         let pieces = plan.pieces(together);
@@ -194,9 +318,9 @@ impl<K: Key> Work<'_, K> {
     }
 
     /// An output for each of the columns that lie side by side.
-    fn columns(&self, rows: Dim, sink: &mut Sink<'_, K>) {
-        let (plan, inner) = (self.plan, self.plan.inner);
-        let most = COLUMN_BYTES / size_of::<K>();
+    fn columns(&self, rows: Dim, sink: &mut Sink<'_, E>) {
+        let (plan, inner, rank) = (self.plan, self.plan.inner, self.rank);
+        let most = COLUMN_BYTES / size_of::<E>();
         let width = if self.is_worth_threads {
             let share = inner.size.div_ceil(threads::threads());
             share.next_multiple_of(WIDE).min(most)
@@ -205,17 +329,21 @@ impl<K: Key> Work<'_, K> {
         };
         let piece = |unit: usize| {
             let piece = plan.piece(unit, width);
-            let mut found = self.x[piece.x as usize..][..piece.width].to_vec();
-            run_by_size::<K, _>(Across {
+            let mut found = vec![R::Key::LOWEST ^ rank.veil(); piece.width];
+            run_by_size::<E, _>(Across {
                 x: &self.x[piece.x as usize..],
                 rows,
-                flip: self.flip,
+                rank,
                 found: &mut found,
             });
+            let key = |key: R::Key| key ^ rank.veil();
             found
+                .into_iter()
+                .map(|found| rank.element(key(found)))
+                .collect::<Vec<E>>()
         };
         let mut hand_out =
-            |unit: usize, found: &[K]| sink(plan.piece(unit, width).out, inner.out, found);
+            |unit: usize, found: &[E]| sink(plan.piece(unit, width).out, inner.out, found);
         let units = plan.pieces(width);
         if self.is_worth_threads {
             let found = spread::map(units, piece);
@@ -232,7 +360,7 @@ const fn is_wide<K>() -> bool {
 }
 
 /// Runs a task: without AVX-512 where keys are narrow, since joining so many lanes takes longer than what it saves.
-fn run_by_size<K: Key, T: Task>(task: T) -> T::Output {
+fn run_by_size<K, T: Task>(task: T) -> T::Output {
     if const { is_wide::<K>() } {
         Level::current().run(task)
     } else {
@@ -321,56 +449,67 @@ fn best_of_part<K: Key, const N: usize>(part: &[K; N], flip: K) -> K {
     best
 }
 
-/// The extremes of runs.
-struct Along<'a, K> {
-    runs: Runs<'a, K>,
-    flip: K,
-    found: &'a mut [K],
+/// The best keys of runs.
+struct Along<'a, E, R: Rank<E>>
+where
+    E: Element,
+{
+    runs: Runs<'a, E>,
+    rank: R,
+    found: &'a mut [R::Key],
 }
 
-impl<K: Key> Task for Along<'_, K> {
+impl<E: Element, R: Rank<E>> Task for Along<'_, E, R> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arch>(self) {
-        let Self { runs, flip, found } = self;
+        let Self { runs, rank, found } = self;
         for (index, found) in found.iter_mut().enumerate() {
             let run = runs.run(index);
-            let best = match run.last_chunk::<FEW>() {
-                Some(last) if run.len() < LONG && const { !is_wide::<K>() } => {
-                    best_of_short(run, last, flip)
+            *found = match run.last_chunk::<FEW>() {
+                Some(last) if run.len() < LONG && const { !is_wide::<E>() } => {
+                    best_of_short(run, last, rank)
                 }
-                _ => run.iter().fold(K::LOWEST, |best, &x| best.max(x ^ flip)),
+                _ => {
+                    let mut best = R::Key::LOWEST;
+                    for &x in run {
+                        best = best.max(rank.key(x));
+                    }
+                    best
+                }
             };
-            *found = best ^ flip;
         }
     }
 }
 
 /// The best key of a run of at least [`FEW`] elements, the last of which are given too, in as many lanes.
 #[inline(always)]
-fn best_of_short<K: Key>(run: &[K], last: &[K; FEW], flip: K) -> K {
-    let mut lanes = *last;
-    for lane in &mut lanes {
-        *lane = *lane ^ flip;
+fn best_of_short<E: Element, R: Rank<E>>(run: &[E], last: &[E; FEW], rank: R) -> R::Key {
+    let mut lanes = [R::Key::LOWEST; FEW];
+    for (lane, &x) in lanes.iter_mut().zip(last) {
+        *lane = rank.key(x);
     }
     for chunk in run.as_chunks::<FEW>().0 {
-        for lane in 0..FEW {
-            lanes[lane] = lanes[lane].max(chunk[lane] ^ flip);
+        for (lane, &x) in lanes.iter_mut().zip(chunk) {
+            *lane = (*lane).max(rank.key(x));
         }
     }
-    best_of_part(&lanes, K::ZERO)
+    best_of_part(&lanes, R::Key::ZERO)
 }
 
-/// The extremes of columns, of which `found` has the first row.
-struct Across<'a, K> {
-    x: &'a [K],
+/// The best keys of columns, [veiled](Rank::veil).
+struct Across<'a, E, R: Rank<E>>
+where
+    E: Element,
+{
+    x: &'a [E],
     rows: Dim,
-    flip: K,
-    found: &'a mut [K],
+    rank: R,
+    found: &'a mut [R::Key],
 }
 
-impl<K: Key> Task for Across<'_, K> {
+impl<E: Element, R: Rank<E>> Task for Across<'_, E, R> {
     type Output = ();
 
     #[inline(always)]
@@ -378,26 +517,20 @@ impl<K: Key> Task for Across<'_, K> {
         let Self {
             x,
             rows,
-            flip,
+            rank,
             found,
         } = self;
-        let width = found.len();
-        let row = |index: usize| &x[index * rows.stride as usize..][..width];
-        let mut at = 1;
-        // Four to a pass: what was found is read and written as rarely.
-        while at + 4 <= rows.size {
-            let (a, b, c, d) = (row(at), row(at + 1), row(at + 2), row(at + 3));
-            for ((((found, &a), &b), &c), &d) in found.iter_mut().zip(a).zip(b).zip(c).zip(d) {
-                let (ab, cd) = ((a ^ flip).max(b ^ flip), (c ^ flip).max(d ^ flip));
-                *found = (*found ^ flip).max(ab.max(cd)) ^ flip;
+        // Four to a pass: what was found is read and written as rarely. At the end the last row may be compared again.
+        for at in (0..rows.size).step_by(4) {
+            let row = |index: usize| {
+                let row = (at + index).min(rows.size - 1);
+                &x[row * rows.stride as usize..][..found.len()]
+            };
+            let lines = row(0).iter().zip(row(1)).zip(row(2)).zip(row(3));
+            for (found, (((&a, &b), &c), &d)) in found.iter_mut().zip(lines) {
+                let (ab, cd) = (rank.key(a).max(rank.key(b)), rank.key(c).max(rank.key(d)));
+                *found = (*found ^ rank.veil()).max(ab.max(cd)) ^ rank.veil();
             }
-            at += 4;
-        }
-        while at < rows.size {
-            for (found, &x) in found.iter_mut().zip(row(at)) {
-                *found = (*found ^ flip).max(x ^ flip) ^ flip;
-            }
-            at += 1;
         }
     }
 }

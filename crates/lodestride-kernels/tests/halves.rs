@@ -438,3 +438,55 @@ fn reductions_of_halves_are_those_of_the_f32_they_stand_for() {
         }
     });
 }
+
+/// Both signs of everything, among numbers in which no run is without some of them.
+#[test]
+fn extremes_of_halves_find_infinities_zeros_and_every_nan() {
+    on_every_set(|isa| {
+        for (kind, arrangement) in KINDS.into_iter().flat_map(|k| ARRANGEMENTS.map(|a| (k, a))) {
+            let edges = [0, 1, kind.infinity, kind.infinity - 1];
+            let nans = [kind.infinity + 1, kind.infinity | kind.quiet, 0x7fff];
+            for (shape, with_nan) in [([70, 301], false), ([70, 301], true), ([3, 64], true)] {
+                let [_, columns] = shape;
+                let bits = |i: usize| {
+                    let sign = if i.is_multiple_of(3) { 0x8000 } else { 0 };
+                    let size = match i % 47 {
+                        13 if with_nan => nans[i % 3],
+                        29 => edges[i / 47 % 4],
+                        _ => (kind.nearest)((i * 37 % 101) as f32 / 16.0),
+                    };
+                    sign | size
+                };
+                let x = Array::new(&shape, arrangement, DType::U16, |i| Scalar::UInt(bits(i)));
+                let operand = Operand::new(&x.buffer, &x.layout, kind.dtype).unwrap();
+                for (axis, is_max) in [(0, true), (0, false), (1, true), (1, false)] {
+                    let op = if is_max { ReduceOp::Max } else { ReduceOp::Min };
+                    let kept = shape[1 - axis];
+                    let out = Bits::new(kind.dtype, Arrangement::Strided, &vec![0; kept]);
+                    reduce(op, operand, &[axis], out.operand()).unwrap();
+                    for (index, found) in out.bits().into_iter().enumerate() {
+                        let line = (0..shape[axis]).map(|other| {
+                            let at = if axis == 0 {
+                                [other, index]
+                            } else {
+                                [index, other]
+                            };
+                            (kind.wide)(bits(at[0] * columns + at[1]))
+                        });
+                        let wanted = line.reduce(|a, b| match is_max {
+                            _ if a.is_nan() || b.is_nan() => f32::NAN,
+                            true => a.max(b),
+                            false => a.min(b),
+                        });
+                        let (wanted, value) = (wanted.unwrap(), (kind.wide)(found));
+                        let same = value == wanted || value.is_nan() && wanted.is_nan();
+                        let case = format!("{isa} {op} {} {arrangement:?} {axis}", kind.dtype);
+                        assert!(same, "{case} at {index}: {found:#x}, wanted {wanted}");
+                        let is_quiet = !kind.is_nan(found) || found & kind.quiet != 0;
+                        assert!(is_quiet, "{case} at {index}: {found:#x} is not quiet");
+                    }
+                }
+            }
+        }
+    });
+}

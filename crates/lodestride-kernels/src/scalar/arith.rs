@@ -67,19 +67,19 @@ pub(crate) trait Number: Ring {
 
     /// [`Number::floor_div`] by one number, as [`Binary::by_number`](crate::scalar::Binary::by_number).
     #[inline(always)]
-    fn floor_div_by(_dst: &mut [Self], _x: &[Self], _y: Self) -> bool {
+    fn floor_div_by<A: Arch>(_dst: &mut [Self], _x: &[Self], _y: Self) -> bool {
         false
     }
 
     /// [`Number::modulo`] by one number.
     #[inline(always)]
-    fn modulo_by(_dst: &mut [Self], _x: &[Self], _y: Self) -> bool {
+    fn modulo_by<A: Arch>(_dst: &mut [Self], _x: &[Self], _y: Self) -> bool {
         false
     }
 
     /// [`Number::fmod`] by one number.
     #[inline(always)]
-    fn fmod_by(_dst: &mut [Self], _x: &[Self], _y: Self) -> bool {
+    fn fmod_by<A: Arch>(_dst: &mut [Self], _x: &[Self], _y: Self) -> bool {
         false
     }
 
@@ -260,18 +260,18 @@ macro_rules! integers {
             }
 
             #[inline(always)]
-            fn floor_div_by(dst: &mut [Self], x: &[Self], y: Self) -> bool {
-                reciprocal::$T::floor_div_by(dst, x, y)
+            fn floor_div_by<A: Arch>(dst: &mut [Self], x: &[Self], y: Self) -> bool {
+                reciprocal::$T::floor_div_by::<A>(dst, x, y)
             }
 
             #[inline(always)]
-            fn modulo_by(dst: &mut [Self], x: &[Self], y: Self) -> bool {
-                reciprocal::$T::modulo_by(dst, x, y)
+            fn modulo_by<A: Arch>(dst: &mut [Self], x: &[Self], y: Self) -> bool {
+                reciprocal::$T::modulo_by::<A>(dst, x, y)
             }
 
             #[inline(always)]
-            fn fmod_by(dst: &mut [Self], x: &[Self], y: Self) -> bool {
-                reciprocal::$T::fmod_by(dst, x, y)
+            fn fmod_by<A: Arch>(dst: &mut [Self], x: &[Self], y: Self) -> bool {
+                reciprocal::$T::fmod_by::<A>(dst, x, y)
             }
 
             #[inline(always)]

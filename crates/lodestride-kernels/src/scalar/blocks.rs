@@ -21,6 +21,7 @@ use crate::scalar::hyperbolic_log::{Acosh, Asinh, Atanh, SQUARES_END};
 use crate::scalar::hyperbolic_pieces::{LOGISTIC, TANH};
 use crate::scalar::hyperbolic_table::{Cosh, Sinh};
 use crate::scalar::log_pieces::{Log, Log1p, Log2};
+use crate::scalar::logistic_few;
 use crate::scalar::logistic_table::{Sigmoid, Swish};
 use crate::scalar::tan_table::Tan;
 use crate::scalar::tanh_grid;
@@ -220,6 +221,9 @@ impl Blocks for f32 {
 
     #[inline(always)]
     fn sigmoid<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
+        if const { A::F32::FEW } {
+            return Some(logistic_few::block::<A::F32>(dst, x));
+        }
         let low = LOGISTIC.block::<A::F32>(dst, x)?;
         if low {
             for (d, &x) in dst.iter_mut().zip(x) {

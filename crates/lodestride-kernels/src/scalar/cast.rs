@@ -10,6 +10,7 @@
 
 use crate::isa::Arch;
 use crate::scalar::BLOCK;
+use crate::vector::Vector;
 use crate::vector::halves::Halves;
 use half::{bf16, f16};
 use lodestride_buffer::{Bool, Element};
@@ -140,12 +141,16 @@ fn is_tiny(x: f64) -> bool {
     (x.abs() < f64::from(f32::MIN_POSITIVE)) & (x != 0.0)
 }
 
+/// Added to a number of less than 51 bits, it leaves the nearest integer in the low bits of the mantissa.
+const SHIFT: f64 = 6_755_399_441_055_744.0;
+
+/// The first number that has more bits.
+const NEAR: f64 = 2_251_799_813_685_248.0;
+
 /// The integer that dropping the fraction of `x` leaves, cut to a range that lies within 33 bits, in the low bits; 0 for NaN. As
 /// the language converts, but in steps that vectors have.
 #[inline(always)]
 fn whole_bits(x: f64, least: f64, most: f64) -> u64 {
-    // Added to a number of less than 51 bits, it leaves the nearest integer in the low bits of the mantissa.
-    const SHIFT: f64 = 6_755_399_441_055_744.0;
     let cut = x.max(least).min(most);
     let nearest = (cut + SHIFT) - SHIFT;
     let beyond = if nearest.abs() > cut.abs() {
@@ -254,10 +259,44 @@ macro_rules! by_whole {
 
 by_whole! {
     f32 to i32 int_of_single;
-    f32 to i64 long_of_single;
-    f64 to i64 long_of_double;
-    f32 to u64 unsigned_of_single;
-    f64 to u64 unsigned_of_double;
+}
+
+/// [`whole!`] in 64 bits, which AVX2 has no conversion to.
+macro_rules! by_long {
+    ($($S:ident to $D:ident $whole:ident above $least:literal;)*) => { $(
+        impl Cast<$D> for $S {
+            const BLOCKS: bool = true;
+
+            #[inline(always)]
+            fn cast(self) -> $D {
+                $whole(self)
+            }
+
+            #[inline(always)]
+            fn cast_block<A: Arch>(dst: &mut [$D; BLOCK], x: &[$S; BLOCK]) {
+                if const { <A::F64 as Vector<f64>>::LANES == 8 } {
+                    return cast_each(dst, x);
+                }
+                let mut are_far = false;
+                for (d, &x) in dst.iter_mut().zip(x) {
+                    let x = f64::from(x);
+                    // NaN is not within.
+                    are_far |= !((x > $least) & (x < NEAR));
+                    *d = (x.trunc() + SHIFT).to_bits().wrapping_sub(SHIFT.to_bits()) as $D;
+                }
+                if are_far {
+                    cast_each(dst, x);
+                }
+            }
+        }
+    )* };
+}
+
+by_long! {
+    f32 to i64 long_of_single above -2_251_799_813_685_248.0;
+    f64 to i64 long_of_double above -2_251_799_813_685_248.0;
+    f32 to u64 unsigned_of_single above -1.0;
+    f64 to u64 unsigned_of_double above -1.0;
 }
 narrowing! { f32 by i32 to u8 i8 u16 i16 }
 narrowing! { f64 by i32 to u8 i8 u16 i16 i32 }
@@ -436,7 +475,7 @@ macro_rules! from_halves {
             fn cast_block<A: Arch>(dst: &mut [$T; BLOCK], x: &[f16; BLOCK]) {
                 let mut singles = [0.0; BLOCK];
                 A::F32::widen(&mut singles, x);
-                cast_each(dst, &singles);
+                Cast::cast_block::<A>(dst, &singles);
             }
         }
     )* };
@@ -460,6 +499,7 @@ from_bfloats! { Bool u8 i8 u16 i16 u32 i32 u64 i64 bf16 f32 f64 }
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::isa::Plain;
 
     #[test]
     fn every_half_converts_as_the_half_crate_does() {
@@ -543,8 +583,8 @@ mod tests {
         assert_eq!(Cast::<f32>::cast(Bool::from(true)), 1.0);
     }
 
-    #[test]
-    fn floats_become_integers_as_the_language_converts() {
+    /// Floats at and around the ends of the integer types, and of every sign and exponent.
+    fn floats() -> Vec<f64> {
         let ends = [
             0.0,
             127.0,
@@ -582,7 +622,12 @@ mod tests {
         // Every sign and exponent of an f32, with some mantissas.
         let spread = (0..=u32::MAX >> 15).map(|top| f32::from_bits(top << 15 | top & 0x7fff));
         values.extend(spread.map(f64::from));
-        for x in values {
+        values
+    }
+
+    #[test]
+    fn floats_become_integers_as_the_language_converts() {
+        for x in floats() {
             macro_rules! same {
                 ($($D:ident)*) => { $(
                     assert_eq!(Cast::<$D>::cast(x), x as $D, "{x:?} to {}", stringify!($D));
@@ -591,6 +636,29 @@ mod tests {
                 )* };
             }
             same! { u8 i8 u16 i16 u32 i32 u64 i64 }
+        }
+    }
+
+    #[test]
+    fn blocks_of_floats_become_long_integers_as_one_does() {
+        for chunk in floats().chunks(BLOCK) {
+            let mut x = [0.0; BLOCK];
+            x[..chunk.len()].copy_from_slice(chunk);
+            // As they are, and so small that no element is beyond what is converted by a sum.
+            let near = x.map(|x| x % NEAR);
+            for x in [x, near] {
+                let singles = x.map(|x| x as f32);
+                macro_rules! same_block {
+                    ($($D:ident)*) => { $(
+                        let mut found = [0; BLOCK];
+                        Cast::<$D>::cast_block::<Plain>(&mut found, &x);
+                        assert_eq!(found, x.map(|x| x as $D));
+                        Cast::<$D>::cast_block::<Plain>(&mut found, &singles);
+                        assert_eq!(found, singles.map(|x| x as $D));
+                    )* };
+                }
+                same_block! { u64 i64 }
+            }
         }
     }
 }

@@ -33,6 +33,7 @@ pub(crate) mod integer;
 pub(crate) mod inverse_trig;
 pub(crate) mod log;
 pub(crate) mod log_pieces;
+pub(crate) mod logistic_few;
 pub(crate) mod logistic_table;
 pub(crate) mod pair;
 pub(crate) mod pieces;

@@ -29,14 +29,20 @@ pub(crate) trait OfVectors {
     #[inline(always)]
     fn of_block<V: Pick, const L: usize>(&self, dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) {
         for at in (0..BLOCK).step_by(L * V::LANES) {
-            let mut group = [V::splat(0.0); L];
-            for i in 0..L {
-                group[i] = V::load(&x[at + i * V::LANES..]);
-            }
-            let group = self.of(group);
-            for i in 0..L {
-                group[i].store(&mut dst[at + i * V::LANES..]);
-            }
+            self.group::<V, L>(&mut dst[at..], &x[at..]);
+        }
+    }
+
+    /// The function of the first few vectors of slices.
+    #[inline(always)]
+    fn group<V: Pick, const L: usize>(&self, dst: &mut [f32], x: &[f32]) {
+        let mut group = [V::splat(0.0); L];
+        for i in 0..L {
+            group[i] = V::load(&x[i * V::LANES..]);
+        }
+        let group = self.of(group);
+        for i in 0..L {
+            group[i].store(&mut dst[i * V::LANES..]);
         }
     }
 }

@@ -5,6 +5,7 @@
 //! unsigned ones and back: where the quotient `x / y` is negative, `floor(x / y)` is `!((-x - 1) / y)`, and `!q` and `-q - 1`
 //! are the same bits.
 
+use super::BLOCK;
 use std::hint::black_box;
 
 /// An unsigned number to divide by.
@@ -15,6 +16,14 @@ trait Divisor: Copy {
     /// That of zero gives zero.
     fn reciprocal(self) -> Self::Reciprocal;
     fn over(self, reciprocal: Self::Reciprocal) -> Self;
+
+    /// A block of such quotients, each in the place of its dividend.
+    #[inline(always)]
+    fn over_each(block: &mut [Self; BLOCK], reciprocal: Self::Reciprocal) {
+        for x in block {
+            *x = x.over(reciprocal);
+        }
+    }
 }
 
 /// `(x * multiplier + addend) >> shift` in twice the bits: what processors multiply well at these sizes.
@@ -26,7 +35,7 @@ struct Line<T> {
 }
 
 macro_rules! by_line {
-    ($($T:ident $Twice:ident)*) => { $(
+    ($($T:ident $Twice:ident $($each:ident)?;)*) => { $(
         impl Divisor for $T {
             type Reciprocal = Line<$T>;
 
@@ -58,11 +67,43 @@ macro_rules! by_line {
                 let product = $Twice::from(self) * $Twice::from(by.multiplier);
                 ((product + $Twice::from(by.addend)) >> by.shift) as $T
             }
+
+            $(
+                #[inline(always)]
+                fn over_each(block: &mut [Self; BLOCK], by: Line<$T>) {
+                    $each(block, by);
+                }
+            )?
         }
     )* };
 }
 
-by_line! { u8 u16 u32 u64 }
+by_line! {
+    u8 u16;
+    u32 u64 pairs_over;
+}
+
+/// [`Divisor::over_each`], two dividends to a word, where they become products: vectors multiply the lower halves of words, and to
+/// make a word of every dividend takes them as long as the rest.
+#[inline(always)]
+fn pairs_over(block: &mut [u32; BLOCK], by: Line<u32>) {
+    const PAIRS: usize = BLOCK / 2;
+    let line = |x: u64| x * u64::from(by.multiplier) + u64::from(by.addend);
+    // A divisor of at least 1 shifts by all of the lower half; for 0 there is nothing to shift.
+    let log = by.shift.saturating_sub(u32::BITS);
+    let bytes = block.map(u32::to_ne_bytes);
+    let mut quotients = [[0; 8]; PAIRS];
+    for (quotients, pair) in quotients.iter_mut().zip(bytes.as_flattened().as_chunks().0) {
+        // Which of the two is in the lower half does not matter.
+        let pair = u64::from_ne_bytes(*pair);
+        let (low, high) = (line(pair & u64::from(u32::MAX)), line(pair >> u32::BITS));
+        let high = high >> u32::BITS >> log << u32::BITS;
+        *quotients = (low >> u32::BITS >> log | high).to_ne_bytes();
+    }
+    for (x, &quotient) in block.iter_mut().zip(quotients.as_flattened().as_chunks().0) {
+        *x = u32::from_ne_bytes(quotient);
+    }
+}
 
 /// `(t + ((x - t) >> shifts[0])) >> shifts[1]`, where `t` are the upper bits of the product with a multiplier.
 #[derive(Clone, Copy)]
@@ -139,7 +180,9 @@ macro_rules! division {
     ($($T:ident $Unsigned:ident $signed:literal;)*) => { $(
         /// Division of this integer type by a number.
         pub(crate) mod $T {
-            use super::Divisor;
+            use super::{BLOCK, Divisor};
+            use crate::isa::Arch;
+            use crate::vector::Vector;
 
             /// A divisor and what dividing by it takes.
             #[derive(Clone, Copy)]
@@ -173,13 +216,29 @@ macro_rules! division {
                 /// the smallest number), so as an unsigned number it is right.
                 #[inline(always)]
                 fn floor(self, x: $T) -> $T {
+                    let (size, negative) = self.size_of(x);
+                    size.over(self.reciprocal) as $T ^ negative
+                }
+
+                /// What is divided, and all ones where its quotient is turned round.
+                #[inline(always)]
+                fn size_of(self, x: $T) -> ($Unsigned, $T) {
                     if !$signed {
-                        return (x as $Unsigned).over(self.reciprocal) as $T;
+                        return (x as $Unsigned, 0);
                     }
                     let turned = x ^ self.turn;
                     let negative = if turned < self.limit { (0 as $T).wrapping_sub(1) } else { 0 };
-                    let size = (turned.wrapping_sub(self.turn) ^ negative) as $Unsigned;
-                    size.over(self.reciprocal) as $T ^ negative
+                    ((turned.wrapping_sub(self.turn) ^ negative) as $Unsigned, negative)
+                }
+
+                /// [`By::floor`] of a block.
+                #[inline(always)]
+                fn floor_each(self, dst: &mut [$T; BLOCK], x: &[$T; BLOCK]) {
+                    let mut sizes = x.map(|x| self.size_of(x).0);
+                    Divisor::over_each(&mut sizes, self.reciprocal);
+                    for ((d, &x), quotient) in dst.iter_mut().zip(x).zip(sizes) {
+                        *d = quotient as $T ^ self.size_of(x).1;
+                    }
                 }
 
                 /// What [`By::floor`] leaves.
@@ -202,8 +261,16 @@ macro_rules! division {
 
             /// Quotients rounded down; 0 where `y` is 0.
             #[inline(always)]
-            pub(crate) fn floor_div_by(dst: &mut [$T], x: &[$T], y: $T) -> bool {
+            pub(crate) fn floor_div_by<A: Arch>(mut dst: &mut [$T], mut x: &[$T], y: $T) -> bool {
                 let by = By::new(y);
+                if const { size_of::<$T>() == 4 && <A::F64 as Vector<f64>>::LANES < 8 } {
+                    let (blocks, blocks_of_x);
+                    (blocks, dst) = dst.as_chunks_mut();
+                    (blocks_of_x, x) = x.as_chunks();
+                    for (dst, x) in blocks.iter_mut().zip(blocks_of_x) {
+                        by.floor_each(dst, x);
+                    }
+                }
                 for (d, &x) in dst.iter_mut().zip(x) {
                     *d = by.floor(x);
                 }
@@ -212,7 +279,7 @@ macro_rules! division {
 
             /// What those leave, with the sign of `y`; 0 where `y` is 0.
             #[inline(always)]
-            pub(crate) fn modulo_by(dst: &mut [$T], x: &[$T], y: $T) -> bool {
+            pub(crate) fn modulo_by<A: Arch>(dst: &mut [$T], x: &[$T], y: $T) -> bool {
                 let by = By::new(y);
                 for (d, &x) in dst.iter_mut().zip(x) {
                     *d = by.rest(x);
@@ -222,7 +289,7 @@ macro_rules! division {
 
             /// What quotients rounded towards zero leave; 0 where `y` is 0.
             #[inline(always)]
-            pub(crate) fn fmod_by(dst: &mut [$T], x: &[$T], y: $T) -> bool {
+            pub(crate) fn fmod_by<A: Arch>(dst: &mut [$T], x: &[$T], y: $T) -> bool {
                 let by = By::new(y);
                 for (d, &x) in dst.iter_mut().zip(x) {
                     *d = by.rest_to_zero(x);
@@ -255,9 +322,9 @@ mod tests {
         ($T:ident, $x:expr, $y:expr) => {{
             let (x, y): (&[$T], $T) = ($x, $y);
             let mut found = [vec![1; x.len()], vec![1; x.len()], vec![1; x.len()]];
-            assert!(super::$T::floor_div_by(&mut found[0], x, y));
-            assert!(super::$T::modulo_by(&mut found[1], x, y));
-            assert!(super::$T::fmod_by(&mut found[2], x, y));
+            assert!(super::$T::floor_div_by::<Plain>(&mut found[0], x, y));
+            assert!(super::$T::modulo_by::<Plain>(&mut found[1], x, y));
+            assert!(super::$T::fmod_by::<Plain>(&mut found[2], x, y));
             for (i, &x) in x.iter().enumerate() {
                 let wanted = [
                     integer::$T::floor_div::<Plain>(x, y),

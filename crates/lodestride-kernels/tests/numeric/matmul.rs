@@ -178,6 +178,9 @@ fn the_square_of_one_matrix_is_symmetric() {
             (70, 300, &layouts, &targets),
             (257, 130, &layouts, &targets[..1]),
             (530, 256, &layouts[1..2], &targets[..1]),
+            // Of so many steps that the sums stay in L1.
+            (32, 600, &layouts, &targets),
+            (45, 700, &layouts[1..], &targets),
         ] {
             for &layout in layouts {
                 let a = Array::new(&[m, k], layout, dtype, whole);

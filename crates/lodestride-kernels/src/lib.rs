@@ -37,6 +37,8 @@ mod gemm_series;
 mod gemm_small;
 #[cfg(target_arch = "x86_64")]
 mod gemm_store;
+#[cfg(target_arch = "x86_64")]
+mod gemm_sweep;
 mod gemm_tile;
 #[cfg(target_arch = "x86_64")]
 mod gemm_walk;
@@ -159,7 +161,8 @@ pub mod mask;
 pub mod matmul;
 pub mod normalise;
 pub mod random;
-pub mod reduce;
+pub mod rank;
+mod reduce;
 pub mod scan;
 pub mod segment;
 pub mod segment_gradient;

@@ -41,4 +41,4 @@ pub use sequence_pad::{SequencePad, SequencePadLike, SequenceUnpad, SequenceUnpa
 pub use sequence_windows::{SequenceWindows, SequenceWindowsAdjoint};
 pub(crate) use shape::with_list;
 pub use shape::{BroadcastTo, ExpandDims, Permute, Squeeze};
-pub use softmax::Softmax;
+pub use softmax::{LogSoftmaxGradient, Softmax};

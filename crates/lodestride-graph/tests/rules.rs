@@ -141,6 +141,35 @@ fn gradients_of_intermediates_and_lost_variables() -> Result<()> {
 }
 
 #[test]
+fn the_gradient_of_a_log_softmax_is_one_kernel_beside_it() -> Result<()> {
+    let (x, w) = (dmatrix("x"), dmatrix("w"));
+    let cost = (x.log_softmax(1)? * &w).sum(..)?;
+    let slope = grad(&cost, &[&x])?.remove(0);
+    let compiled = |mode| {
+        let builder = Function::builder(&[&x, &w], &[&slope, &cost]);
+        builder.mode(mode).compile()
+    };
+    let (quick, strict) = (compiled(Mode::default())?, compiled(Mode::strict())?);
+    let names: Vec<String> = quick.kernels().iter().map(ToString::to_string).collect();
+    assert!(
+        names.iter().any(|name| name == "log_softmax_gradient{1}"),
+        "{names:?}"
+    );
+    assert!(names.iter().all(|name| name != "softmax{1}"), "{names:?}");
+    // An element that is masked out has no weight.
+    let masked = f64::NEG_INFINITY;
+    let a = NdArray::from([[1.0, -2.0, 30.0, 0.5], [0.0, masked, 3.0, -700.0]]);
+    let b = NdArray::from([[0.5, -1.0, 2.0, 0.25], [1.0, 0.0, -0.5, 3.0]]);
+    let found = quick.call([&a, &b])?[0].array().to_vec::<f64>()?;
+    let wanted = strict.call([&a, &b])?[0].array().to_vec::<f64>()?;
+    for (found, wanted) in found.iter().zip(&wanted) {
+        let near = (found - wanted).abs() <= 1e-14 * wanted.abs().max(1.0);
+        assert!(near, "{found} is not {wanted}");
+    }
+    Ok(())
+}
+
+#[test]
 fn second_derivatives() -> Result<()> {
     let x = dscalar("x");
     let y = x.pow(3)? + x.sin()?;

@@ -9,7 +9,7 @@ use crate::ops::reduce::Reduce;
 use crate::ops::shape::{apply, with_list};
 use crate::ty::Type;
 use crate::variable::Variable;
-use lodestride_array::kernels::{ReduceOp, UnaryOp};
+use lodestride_array::kernels::{self, ReduceOp, UnaryOp};
 use lodestride_array::normalize_axis;
 use smallvec::smallvec;
 use std::borrow::Cow;
@@ -90,6 +90,38 @@ impl Op for Softmax {
         }
         let inner = total(b.mul(g, &y)?)?;
         Ok(vec![Some(b.mul(&y, b.sub(g, inner)?)?)])
+    }
+}
+
+/// The gradient of the logarithm of a [`Softmax`] from that, `y`, and its own gradient `g`: `g - exp(y) * sum(g)` in one pass. Only the
+/// optimiser makes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LogSoftmaxGradient {
+    /// The axis.
+    pub axis: usize,
+}
+
+impl Op for LogSoftmaxGradient {
+    fn name(&self) -> Cow<'static, str> {
+        with_list("log_softmax_gradient", [self.axis])
+    }
+
+    fn infer(&self, inputs: &[Argument<'_>]) -> Result<Vec<Type>, GraphErrorKind> {
+        expect_inputs(inputs, 2)?;
+        Ok(vec![inputs[0].ty.clone()])
+    }
+
+    fn plan(&self, inputs: &[Facts]) -> Result<Vec<Planned>, GraphErrorKind> {
+        Ok(vec![Planned::Fresh {
+            shape: inputs[0].shape().clone(),
+            lod: inputs[0].lod.clone(),
+        }])
+    }
+
+    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
+        let [y, g, out] = [inputs[0], inputs[1], outputs[0]].map(|slot| slot.data.operand());
+        kernels::softmax_gradient(y, g, self.axis, true, out)?;
+        Ok(())
     }
 }
 

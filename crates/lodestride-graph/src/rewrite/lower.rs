@@ -1,11 +1,13 @@
-//! Matrix products with a scaled sum in one call.
+//! Matrix products with a scaled sum, and gradients of a softmax's logarithm, in one call.
 
 use crate::error::Result;
-use crate::fgraph::ValueId;
-use crate::ops::{Gemm, MatMul, is_float_matrix};
+use crate::fgraph::{ValueId, Values};
+use crate::ops::{Gemm, LogSoftmaxGradient, MatMul, Reduce, Softmax, is_float_matrix};
 use crate::rewrite::engine::Soundness::Reassociating;
 use crate::rewrite::engine::{Key, Rewriter, Rule, Site, rule};
-use lodestride_array::kernels::{BinaryOp, UnaryOp};
+use lodestride_array::DType;
+use lodestride_array::kernels::{BinaryOp, ReduceOp, UnaryOp};
+use smallvec::smallvec;
 
 type Rewritten = Result<Option<ValueId>>;
 
@@ -21,6 +23,12 @@ pub(super) const RULES: &[Rule] = &[
         Key::Binary(BinaryOp::Sub),
         Reassociating,
         gemm_sub,
+    ),
+    rule(
+        "log_softmax_gradient",
+        Key::Binary(BinaryOp::Sub),
+        Reassociating,
+        log_softmax_gradient,
     ),
 ];
 
@@ -99,4 +107,35 @@ fn gemm(
     }
     r.apply(Gemm::new(alpha * p, beta * q), &[a, b, c])
         .map(Some)
+}
+
+/// `g - softmax(x) * sum(g)`: from the logarithm of the softmax, which the value itself mostly needs anyway.
+fn log_softmax_gradient(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    let [g, product] = *site.inputs else {
+        return Ok(None);
+    };
+    // The logarithm rounded to a half would lose digits of its exponential.
+    let is_wide = matches!(site.ty.dtype(), DType::F32 | DType::F64);
+    let Some((a, b)) = r.binary_of(product, BinaryOp::Mul).filter(|_| is_wide) else {
+        return Ok(None);
+    };
+    for (p, total) in [(a, b), (b, a)] {
+        let Some((Softmax { axis, log: false }, x)) = r.made_by(p) else {
+            continue;
+        };
+        let sum = Reduce {
+            op: ReduceOp::Sum,
+            axes: smallvec![axis],
+            keep: true,
+        };
+        let is_sum = r.made_by(total) == Some((sum, Values::from_slice(&[g])));
+        let alike = [g, p].iter().all(|v| r.ty(*v).dtype() == site.ty.dtype());
+        // What is wanted elsewhere is computed whatever happens here.
+        let shared = [p, product, total].iter().any(|v| r.is_shared(*v));
+        if is_sum && alike && !shared && r.same_shape(g, p) {
+            let y = r.apply(Softmax { axis, log: true }, &x)?;
+            return r.apply(LogSoftmaxGradient { axis }, &[y, g]).map(Some);
+        }
+    }
+    Ok(None)
 }

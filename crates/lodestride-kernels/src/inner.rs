@@ -8,7 +8,6 @@ use crate::isa::{Arch, Plain};
 use crate::scalar::cast::Cast;
 use crate::scalar::{BLOCK, Binary, Hard, Unary};
 use crate::stream::prefetch_after;
-use crate::vector::Vector;
 use lodestride_buffer::Element;
 use std::marker::PhantomData;
 
@@ -278,18 +277,6 @@ pub(crate) fn zip_in_place<O: Binary<T, Out = T>, T: Element, A: Arch>(x: &mut [
 pub(crate) fn zip_scalar<O: Binary<T>, T: Element, A: Arch>(dst: &mut [O::Out], x: &[T], y: T) {
     if O::by_number::<A>(dst, x, y) {
         return;
-    }
-    let (mut dst, mut x) = (dst, x);
-    if const { size_of::<T>() == 1 && <A::F64 as Vector<f64>>::LANES == 4 } {
-        // A vector at a time: the compiler takes four, and what is less, as short rows are, by halves of one and one by one.
-        let (vectors, vectors_of_x);
-        (vectors, dst) = dst.as_chunks_mut::<32>();
-        (vectors_of_x, x) = x.as_chunks::<32>();
-        for (dst, x) in vectors.iter_mut().zip(vectors_of_x) {
-            for (d, &x) in dst.iter_mut().zip(x) {
-                *d = O::apply::<A>(x, y);
-            }
-        }
     }
     for (d, &x) in dst.iter_mut().zip(x) {
         *d = O::apply::<A>(x, y);

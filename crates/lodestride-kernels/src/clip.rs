@@ -13,7 +13,7 @@ use lodestride_buffer::{Argument, DType, Element, Scalar};
 /// Writes `min(max(x, low), high)` to `out`, in the dtype of `x` (bounds are weak); NaN stays NaN.
 ///
 /// # Errors
-/// As [`binary`].
+/// As [`binary`](crate::binary).
 pub fn clip(x: Input<'_>, low: Scalar, high: Scalar, out: Operand<'_>) -> Result<()> {
     let name = "clip";
     let kind = if low.kind() > high.kind() {

@@ -123,6 +123,14 @@ impl Planned {
         }
     }
 
+    /// A result with the shape and the sequences of an input.
+    pub(crate) fn like(input: &Facts) -> Self {
+        Self::Fresh {
+            shape: input.shape().clone(),
+            lod: input.lod.clone(),
+        }
+    }
+
     /// A dense view of input 0.
     pub fn view(layout: Layout) -> Self {
         Self::View {

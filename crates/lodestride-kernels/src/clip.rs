@@ -49,27 +49,6 @@ pub fn clip(x: Input<'_>, low: Scalar, high: Scalar, out: Operand<'_>) -> Result
     sketch.finish(result, &out, false)
 }
 
-/// Elements that have a loop of their own.
-trait Bounded: Element {
-    /// `min(max(self, low), high)` of limits that are numbers; NaN stays NaN.
-    fn between(self, low: Self, high: Self) -> Self;
-}
-
-macro_rules! bounded {
-    ($($T:ident)*) => { $(
-        impl Bounded for $T {
-            #[inline(always)]
-            fn between(self, low: $T, high: $T) -> $T {
-                // Where they are equal the limit is taken, which says whose zero it is.
-                let raised = if self <= low { low } else { self };
-                if raised >= high { high } else { raised }
-            }
-        }
-    )* };
-}
-
-bounded! { u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 }
-
 /// [`clip`] in the dtype of all; `None`, with nothing done, where there is no such loop or a limit is no number of the dtype.
 fn between(
     op: &'static str,
@@ -89,7 +68,12 @@ fn between(
                 $( DType::$Variant => {
                     let (low, high) = (<$T>::from_scalar(low), <$T>::from_scalar(high));
                     // The limits are moved into the closure: behind a reference every store might change them.
-                    Some(zip_map(op, &move |x: $T| x.between(low, high), [x], out))
+                    let between = move |x: $T| {
+                        // Where they are equal the limit is taken, which says whose zero it is.
+                        let raised = if x <= low { low } else { x };
+                        if raised >= high { high } else { raised }
+                    };
+                    Some(zip_map(op, &between, [x], out))
                 } )*
                 DType::Bool | DType::F16 | DType::BF16 => None,
             }

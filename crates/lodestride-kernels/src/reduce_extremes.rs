@@ -49,7 +49,11 @@ pub(crate) fn run(
         return false;
     }
     if let (Some(rank), false) = (HalfRank::of(dtype, is_smallest), are_flags) {
-        return of_halves(rank, (guard, dtype), plan, output);
+        return if dtype == DType::F16 {
+            of_halves::<f16>(rank, guard, plan, output)
+        } else {
+            of_halves::<bf16>(rank, guard, plan, output)
+        };
     }
     // Without signs nothing is below zero.
     let order = if are_flags { DType::U8 } else { dtype };
@@ -65,31 +69,20 @@ pub(crate) fn run(
     }, else false)
 }
 
-/// [`run`] of halves.
-fn of_halves(
+/// [`run`] of halves of one kind.
+fn of_halves<H: Element>(
     rank: HalfRank,
-    (guard, dtype): (&ReadGuard<'_>, DType),
+    guard: &ReadGuard<'_>,
     plan: &Plan,
     output: &mut WriteGuard<'_>,
-) -> bool {
-    if dtype == DType::F16 {
-        let to = output.slice_mut::<f16>().reinterpret_cast_mut();
-        let mut sink = |out, stride, values: &[u16]| store_run(to, out, stride, values, |x| x);
-        return of(
-            guard.slice::<f16>().reinterpret_cast(),
-            rank,
-            plan,
-            &mut sink,
-        );
-    }
-    let to = output.slice_mut::<bf16>().reinterpret_cast_mut();
+) -> bool
+where
+    [H]: HalfFloatSliceExt,
+{
+    let to = output.slice_mut::<H>().reinterpret_cast_mut();
     let mut sink = |out, stride, values: &[u16]| store_run(to, out, stride, values, |x| x);
-    of(
-        guard.slice::<bf16>().reinterpret_cast(),
-        rank,
-        plan,
-        &mut sink,
-    )
+    let x = guard.slice::<H>().reinterpret_cast();
+    of(x, rank, plan, &mut sink)
 }
 
 /// Writes whether values are not zero.
@@ -203,10 +196,9 @@ impl<E: Element + Sync, R: Rank<E>> Work<'_, E, R> {
                 rank,
                 found: &mut found,
             });
-            let key = |key: R::Key| key ^ rank.veil();
             found
                 .into_iter()
-                .map(|found| rank.element(key(found)))
+                .map(|key| rank.element(key ^ rank.veil()))
                 .collect::<Vec<E>>()
         };
         let mut hand_out =

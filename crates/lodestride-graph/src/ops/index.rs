@@ -206,10 +206,7 @@ impl Op for WriteSubtensor {
     }
 
     fn plan(&self, inputs: &[Facts]) -> Result<Vec<Planned>, GraphErrorKind> {
-        Ok(vec![Planned::Fresh {
-            shape: inputs[0].shape().clone(),
-            lod: inputs[0].lod.clone(),
-        }])
+        Ok(vec![Planned::like(&inputs[0])])
     }
 
     fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {

@@ -54,6 +54,7 @@ mod known_power;
 mod line_repeats;
 #[cfg(target_arch = "x86_64")]
 mod lines;
+mod matmul_halves;
 mod matmul_mixed;
 mod matmul_small;
 mod matrix;
@@ -79,6 +80,7 @@ mod rank;
 mod reduce_data;
 mod reduce_exponentials;
 mod reduce_extremes;
+mod reduce_few;
 mod reduce_flags;
 mod reduce_fold;
 mod reduce_kinds;

@@ -38,7 +38,7 @@ impl Repeats {
             // SAFETY: the caller's contract; the processor was asked.
             Isa::Avx512 if run >= LINE => unsafe { self.long_runs(size) },
             // SAFETY: as above.
-            Isa::Avx2 if run >= LINE => unsafe { self.long_runs_by_halves(size) },
+            Isa::Avx2 if run >= HALF => unsafe { self.long_runs_by_halves(size) },
             _ if self.stride != 1 => return false,
             // SAFETY: as above.
             Isa::Avx512 => return unsafe { self.try_by_lines(size) },
@@ -101,13 +101,12 @@ impl Repeats {
         }
     }
 
-    /// [`Repeats::long_runs`] by halves of lines.
+    /// Runs of at least half a line.
     ///
     /// # Safety
     /// As [`Repeats::try_run`], with AVX2.
     #[target_feature(enable = "avx2")]
     unsafe fn long_runs_by_halves(&self, size: usize) {
-        const HALF: usize = LINE / 2;
         let run = self.times * size;
         for index in 0..self.count {
             let at = (index * size).cast_signed() * self.stride;
@@ -135,7 +134,7 @@ impl Repeats {
         }
     }
 
-    /// Neighbouring elements, each of which is written less often than a line has elements: sixteen bytes at a time, within which
+    /// Neighbouring elements, each of which is written less often than half a line has elements: sixteen bytes at a time, within which
     /// bytes of any places are selected.
     ///
     /// # Safety
@@ -150,7 +149,7 @@ impl Repeats {
             let (to, from) = (self.to.wrapping_add(done), self.from.wrapping_add(from));
             // SAFETY: sixteen bytes of the source, as was looked at.
             let elements = unsafe { _mm_loadu_si128(from.cast()) };
-            let repeated = steps.selected(elements, begun);
+            let repeated = steps.selected(elements, begun, _mm_setzero_si128());
             // SAFETY: as many of the destination.
             unsafe { _mm_storeu_si128(to.cast(), repeated) };
         };
@@ -161,6 +160,18 @@ impl Repeats {
             from += steps.from(begun + LINE);
             (begun, done) = (steps.begun(begun + LINE), done + LINE);
         }
+        // The last elements are among the source's last sixteen bytes.
+        while let (true, Some(last)) = (end - done >= QUARTER, bytes.checked_sub(QUARTER)) {
+            // SAFETY: they are the source's.
+            let elements =
+                unsafe { _mm_loadu_si128(self.from.wrapping_add(from.min(last)).cast()) };
+            let behind = _mm_set1_epi8(from.saturating_sub(last) as i8);
+            let repeated = steps.selected(elements, begun, behind);
+            // SAFETY: sixteen bytes of the destination.
+            unsafe { _mm_storeu_si128(self.to.wrapping_add(done).cast(), repeated) };
+            from += steps.from(begun + QUARTER);
+            (begun, done) = (steps.begun(begun + QUARTER), done + QUARTER);
+        }
         while done < end {
             let mut rooms = [[0u8; QUARTER]; 2];
             let [room, out] = &mut rooms;
@@ -169,7 +180,7 @@ impl Repeats {
             unsafe { copy_short(room.as_mut_ptr(), here, (bytes - from).min(QUARTER)) };
             // SAFETY: sixteen bytes.
             let elements = unsafe { _mm_loadu_si128(room.as_ptr().cast()) };
-            let repeated = steps.selected(elements, begun);
+            let repeated = steps.selected(elements, begun, _mm_setzero_si128());
             // SAFETY: as above.
             unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), repeated) };
             let to = self.to.wrapping_add(done);
@@ -245,7 +256,9 @@ impl Repeats {
     }
 }
 
-/// Bytes that AVX2 selects among.
+/// Bytes of a register of AVX2.
+const HALF: usize = LINE / 2;
+/// Bytes that it selects among.
 const QUARTER: usize = LINE / 4;
 
 /// What the bytes of repeated elements come from, by how far they are behind the beginning of a run.
@@ -291,14 +304,15 @@ impl Steps {
         self.begun[behind].into()
     }
 
-    /// Sixteen repeated bytes so far behind the beginning of a run, of elements from the first of them on.
+    /// Sixteen repeated bytes so far `behind` the beginning of a run, of elements from the first of them on; which is `skipped` bytes
+    /// from the first one given.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn selected(&self, elements: __m128i, behind: usize) -> __m128i {
+    fn selected(&self, elements: __m128i, behind: usize, skipped: __m128i) -> __m128i {
         let places = &self.places[self.begun(behind)..][..QUARTER];
         // SAFETY: sixteen bytes.
         let places = unsafe { _mm_loadu_si128(places.as_ptr().cast()) };
-        _mm_shuffle_epi8(elements, places)
+        _mm_shuffle_epi8(elements, _mm_add_epi8(places, skipped))
     }
 }
 
@@ -320,5 +334,39 @@ unsafe fn first_bytes(from: *const u8, bytes: usize) -> __m512i {
     } else {
         // SAFETY: as above; nothing behind them is read.
         unsafe { _mm512_maskz_loadu_epi8(mask(bytes), from.cast()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_of_every_size_are_repeated_any_number_of_times() {
+        let mut failed = Vec::new();
+        for (size, times, count) in [1, 2, 4, 8].into_iter().flat_map(|size| {
+            let counts = [1, 2, 3, 7, 15, 16, 17, 40, 131];
+            let times = (1..70).chain([127, 128, 200]);
+            times.flat_map(move |times| counts.map(|count| (size, times, count)))
+        }) {
+            let from: Vec<u8> = (0..count * size).map(|i| (i * 37 % 251) as u8).collect();
+            let mut to = vec![255; count * times * size + 1];
+            let repeats = Repeats {
+                to: to.as_mut_ptr(),
+                from: from.as_ptr(),
+                stride: 1,
+                count,
+                times,
+            };
+            // SAFETY: elements of one vector, and places in another.
+            if !unsafe { repeats.try_run(size) } {
+                continue;
+            }
+            let elements = from.chunks(size).flat_map(|element| element.repeat(times));
+            if !to.iter().copied().eq(elements.chain([255])) {
+                failed.push(format!("{count} of {size} bytes, {times} times"));
+            }
+        }
+        assert!(failed.is_empty(), "{}", failed.join("\n"));
     }
 }

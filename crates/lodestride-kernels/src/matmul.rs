@@ -341,7 +341,7 @@ impl Batch {
 
 /// The matrix axes of an operand.
 #[inline]
-fn shape_of(x: Operand<'_>) -> MatrixShape {
+pub(crate) fn shape_of(x: Operand<'_>) -> MatrixShape {
     let layout = x.layout();
     let (sizes, steps) = (&layout.shape()[..], &layout.strides()[..]);
     let batch = sizes.len() - 2;

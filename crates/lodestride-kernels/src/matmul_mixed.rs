@@ -9,7 +9,7 @@ use crate::matmul::{OP, is_multiplied_as_it_is, matmul};
 use crate::numeric::ComputeKind;
 use crate::op::BinaryOp;
 use crate::operand::Operand;
-use crate::{door, operand::Input};
+use crate::{door, matmul_halves, operand::Input};
 
 /// [`matmul`] of operands that no kernel multiplies as they are; shapes have been checked.
 ///
@@ -25,15 +25,11 @@ pub(crate) fn product(
     // Before anything is converted: a refusal names the argument of the product.
     drop((a.read(OP, Argument::X)?, b.read(OP, Argument::Y)?));
     drop(out.write(OP, Argument::Z)?);
-    let promoted = a.dtype().promote(b.dtype());
-    let dtype = match ComputeKind::exact(promoted) {
-        // Sums wrap to the same number whether they were cut before or after.
-        _ if promoted.is_integer() && promoted == out.dtype() => promoted,
-        ComputeKind::F32 if out.dtype() != DType::F64 => DType::F32,
-        ComputeKind::F32 | ComputeKind::F64 => DType::F64,
-        ComputeKind::I64 => DType::I64,
-        ComputeKind::U64 => DType::U64,
-    };
+    let plain = alpha == 1.0 && beta == 0.0;
+    if plain && out.dtype().is_float() && matmul_halves::suits(a, b) {
+        return matmul_halves::product(a, b, out);
+    }
+    let dtype = multiplied_in(a, b, out);
     let left = door::converted(OP, a, dtype)?;
     let right = if dtype.is_float() || is_multiplied_as_it_is(a, b) {
         door::converted(OP, b, dtype)?
@@ -44,7 +40,6 @@ pub(crate) fn product(
         door::stand_in(left.as_ref(), a)?,
         door::stand_in(right.as_ref(), b)?,
     );
-    let plain = alpha == 1.0 && beta == 0.0;
     if out.dtype() == dtype && (dtype.is_float() || plain) {
         return matmul(left, right, out, alpha, beta);
     }
@@ -85,4 +80,17 @@ pub(crate) fn product(
         binary(BinaryOp::Add, blended.into(), old.into(), blended)?;
     }
     copy(blended.into(), out)
+}
+
+/// The dtype that a product is worked out in.
+fn multiplied_in(a: Operand<'_>, b: Operand<'_>, out: Operand<'_>) -> DType {
+    let promoted = a.dtype().promote(b.dtype());
+    match ComputeKind::exact(promoted) {
+        // Sums wrap to the same number whether they were cut before or after.
+        _ if promoted.is_integer() && promoted == out.dtype() => promoted,
+        ComputeKind::F32 if out.dtype() != DType::F64 => DType::F32,
+        ComputeKind::F32 | ComputeKind::F64 => DType::F64,
+        ComputeKind::I64 => DType::I64,
+        ComputeKind::U64 => DType::U64,
+    }
 }

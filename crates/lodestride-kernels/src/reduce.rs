@@ -16,6 +16,7 @@ use crate::operand::{Operand, Output};
 use crate::program_reduce::Computed;
 use crate::reduce_exponentials::LogSumExp;
 use crate::reduce_extremes;
+use crate::reduce_few;
 use crate::reduce_flags;
 use crate::reduce_fold::{LaneFold, Reducer};
 use crate::reduce_kinds::{Addable, Extreme, Lanes, Last, Magnitude, NonZero, Sum};
@@ -305,6 +306,10 @@ impl Job<'_, '_> {
         if let Origin::Memory(guard, dtype) = self.input {
             let output = (&mut *self.output, self.out_dtype);
             if reduce_flags::run(self.op, self.plan, (guard, dtype), output) {
+                return;
+            }
+            let output = (&mut *self.output, self.out_dtype);
+            if reduce_few::run(self.op, self.plan, (guard, dtype), output) {
                 return;
             }
             let output = (&mut *self.output, self.out_dtype);

@@ -15,7 +15,7 @@ use crate::across::{FEW, Lines, across, spill};
 use crate::isa::{Arch, Isa, Level, Task};
 use crate::numeric::{Compute, run_fold};
 use crate::reduce_data::{Rows, Runs};
-use crate::reduce_lifted::LiftedRuns;
+use crate::reduce_lifted::{LiftedRows, LiftedRuns};
 use crate::reduce_together::Together;
 use crate::stream;
 
@@ -414,6 +414,12 @@ pub(crate) trait Reducer<C: Compute>: Sync {
     }
     /// [`runs`](Reducer::runs) of elements that take a step before they are folded.
     fn lifted(&self, _runs: LiftedRuns<'_, C>, _totals: &mut [Self::Total]) {}
+    /// Whether there is [`lifted_rows`](Reducer::lifted_rows).
+    fn lifts_rows(&self) -> bool {
+        false
+    }
+    /// [`sets`](Reducer::sets) of one set of rows of halves.
+    fn lifted_rows(&self, _rows: LiftedRows<'_, C>, _totals: &mut [Self::Total], _new: bool) {}
     /// The most columns [`rows`](Reducer::rows) takes, which may be more than [`COLUMNS`].
     fn columns(&self) -> usize {
         COLUMNS

@@ -6,7 +6,7 @@ use crate::isa::Arch;
 use crate::numeric::Compute;
 use crate::reduce_data::{Rows, Runs};
 use crate::reduce_fold::{FOUR, LANES, LaneFold, Reducer, WIDE, fold_rows, fold_runs, merge_each};
-use crate::reduce_lifted::{LiftedRuns, fold_lifted, is_tuned};
+use crate::reduce_lifted::{LiftedRows, LiftedRuns, fold_lifted, fold_lifted_rows, is_tuned};
 use crate::reduce_long::{ChunkLanes, FourRuns, RowLanes};
 use crate::reduce_product::{Product, WidenedProducts};
 use crate::reduce_short::{ShortRuns, VectorFold};
@@ -183,6 +183,14 @@ where
     fn lifted(&self, runs: LiftedRuns<'_, C>, totals: &mut [F::Total]) {
         if const { F::LIFTS } {
             fold_lifted(self.fold, runs, totals);
+        }
+    }
+    fn lifts_rows(&self) -> bool {
+        F::LIFTS
+    }
+    fn lifted_rows(&self, rows: LiftedRows<'_, C>, totals: &mut [F::Total], new: bool) {
+        if const { F::LIFTS } {
+            fold_lifted_rows(self.fold, rows, totals, new);
         }
     }
     fn columns(&self) -> usize {

@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::isa::{Arch, Isa, Level, Plain, Task};
 use crate::numeric::{Compute, ComputeKind, Numeric};
 use crate::reduce_fold::{
-    BLOCK, LANES, LONG, LaneFold, Reducer, fold_run, lanes_of_run, with_rest,
+    BLOCK, LANES, LONG, LaneFold, LaneRoom, Reducer, fold_run, lanes_of_run, with_rest,
 };
 use crate::reduce_plan::Plan;
 use crate::strided::Source;
@@ -25,6 +25,9 @@ pub(crate) enum Lift<'a, C> {
     Second(&'a [C]),
 }
 
+/// Rows whose columns are folded together.
+const TOGETHER: usize = 4;
+
 /// Several such runs of equal length: the first begins at `start`, each other `step` elements on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LiftedRuns<'a, C> {
@@ -32,6 +35,14 @@ pub(crate) struct LiftedRuns<'a, C> {
     pub(crate) start: usize,
     pub(crate) step: usize,
     pub(crate) len: usize,
+}
+
+/// Rows of such elements, of equal width, each from an offset on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LiftedRows<'a, C> {
+    pub(crate) data: Lift<'a, C>,
+    pub(crate) offsets: &'a [usize],
+    pub(crate) width: usize,
 }
 
 /// Folds so many blocks of the only reduced axis for each of some outputs, of which the first begins at `x`; false, with
@@ -127,6 +138,47 @@ fn run<C: Compute, F: LaneFold<C>, S: Lifted<C>>(
     // Another thread may have chosen the baseline meanwhile.
     if let Err(task) = done {
         task.by_tile();
+    }
+}
+
+/// Merges the columns of at most [`ROWS`](crate::reduce_fold::ROWS) rows of halves into their totals, as
+/// [`fold_rows`](crate::reduce_fold::fold_rows) those of numbers.
+pub(crate) fn fold_lifted_rows<C: Compute, F: LaneFold<C>>(
+    fold: F,
+    rows: LiftedRows<'_, C>,
+    totals: &mut [F::Total],
+    new: bool,
+) {
+    match rows.data {
+        Lift::Half(data) if const { C::KIND as u8 == ComputeKind::F32 as u8 } => {
+            run_rows(fold, Widened(data), rows, (totals, new));
+        }
+        Lift::Brain(data) if const { C::KIND as u8 == ComputeKind::F32 as u8 } => {
+            run_rows(fold, Widened(data), rows, (totals, new));
+        }
+        // Rows of others are read as they are.
+        _ => {}
+    }
+}
+
+fn run_rows<C: Compute, F: LaneFold<C>, S: Lifted<C>>(
+    fold: F,
+    source: S,
+    rows: LiftedRows<'_, C>,
+    (totals, new): (&mut [F::Total], bool),
+) {
+    let mut room = LaneRoom::new();
+    let lanes = room.filled(rows.width, fold.lane());
+    Level::current().run_narrow(LiftedRowsTask {
+        kind: PhantomData::<C>,
+        fold,
+        source,
+        offsets: rows.offsets,
+        lanes: &mut *lanes,
+    });
+    let lifted = lanes.iter().map(|&lane| fold.lift(lane));
+    for (total, lane) in totals.iter_mut().zip(lifted) {
+        *total = if new { lane } else { fold.merge(*total, lane) };
     }
 }
 
@@ -263,6 +315,57 @@ where
             let mut room = [C::ZERO; LANES];
             let rest = source.rest::<A>(at, &mut room, len % LANES);
             *total = with_rest(fold, wide, rest);
+        }
+    }
+}
+
+struct LiftedRowsTask<'a, C, F, S, L> {
+    kind: PhantomData<C>,
+    fold: F,
+    source: S,
+    offsets: &'a [usize],
+    lanes: &'a mut [L],
+}
+
+impl<C, F, S> Task for LiftedRowsTask<'_, C, F, S, F::Lane>
+where
+    C: Compute,
+    F: LaneFold<C>,
+    S: Lifted<C>,
+{
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let Self {
+            fold,
+            source,
+            offsets,
+            lanes,
+            ..
+        } = self;
+        // Some rows at a time: their lanes come and go as rarely.
+        for rows in offsets.chunks(TOGETHER) {
+            let (chunks, rest) = lanes.as_chunks_mut::<LANES>();
+            let mut at = 0;
+            for lanes in chunks {
+                let mut wide = *lanes;
+                for &row in rows {
+                    let chunk = source.chunk::<A>(row + at);
+                    for lane in 0..LANES {
+                        wide[lane] = fold.step(wide[lane], chunk[lane]);
+                    }
+                }
+                *lanes = wide;
+                at += LANES;
+            }
+            let mut room = [C::ZERO; LANES];
+            for &row in rows {
+                let values = source.rest::<A>(row + at, &mut room, rest.len());
+                for (lane, &value) in rest.iter_mut().zip(values) {
+                    *lane = fold.step(*lane, value);
+                }
+            }
         }
     }
 }

@@ -20,7 +20,7 @@ use std::slice::from_mut;
 use crate::across::Lines;
 use crate::numeric::Compute;
 use crate::reduce_data::Runs;
-use crate::reduce_fold::{BLOCK, COLUMNS, ROWS, Reducer};
+use crate::reduce_fold::{BLOCK, COLUMNS, LANES, ROWS, Reducer};
 use crate::reduce_lifted::fold_blocks;
 use crate::reduce_plan::{Piece, Plan, Sink};
 use crate::strided::{Dim, Source, offset_at};
@@ -72,6 +72,7 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
     ) -> Self {
         let facts = Facts {
             native: source.native().is_some(),
+            lifted: plan.inner.size >= LANES && reducer.lifts_rows() && source.lift(1).is_some(),
             computed: source.is_computed(),
             size: size_of::<C>(),
             columns: reducer.columns(),

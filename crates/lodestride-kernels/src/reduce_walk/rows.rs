@@ -7,7 +7,8 @@ use super::{SUPERBLOCK, Walk};
 use crate::across::Lines;
 use crate::numeric::Compute;
 use crate::reduce_data::Rows;
-use crate::reduce_fold::{BLOCK, FOLDED, ROWS};
+use crate::reduce_fold::{BLOCK, FOLDED, LANES, ROWS};
+use crate::reduce_lifted::{Lift, LiftedRows};
 use crate::reduce_plan::{Piece, Plan};
 use crate::strided::{Dim, Source, offset_at};
 use crate::tile::Scratch;
@@ -18,13 +19,53 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
         if new && rows.is_empty() {
             totals.fill(self.reducer.empty());
         }
-        if self.source.native().is_some() && self.plan.inner.x == 1 {
+        if let Some(data) = self.lifted_rows().filter(|_| totals.len() == piece.width) {
+            self.sweep_lifted(data, piece, rows, (totals, new));
+        } else if self.source.native().is_some() && self.plan.inner.x == 1 {
             self.sweep_with(piece, rows, &mut [], (totals, new));
         } else if self.source.is_computed() {
             self.sweep_with(piece, rows, &mut [C::ZERO; BLOCK], (totals, new));
         } else {
             let mut scratch = Scratch::take(BLOCK * size_of::<C>());
             self.sweep_with(piece, rows, scratch.numbers(BLOCK), (totals, new));
+        }
+    }
+
+    /// Halves of long rows, which are folded as they are read: on every instruction set, since a tile holds fewer rows of them than
+    /// are folded before totals are lifted.
+    pub(super) fn lifted_rows(&self) -> Option<Lift<'_, C>> {
+        let inner = self.plan.inner;
+        let are_long = inner.x == 1 && inner.size >= LANES && self.reducer.lifts_rows();
+        self.source.lift(1).filter(|_| are_long)
+    }
+
+    #[inline(never)]
+    fn sweep_lifted(
+        &self,
+        data: Lift<'_, C>,
+        piece: Piece,
+        range: Range<usize>,
+        (totals, new): (&mut [T], bool),
+    ) {
+        let mut offsets = [0; ROWS];
+        for block in range.clone().step_by(ROWS) {
+            let offsets = &mut offsets[..ROWS.min(range.end - block)];
+            self.place_rows(piece, block, offsets);
+            let rows = LiftedRows {
+                data,
+                offsets,
+                width: piece.width,
+            };
+            self.reducer
+                .lifted_rows(rows, totals, new && block == range.start);
+        }
+    }
+
+    /// Where the rows of a piece from one on begin.
+    fn place_rows(&self, piece: Piece, first: usize, offsets: &mut [usize]) {
+        for (row, offset) in offsets.iter_mut().enumerate() {
+            let at = piece.x + offset_at(&self.plan.reduced, first + row);
+            *offset = at as usize;
         }
     }
 
@@ -45,10 +86,7 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
         };
         for block in range.clone().step_by(most) {
             let rows = most.min(range.end - block);
-            for (row, offset) in offsets[..rows].iter_mut().enumerate() {
-                let at = piece.x + offset_at(&self.plan.reduced, block + row);
-                *offset = at as usize;
-            }
+            self.place_rows(piece, block, &mut offsets[..rows]);
             if native.is_none() {
                 let sizes = (totals.len() / piece.width, piece.width);
                 load_rows((self.plan, self.source), sizes, &mut offsets[..rows], tile);

@@ -19,6 +19,8 @@ const FEW_COLUMNS: usize = 8;
 pub(super) struct Facts {
     /// Whether the elements are of the compute type.
     pub(super) native: bool,
+    /// Whether rows of them are folded as they are read.
+    pub(super) lifted: bool,
     /// Whether they are made when they are asked for.
     pub(super) computed: bool,
     /// Bytes of an element of the compute type.
@@ -38,7 +40,7 @@ impl Shape {
     #[inline(never)]
     pub(super) fn of(plan: &Plan, facts: Facts) -> Self {
         let inner = plan.inner;
-        let direct = facts.native && inner.x == 1;
+        let direct = (facts.native || facts.lifted) && inner.x == 1;
         let sweep = sweeps(plan, facts);
         let deep = plan.depth() > SUPERBLOCK * BLOCK;
         // Whole rows, in the order of memory, are one stream, but then no thread could take other columns.

@@ -62,7 +62,7 @@ fn dots<H: Numeric>((x, rows): (&[H], MatrixShape), (y, column): (&[H], MatrixSh
             .wrapping_add_signed((unit / parts) as isize * rows.row_step);
         let range = unit % parts * PART..steps.min((unit % parts + 1) * PART);
         let x = &x[start..][..steps];
-        level.run(Dot {
+        level.run_narrow(Dot {
             x: &x[range.clone()],
             y: &y[range],
         })

@@ -1,16 +1,17 @@
 //! Reductions down a few long rows: neighbouring columns are folded in registers and stored where they belong, without the totals
 //! that deeper ones keep in memory meanwhile. As in a block of rows, each column is folded from its first row to its last.
 
-use lodestride_buffer::{Bool, DType, Element, ReadGuard, WriteGuard, bf16, f16, with_dtype};
+use lodestride_buffer::{DType, Element, ReadGuard, WriteGuard, bf16, f16, with_integer};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 
-use crate::isa::{Arch, Level, Task};
+use crate::isa::{Arch, Level, Plain, Task};
 use crate::numeric::{Compute, Numeric};
-use crate::rank::{Flip, Key, Rank, flip, with_key};
+use crate::rank::{Flip, Key, Rank, flip};
 use crate::reduce::ReduceOp;
 use crate::reduce_fold::LaneFold;
 use crate::reduce_kinds::{Addable, Extreme, Magnitude, Sum};
+use crate::reduce_lifted::is_tuned;
 use crate::reduce_plan::{Kept, Plan};
 use crate::reduce_product::Product;
 use crate::reduce_short::{VectorFold, has_nan};
@@ -41,31 +42,14 @@ pub(crate) fn run(
         guard,
         output,
     };
-    // Of shorter ones a vector takes more columns than are folded here at a time.
-    let is_wide_integer = dtype.is_integer() && dtype.size() >= 4;
-    if let (ReduceOp::Max | ReduceOp::Min, true) = (op, is_wide_integer) {
-        return with_key!(dtype, K => {
-            let rank = Flip::<K>(flip(dtype, op == ReduceOp::Min));
-            job.fold::<K, K, _>(Ranked(rank));
-            true
-        }, else false);
+    if let (ReduceOp::Norm2, DType::F32) = (op, dtype) {
+        // No square of an f32 leaves the range of f64.
+        let squares = ScaledSquares { scale: 1.0 };
+        job.lanes::<f32, f32, f32, _, f64>(squares, f64::sqrt);
+        return true;
     }
-    match op {
-        ReduceOp::Sum => with_dtype!(dtype, S => job.sum::<S>()),
-        ReduceOp::Prod => with_dtype!(dtype, S => job.product::<S>()),
-        ReduceOp::Mean => with_dtype!(dtype, S => job.mean::<S>()),
-        ReduceOp::Max if dtype == DType::F32 => job.fold::<f32, f32, _>(Best::<false>),
-        ReduceOp::Max if dtype == DType::F64 => job.fold::<f64, f64, _>(Best::<false>),
-        ReduceOp::Min if dtype == DType::F32 => job.fold::<f32, f32, _>(Best::<true>),
-        ReduceOp::Min if dtype == DType::F64 => job.fold::<f64, f64, _>(Best::<true>),
-        ReduceOp::Norm2 if dtype == DType::F32 => {
-            // No square of an f32 leaves the range of f64.
-            let squares = ScaledSquares { scale: 1.0 };
-            job.lanes::<f32, f32, f32, _, f64>(squares, f64::sqrt);
-        }
-        _ => return false,
-    }
-    true
+    // Elsewhere what follows is no faster than what is done with more rows, and it is the same.
+    is_tuned() && job.run(op, dtype)
 }
 
 /// Whether rows are few and long, and results follow each other as columns do.
@@ -80,32 +64,12 @@ fn has_few_rows(plan: &Plan) -> bool {
     (x, out) == (1, 1) && size >= LONG && (1..=FEW_ROWS).contains(&plan.depth()) && is_dense
 }
 
-/// An element and what it is folded in and summed up as.
-trait Folded: Numeric {
-    type In: Addable + Magnitude;
-    type Sum: Numeric;
-    type Mean: Numeric;
-}
-
-macro_rules! folded {
-    ($($t:ty: $in:ty, $sum:ty, $mean:ty;)*) => {$(
-        impl Folded for $t {
-            type In = $in;
-            type Sum = $sum;
-            type Mean = $mean;
-        }
-    )*};
-}
-folded! {
-    f16: f32, f16, f16; bf16: f32, bf16, bf16; f32: f32, f32, f32; f64: f64, f64, f64;
-    Bool: i64, i64, f64; i8: i64, i64, f64; i16: i64, i64, f64; i32: i64, i64, f64; i64: i64, i64, f64;
-    u8: u64, u64, f64; u16: u64, u64, f64; u32: u64, u64, f64; u64: u64, u64, f64;
-}
-
 /// How the columns of some rows become results.
 trait ColumnFold<S, T>: Copy + Sync {
     /// Whether AVX-512 is worth its code.
     const WIDE: bool;
+    /// Whether machines without vectors of ours fold columns so too, since with more rows they become other results.
+    const EVERYWHERE: bool = false;
     /// The results of neighbouring columns, given a function to their part of each row and how many rows there are. Must be
     /// `#[inline(always)]`.
     fn block<'a, A: Arch, const N: usize>(
@@ -134,7 +98,9 @@ where
     T: Numeric,
     E: Fn(F::Lane) -> V + Copy + Sync,
 {
-    const WIDE: bool = C::VECTOR || F::WIDE;
+    // Halves go through memory, where wider vectors gain nothing.
+    const WIDE: bool = size_of::<S>() >= 4 && C::VECTOR;
+    const EVERYWHERE: bool = F::IS_WIDER;
 
     #[inline(always)]
     fn block<'a, A: Arch, const N: usize>(
@@ -266,25 +232,71 @@ struct Job<'a, 'o> {
 }
 
 impl Job<'_, '_> {
-    fn sum<S: Folded>(&mut self) {
-        self.lanes::<S, S::In, S::Sum, _, S::In>(Sum::<false>, |sum| sum);
-    }
-
-    fn product<S: Folded>(&mut self) {
-        self.lanes::<S, S::In, S::Sum, _, _>(Product, |product| product);
-    }
-
-    fn mean<S: Folded>(&mut self) {
-        let count = self.plan.depth() as f64;
-        if const { matches!(S::DTYPE, DType::F32) } {
-            // The quotient of an f32 by so small a number is the same by way of f64.
-            let count = count as f32;
-            let mean = move |sum: S::In| sum.to_f32() / count;
-            self.lanes::<S, S::In, S::Mean, _, f32>(Sum::<false>, mean);
-        } else {
-            let mean = move |sum: S::In| sum.to_f64() / count;
-            self.lanes::<S, S::In, S::Mean, _, f64>(Sum::<false>, mean);
+    /// Sums, means, products and extremes of what is worth the code; false, with nothing done, for others.
+    fn run(&mut self, op: ReduceOp, dtype: DType) -> bool {
+        match op {
+            ReduceOp::Sum => match dtype {
+                DType::F16 => self.sum::<f16, f32, f16>(),
+                DType::BF16 => self.sum::<bf16, f32, bf16>(),
+                DType::F32 => self.sum::<f32, f32, f32>(),
+                DType::F64 => self.sum::<f64, f64, f64>(),
+                // What wraps is the same for both signs.
+                DType::I64 | DType::U64 => self.sum::<i64, i64, i64>(),
+                dtype => with_integer!(dtype, S => self.sum::<S, i64, i64>(), else return false),
+            },
+            ReduceOp::Prod => match dtype {
+                DType::F32 => self.product::<f32, f32, f32>(),
+                DType::F64 => self.product::<f64, f64, f64>(),
+                DType::I64 | DType::U64 => self.product::<i64, i64, i64>(),
+                DType::I32 => self.product::<i32, i64, i64>(),
+                DType::U32 => self.product::<u32, i64, i64>(),
+                _ => return false,
+            },
+            ReduceOp::Mean => match dtype {
+                DType::F16 => self.mean::<f16, f32, f16>(),
+                DType::F32 => {
+                    // The quotient of an f32 by so small a number is the same by way of f64.
+                    let count = self.plan.depth() as f32;
+                    self.lanes::<f32, f32, f32, _, f32>(Sum::<false>, move |sum| sum / count);
+                }
+                DType::F64 => self.mean::<f64, f64, f64>(),
+                DType::I64 => self.mean::<i64, i64, f64>(),
+                DType::U64 => self.mean::<u64, u64, f64>(),
+                DType::I32 => self.mean::<i32, i64, f64>(),
+                DType::U32 => self.mean::<u32, i64, f64>(),
+                _ => return false,
+            },
+            ReduceOp::Max => return self.extreme::<false>(dtype),
+            ReduceOp::Min => return self.extreme::<true>(dtype),
+            _ => return false,
         }
+        true
+    }
+
+    fn sum<S: Numeric, C: Addable + Magnitude, T: Numeric>(&mut self) {
+        self.lanes::<S, C, T, _, C>(Sum::<false>, |sum| sum);
+    }
+
+    fn product<S: Numeric, C: Addable, T: Numeric>(&mut self) {
+        self.lanes::<S, C, T, _, _>(Product, |product| product);
+    }
+
+    fn mean<S: Numeric, C: Addable + Magnitude, T: Numeric>(&mut self) {
+        let count = self.plan.depth() as f64;
+        let mean = move |sum: C| sum.to_f64() / count;
+        self.lanes::<S, C, T, _, f64>(Sum::<false>, mean);
+    }
+
+    fn extreme<const MIN: bool>(&mut self, dtype: DType) -> bool {
+        match dtype {
+            DType::F32 => self.fold::<f32, f32, _>(Best::<MIN>),
+            DType::F64 => self.fold::<f64, f64, _>(Best::<MIN>),
+            // Of shorter integers a vector takes more columns than are folded here at a time.
+            DType::I32 | DType::U32 => self.fold::<i32, i32, _>(Ranked(Flip(flip(dtype, MIN)))),
+            DType::I64 | DType::U64 => self.fold::<i64, i64, _>(Ranked(Flip(flip(dtype, MIN)))),
+            _ => return false,
+        }
+        true
     }
 
     /// Stores `end` of the lane of each column.
@@ -299,40 +311,58 @@ impl Job<'_, '_> {
 
     /// Stores what each column becomes.
     fn fold<S: Element, T: Element, F: ColumnFold<S, T>>(&mut self, fold: F) {
-        let plan = self.plan;
-        let (x, size, depth) = (self.guard.slice::<S>(), plan.inner.size, plan.depth());
-        let lines = count(&plan.outer_x);
-        let out = &mut self.output.slice_mut::<T>()[plan.out_start as usize..][..lines * size];
-        let rows = (0..depth).map(|row| offset_at(&plan.reduced, row) as usize);
-        let rows: SmallVec<[usize; FEW_ROWS]> = rows.collect();
+        let x = self.guard.slice::<S>();
         let level = Level::current();
-        let stretch = |first: usize, out: &mut [T]| {
-            let (mut at, mut rest) = (first, out);
-            while !rest.is_empty() {
-                let (line, column) = (at / size, at % size);
-                let (out, others) = rest.split_at_mut(rest.len().min(size - column));
-                let start = plan.x_start as usize + offset_at(&plan.outer_x, line) as usize;
-                at += out.len();
-                rest = others;
-                let columns = Columns {
-                    x: &x[start + column..],
-                    rows: &rows,
-                    fold,
-                    out,
-                };
-                if const { <F as ColumnFold<S, T>>::WIDE } {
-                    level.run(columns);
-                } else {
-                    level.run_narrow(columns);
-                }
+        let out = self.output.slice_mut::<T>();
+        for_each_stretch(self.plan, size_of::<S>(), out, &|start, rows, out| {
+            let columns = Columns {
+                x: &x[start..],
+                rows,
+                fold,
+                out,
+            };
+            if const { <F as ColumnFold<S, T>>::EVERYWHERE } {
+                return level.run(columns);
             }
-        };
-        if threads::are_worth(out.len() * depth * size_of::<S>(), false) {
-            let share = out.len().div_ceil(threads::shares());
-            spread::for_each_chunk(out, share, |part, out| stretch(part * share, out));
-        } else {
-            stretch(0, out);
+            let done = if const { <F as ColumnFold<S, T>>::WIDE } {
+                level.run_tuned(columns)
+            } else {
+                level.run_narrow_tuned(columns)
+            };
+            // Another thread may have chosen the baseline meanwhile.
+            done.unwrap_or_else(Columns::one_by_one);
+        });
+    }
+}
+
+/// What is done with a stretch of columns: its first element, where rows begin from there, and its results.
+type Stretch<'a, T> = dyn Fn(usize, &[usize], &mut [T]) + Sync + 'a;
+
+/// Does a job with stretches of columns that lie side by side, of elements of so many bytes: shared among
+/// threads where they are worth it. Rows begin so far from the first one.
+#[inline(never)]
+fn for_each_stretch<T: Element>(plan: &Plan, bytes: usize, out: &mut [T], job: &Stretch<'_, T>) {
+    let rows = (0..plan.depth()).map(|row| offset_at(&plan.reduced, row) as usize);
+    let rows: SmallVec<[usize; FEW_ROWS]> = rows.collect();
+    let size = plan.inner.size;
+    let lines = count(&plan.outer_x);
+    let out = &mut out[plan.out_start as usize..][..lines * size];
+    let stretches = |first: usize, out: &mut [T]| {
+        let (mut at, mut rest) = (first, out);
+        while !rest.is_empty() {
+            let (line, column) = (at / size, at % size);
+            let (out, others) = rest.split_at_mut(rest.len().min(size - column));
+            let start = plan.x_start as usize + offset_at(&plan.outer_x, line) as usize;
+            at += out.len();
+            rest = others;
+            job(start + column, &rows, out);
         }
+    };
+    if threads::are_worth(out.len() * rows.len() * bytes, false) {
+        let share = out.len().div_ceil(threads::shares());
+        spread::for_each_chunk(out, share, |part, out| stretches(part * share, out));
+    } else {
+        stretches(0, out);
     }
 }
 
@@ -364,17 +394,11 @@ impl<S: Element, T: Element, F: ColumnFold<S, T>> Columns<'_, S, F, T> {
     fn by<A: Arch, const N: usize>(self) {
         let Self { x, rows, fold, out } = self;
         let Some(last) = out.len().checked_sub(N) else {
-            for (at, out) in out.as_chunks_mut::<1>().0.iter_mut().enumerate() {
-                fold.block::<A, 1>(|row| &x.as_chunks().0[rows[row] + at], rows.len(), out);
-            }
-            return;
+            return Columns { x, rows, fold, out }.one_by_one();
         };
         let mut at = 0;
-        loop {
-            // Checked before: a block of N begins at most at `last`.
-            let (Some(out), block) = (out[at..].first_chunk_mut::<N>(), at) else {
-                return;
-            };
+        // A block begins at most at `last`.
+        while let (Some(out), block) = (out[at..].first_chunk_mut::<N>(), at) {
             let part = |row: usize| &x[rows[row] + block..].as_chunks::<N>().0[0];
             fold.block::<A, N>(part, rows.len(), out);
             if at == last {
@@ -384,6 +408,15 @@ impl<S: Element, T: Element, F: ColumnFold<S, T>> Columns<'_, S, F, T> {
             at = (at + N).min(last);
         }
     }
+
+    #[cold]
+    fn one_by_one(self) {
+        let Self { x, rows, fold, out } = self;
+        for (at, out) in out.as_chunks_mut::<1>().0.iter_mut().enumerate() {
+            let part = |row: usize| &x.as_chunks::<1>().0[rows[row] + at];
+            fold.block::<Plain, 1>(part, rows.len(), out);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -391,7 +424,7 @@ mod tests {
     use super::*;
     use crate::operand::Operand;
     use crate::reduce::reduce;
-    use lodestride_buffer::Buffer;
+    use lodestride_buffer::{Buffer, with_dtype};
     use lodestride_shape::{Layout, Order};
 
     const OPS: [ReduceOp; 6] = [
@@ -426,7 +459,7 @@ mod tests {
     }
 
     /// Every column of `[lines, rows, columns]`, of which `skipped` columns more lie in memory, beside [`expected`].
-    fn check<S: Folded>(lines: usize, rows: usize, columns: usize, nan: bool) -> Vec<String> {
+    fn check<S: Numeric>(lines: usize, rows: usize, columns: usize, nan: bool) -> Vec<String> {
         let pitch = columns + 3;
         let value = |i: usize| match [1, 2, 0, 1, 3, 1, 1][i * 31 / 7 % 7] {
             3 if nan && i.is_multiple_of(5) => f64::NAN,

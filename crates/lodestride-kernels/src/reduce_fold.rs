@@ -62,6 +62,8 @@ pub(crate) trait LaneFold<C: Compute>: Copy + Sync {
     const IS_FREE: bool = false;
     /// Whether AVX-512 is worth its code for integers too: it alone multiplies numbers of 64 bits.
     const WIDE: bool = false;
+    /// Whether its lanes are wider than those of more rows, so that they become other results.
+    const IS_WIDER: bool = false;
     /// Folds short runs in vector registers where there is a way; false, with nothing done, where there is none.
     #[inline(always)]
     fn short_runs<A: Arch>(self, _runs: Runs<'_, C>, _totals: &mut [Self::Total]) -> bool {

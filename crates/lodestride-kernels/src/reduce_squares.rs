@@ -78,6 +78,7 @@ pub(crate) struct ScaledSquares {
 impl<C: ComputeFloat> LaneFold<C> for ScaledSquares {
     type Lane = f64;
     type Total = f64;
+    const IS_WIDER: bool = true;
     #[inline(always)]
     fn lane(&self) -> f64 {
         0.0

@@ -111,31 +111,44 @@ unsafe fn two_rows(low: *const f32, high: *const f32) -> std::arch::x86_64::__m2
     _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(low), high)
 }
 
-/// Four columns of eight rows as four rows of eight.
+/// Four columns of eight rows, so many elements apart, as four rows of eight.
 ///
 /// # Safety
-/// The processor has AVX2; four numbers may be read at each of eight steps from `from`, and eight written at each of four
-/// steps from `to`.
+/// The processor has AVX2; four numbers may be read at each of eight steps from `from`.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(crate) unsafe fn four_columns(
+    from: *const f32,
+    pitch: isize,
+) -> [std::arch::x86_64::__m256; 4] {
+    use std::arch::x86_64::*;
+    let [a, b, c, d] = [0, 1, 2, 3].map(|row: isize| {
+        let start = from.wrapping_offset(pitch.wrapping_mul(row));
+        // SAFETY: the caller's contract, rows 0 to 3 and 4 to 7.
+        unsafe { two_rows(start, start.wrapping_offset(pitch.wrapping_mul(4))) }
+    });
+    let (ab, cd) = (_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d));
+    let (ab_high, cd_high) = (_mm256_unpackhi_ps(a, b), _mm256_unpackhi_ps(c, d));
+    [
+        _mm256_shuffle_ps::<0x44>(ab, cd),
+        _mm256_shuffle_ps::<0xee>(ab, cd),
+        _mm256_shuffle_ps::<0x44>(ab_high, cd_high),
+        _mm256_shuffle_ps::<0xee>(ab_high, cd_high),
+    ]
+}
+
+/// [`four_columns`], stored.
+///
+/// # Safety
+/// As there; eight numbers may be written at each of four steps from `to`.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn block_of_fours(from: *const f32, from_pitch: usize, to: *mut f32, to_pitch: usize) {
     use std::arch::x86_64::*;
-    let mut rows = [_mm256_setzero_ps(); 4];
-    for (row, pair) in rows.iter_mut().enumerate() {
-        let start = from.wrapping_add(from_pitch.wrapping_mul(row));
-        // SAFETY: the caller's contract, rows 0 to 3 and 4 to 7.
-        *pair = unsafe { two_rows(start, start.wrapping_add(from_pitch.wrapping_mul(4))) };
-    }
-    let [a, b, c, d] = rows;
-    let (ab, cd) = (_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d));
-    let (ab_high, cd_high) = (_mm256_unpackhi_ps(a, b), _mm256_unpackhi_ps(c, d));
-    let columns = [
-        _mm256_shuffle_ps::<0x44>(ab, cd),
-        _mm256_shuffle_ps::<0xee>(ab, cd),
-        _mm256_shuffle_ps::<0x44>(ab_high, cd_high),
-        _mm256_shuffle_ps::<0xee>(ab_high, cd_high),
-    ];
+    // SAFETY: the caller's contract.
+    let columns = unsafe { four_columns(from, from_pitch.cast_signed()) };
     for (index, column) in columns.into_iter().enumerate() {
         // SAFETY: the caller's contract.
         unsafe { _mm256_storeu_ps(to.wrapping_add(index * to_pitch), column) };

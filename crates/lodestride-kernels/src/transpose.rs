@@ -5,7 +5,7 @@
 //! for the same cache sets; it leaves transposed in registers, by interleaving vectors. Destinations that the caches cannot
 //! hold are written past them in whole lines; where lines begin at another place in every row, the end of a tile's line is
 //! carried over to the next tile. Processors with AVX-512 need no stage for elements of 2, 4 and 8 bytes: `transpose_lines.rs`;
-//! those with AVX2 none for elements of 8 bytes: `transpose_halves.rs`.
+//! those with AVX2 none for elements of 4 and 8 bytes: `transpose_halves.rs`.
 #![expect(
     unsafe_code,
     reason = "tiles of strided matrices are moved through raw pointers"

@@ -1,22 +1,24 @@
-//! Transposing matrices of elements of 8 bytes in the registers of AVX2: four rows of a line at a time, without a stage.
+//! Transposing matrices of elements of 4 or 8 bytes in the registers of AVX2: four columns of some rows at a time, without a stage.
 #![expect(
     unsafe_code,
     reason = "lines of strided matrices are moved through raw pointers, and turned by intrinsics"
 )]
 
 use crate::isa::Isa;
+use crate::square::four_columns;
 use crate::stream::{self, LINE};
 use crate::transpose::{Sheet, Store};
 use std::arch::x86_64::*;
 
-/// Bytes of an element.
-const SIZE: usize = 8;
+/// Bytes of a register.
+const REGISTER: usize = LINE / 2;
 
-/// Elements of a register, and rows that are turned together.
-const SIDE: usize = 4;
+/// Columns that are turned together.
+const COLUMNS: usize = 4;
 
-/// Columns that are gone down together: a line of each row.
-const WIDTH: usize = LINE / SIZE;
+/// Lines of each row that are gone down together where they leave past the caches: rows may lie in a page each, which costs as much
+/// for one line. 4096x4096 `f32` took 13 to 17 ms by single lines and 10 ms by four on an EPYC of family 25, 10000x1000 7.5 and 4.4 ms.
+const STRIP: usize = 4;
 
 /// Rows ahead that are asked for: where they lie pages apart, no processor does by itself. The sum of 1000x1000 `f64` and a transposed
 /// matrix took 1.7 ms on an EPYC of family 25 by way of a stage, 0.85 ms without one, and 0.7 ms with this.
@@ -28,31 +30,44 @@ const AHEAD: usize = 64;
 /// As [`Sheet::run`]; the source's columns go forwards.
 pub(crate) unsafe fn try_run(sheet: &Sheet, store: Store) -> bool {
     let is_dense = sheet.x_steps[1] == 1 && sheet.out_steps[0] == 1;
-    let is_large = sheet.rows >= SIDE && sheet.columns >= WIDTH;
-    let fits = sheet.size == SIZE && store != Store::Carry && is_dense && is_large;
-    if !fits || Isa::detect() != Isa::Avx2 {
+    if store == Store::Carry || !is_dense || Isa::detect() != Isa::Avx2 {
         return false;
     }
-    if store == Store::Lines {
+    let width = LINE / sheet.size;
+    if sheet.columns < width || sheet.rows < width {
+        return false;
+    }
+    match (sheet.size, store) {
         // SAFETY: the caller's contract; the processor was asked; rows of the destination are whole lines.
-        unsafe { run::<true>(sheet) };
-        stream::fence();
-    } else {
+        (8, Store::Lines) => unsafe { run::<8, true>(sheet) },
         // SAFETY: as above.
-        unsafe { run::<false>(sheet) };
+        (4, Store::Lines) => unsafe { run::<4, true>(sheet) },
+        // SAFETY: as above, but for the lines.
+        (8, _) => unsafe { run::<8, false>(sheet) },
+        _ => return false,
+    }
+    if store == Store::Lines {
+        stream::fence();
     }
     true
 }
 
 /// # Safety
-/// As [`try_run`], for processors with AVX2, of at least a line of columns and [`SIDE`] rows; with `PAST`, every row of the
-/// destination is some whole lines.
+/// As [`try_run`], for processors with AVX2 and elements of `SIZE` bytes, of which there are at least a line in every row and column;
+/// with `PAST`, every row of the destination is some whole lines.
 #[target_feature(enable = "avx2")]
-unsafe fn run<const PAST: bool>(sheet: &Sheet) {
-    let step = if PAST { 2 * SIDE } else { SIDE };
+unsafe fn run<const SIZE: usize, const PAST: bool>(sheet: &Sheet) {
+    let (line, side) = (LINE / SIZE, REGISTER / SIZE);
+    let lines = if PAST {
+        STRIP.min(sheet.columns / line)
+    } else {
+        1
+    };
+    let width = lines * line;
+    let step = if PAST { 2 * side } else { side };
     let [x_pitch, out_pitch] =
         [sheet.x_steps[0], sheet.out_steps[1]].map(|step| step * SIZE.cast_signed());
-    let (last_row, last_column) = (sheet.rows - step, sheet.columns - WIDTH);
+    let (last_row, last_column) = (sheet.rows - step, sheet.columns - width);
     let mut column = 0;
     loop {
         let mut row = 0;
@@ -61,20 +76,21 @@ unsafe fn run<const PAST: bool>(sheet: &Sheet) {
             let ahead = if row + AHEAD <= last_row {
                 sheet.source(row + AHEAD, column)
             } else {
-                sheet.source((row + AHEAD - last_row).min(last_row), column + WIDTH)
+                sheet.source((row + AHEAD - last_row).min(last_row), column + width)
             };
             for i in 0..step.cast_signed() {
-                stream::prefetch(ahead.wrapping_offset(i * x_pitch));
+                let row = ahead.wrapping_offset(i * x_pitch);
+                stream::prefetch_run(row, lines * LINE);
             }
-            for half in [0, SIDE] {
-                let out = out.wrapping_offset(half.cast_signed() * out_pitch);
-                let x = x.wrapping_add(half * SIZE);
+            for first in (0..width).step_by(COLUMNS) {
+                let out = out.wrapping_offset(first.cast_signed() * out_pitch);
+                let x = x.wrapping_add(first * SIZE);
                 if PAST {
-                    // SAFETY: eight rows of half a line of the source, and four lines of the destination.
-                    unsafe { turn_lines((x, x_pitch), (out, out_pitch)) };
+                    // SAFETY: twice as many rows of the source, and four lines of the destination.
+                    unsafe { turn_lines::<SIZE>((x, x_pitch), (out, out_pitch)) };
                 } else {
-                    // SAFETY: four rows of half a line of the source, and as many of the destination.
-                    unsafe { turn((x, x_pitch), (out, out_pitch)) };
+                    // SAFETY: some rows of the source, and as long ones of the destination.
+                    unsafe { turn::<SIZE>((x, x_pitch), (out, out_pitch)) };
                 }
             }
             if row == last_row {
@@ -86,52 +102,60 @@ unsafe fn run<const PAST: bool>(sheet: &Sheet) {
         if column == last_column {
             return;
         }
-        column = (column + WIDTH).min(last_column);
+        column = (column + width).min(last_column);
     }
 }
 
-/// Transposes four rows of four elements, rows of both pitches apart.
+/// Transposes as many rows of four elements as fill a register, rows of both pitches apart.
 ///
 /// # Safety
 /// They are valid for reads and writes, and apart; the processor has AVX2.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn turn(x: (*const u8, isize), (out, out_pitch): (*mut u8, isize)) {
+unsafe fn turn<const SIZE: usize>(x: (*const u8, isize), (out, out_pitch): (*mut u8, isize)) {
     // SAFETY: the caller's contract.
-    for (i, row) in (0..).zip(unsafe { turned(x) }) {
+    for (i, row) in (0..).zip(unsafe { turned::<SIZE>(x) }) {
         // SAFETY: a row of the destination.
         unsafe { _mm256_storeu_si256(out.wrapping_offset(i * out_pitch).cast(), row) };
     }
 }
 
-/// Transposes eight rows of four elements to four aligned lines, written past the caches.
+/// Transposes as many rows of four elements as fill a line to four aligned lines, written past the caches.
 ///
 /// # Safety
 /// As [`turn`].
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn turn_lines((x, x_pitch): (*const u8, isize), (out, out_pitch): (*mut u8, isize)) {
-    let below = x.wrapping_offset(SIDE.cast_signed() * x_pitch);
-    // SAFETY: the caller's contract, here and below.
-    let lines = unsafe { turned((x, x_pitch)) }
-        .into_iter()
-        .zip(unsafe { turned((below, x_pitch)) });
-    for (i, (first, second)) in (0..).zip(lines) {
+unsafe fn turn_lines<const SIZE: usize>(
+    (x, x_pitch): (*const u8, isize),
+    (out, out_pitch): (*mut u8, isize),
+) {
+    let below = x.wrapping_offset((REGISTER / SIZE).cast_signed() * x_pitch);
+    // SAFETY: the caller's contract.
+    let firsts = unsafe { turned::<SIZE>((x, x_pitch)) };
+    // SAFETY: as above.
+    let seconds = unsafe { turned::<SIZE>((below, x_pitch)) };
+    for (i, (first, second)) in (0..).zip(firsts.into_iter().zip(seconds)) {
         let line = out.wrapping_offset(i * out_pitch);
         // SAFETY: half an aligned line of the destination.
         unsafe { _mm256_stream_si256(line.cast(), first) };
         // SAFETY: the other half.
-        unsafe { _mm256_stream_si256(line.wrapping_add(LINE / 2).cast(), second) };
+        unsafe { _mm256_stream_si256(line.wrapping_add(REGISTER).cast(), second) };
     }
 }
 
-/// The transpose of four rows of four elements, a pitch apart.
+/// The transpose of as many rows of four elements as fill a register, a pitch apart.
 ///
 /// # Safety
 /// They are valid for reads; the processor has AVX2.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn turned((x, pitch): (*const u8, isize)) -> [__m256i; SIDE] {
+unsafe fn turned<const SIZE: usize>((x, pitch): (*const u8, isize)) -> [__m256i; COLUMNS] {
+    if SIZE == 4 {
+        // SAFETY: the caller's contract.
+        return unsafe { four_columns(x.cast(), pitch / SIZE.cast_signed()) }
+            .map(|column| _mm256_castps_si256(column));
+    }
     let [a, b, c, d] = [0, 1, 2, 3].map(|i| {
         // SAFETY: a row of the source.
         unsafe { _mm256_loadu_si256(x.wrapping_offset(i * pitch).cast()) }

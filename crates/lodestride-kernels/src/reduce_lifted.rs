@@ -369,3 +369,57 @@ where
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operand::Operand;
+    use crate::reduce::{ReduceOp, reduce};
+    use lodestride_buffer::Buffer;
+    use lodestride_shape::{Layout, Order};
+
+    /// Sums of the columns of a part of a matrix of whole numbers, which are exact, beside a plain loop.
+    fn check<H: Numeric>(rows: usize, columns: usize, start: usize) -> Option<String> {
+        let pitch = columns + start;
+        let value = |i: usize| (i * 11 % 7) as f32 - 3.0;
+        let x: Vec<H> = (0..rows * pitch).map(|i| H::from_f32(value(i))).collect();
+        let x = Buffer::from_vec(x).expect("memory");
+        let layout = Layout::new([rows, columns], [pitch as isize, 1], start).expect("a layout");
+        let sums = Buffer::zeroed(columns * 4).expect("memory");
+        let out = Layout::contiguous([columns], Order::C).expect("a layout");
+        let x = Operand::new(&x, &layout, H::DTYPE).expect("an operand");
+        let to = Operand::new(&sums, &out, DType::F32).expect("an operand");
+        reduce(ReduceOp::Sum, x, &[0], to).expect("sums");
+        let guard = sums.read().expect("a guard");
+        (0..columns).find_map(|column| {
+            let wanted: f32 = (0..rows)
+                .map(|row| value(row * pitch + start + column))
+                .sum();
+            let found = guard.slice::<f32>()[column];
+            let dtype = H::DTYPE;
+            (found != wanted).then(|| {
+                format!("{dtype} {rows}x{columns}, column {column}: {found}, not {wanted}")
+            })
+        })
+    }
+
+    #[test]
+    fn columns_of_halves_are_added_up() {
+        let mut failed = Vec::new();
+        for rows in [1, 3, 17, 63, 64, 65, 200, 4200] {
+            for (columns, start) in [
+                (64, 0),
+                (65, 0),
+                (127, 3),
+                (300, 1),
+                (1000, 0),
+                (1030, 2),
+                (4100, 0),
+            ] {
+                failed.extend(check::<f16>(rows, columns, start));
+                failed.extend(check::<bf16>(rows, columns, start));
+            }
+        }
+        assert!(failed.is_empty(), "{}", failed.join("\n"));
+    }
+}

@@ -165,8 +165,8 @@ impl Repeats {
             // SAFETY: they are the source's.
             let elements =
                 unsafe { _mm_loadu_si128(self.from.wrapping_add(from.min(last)).cast()) };
-            let behind = _mm_set1_epi8(from.saturating_sub(last) as i8);
-            let repeated = steps.selected(elements, begun, behind);
+            let skipped = _mm_set1_epi8(from.saturating_sub(last) as i8);
+            let repeated = steps.selected(elements, begun, skipped);
             // SAFETY: sixteen bytes of the destination.
             unsafe { _mm_storeu_si128(self.to.wrapping_add(done).cast(), repeated) };
             from += steps.from(begun + QUARTER);

@@ -34,7 +34,7 @@ pub(crate) fn run(
     (guard, dtype): (&ReadGuard<'_>, DType),
     (output, out_dtype): (&mut WriteGuard<'_>, DType),
 ) -> bool {
-    if out_dtype != op.result_dtype(dtype) || !has_few_rows(plan) {
+    if !has_few_rows(plan) || out_dtype != op.result_dtype(dtype) {
         return false;
     }
     let mut job = Job {
@@ -55,13 +55,16 @@ pub(crate) fn run(
 /// Whether rows are few and long, and results follow each other as columns do.
 fn has_few_rows(plan: &Plan) -> bool {
     let Kept { size, x, out } = plan.inner;
+    // The outer axes are looked at last: most reductions are others.
+    if (x, out) != (1, 1) || size < LONG || !(1..=FEW_ROWS).contains(&plan.depth()) {
+        return false;
+    }
     let lines = collapse(plan.outer_out.iter().copied());
-    let is_dense = match *lines.as_slice() {
+    match *lines.as_slice() {
         [] => true,
         [line] => line.stride == size as isize,
         _ => false,
-    };
-    (x, out) == (1, 1) && size >= LONG && (1..=FEW_ROWS).contains(&plan.depth()) && is_dense
+    }
 }
 
 /// How the columns of some rows become results.
@@ -458,7 +461,7 @@ mod tests {
         }
     }
 
-    /// Every column of `[lines, rows, columns]`, of which `skipped` columns more lie in memory, beside [`expected`].
+    /// Every column of `[lines, rows, columns]`, whose rows lie three columns more apart, beside [`expected`].
     fn check<S: Numeric>(lines: usize, rows: usize, columns: usize, nan: bool) -> Vec<String> {
         let pitch = columns + 3;
         let value = |i: usize| match [1, 2, 0, 1, 3, 1, 1][i * 31 / 7 % 7] {

@@ -21,7 +21,7 @@ use crate::across::Lines;
 use crate::numeric::Compute;
 use crate::reduce_data::Runs;
 use crate::reduce_fold::{BLOCK, COLUMNS, LANES, ROWS, Reducer};
-use crate::reduce_lifted::fold_blocks;
+use crate::reduce_lifted::{Lift, fold_blocks};
 use crate::reduce_plan::{Piece, Plan, Sink};
 use crate::strided::{Dim, Source, offset_at};
 use crate::threads;
@@ -48,6 +48,9 @@ pub(crate) struct Walk<'a, C: Compute, T, V> {
     plan: &'a Plan,
     source: &'a Source<'a, C>,
     reducer: &'a AnyReducer<'a, C, T, V>,
+    /// Halves of long rows, which are folded as they are read: on every instruction set, since a tile holds fewer rows of them than
+    /// are folded before totals are lifted.
+    lifted: Option<Lift<'a, C>>,
     /// Whether rows are folded.
     sweep: bool,
     /// Outputs of a piece.
@@ -70,9 +73,11 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
         source: &'a Source<'a, C>,
         reducer: &'a AnyReducer<'a, C, T, V>,
     ) -> Self {
+        let are_long = plan.inner.x == 1 && plan.inner.size >= LANES;
+        let lifted = source.lift(1).filter(|_| are_long && reducer.lifts_rows());
         let facts = Facts {
             native: source.native().is_some(),
-            lifted: plan.inner.size >= LANES && reducer.lifts_rows() && source.lift(1).is_some(),
+            lifted: lifted.is_some(),
             computed: source.is_computed(),
             size: size_of::<C>(),
             columns: reducer.columns(),
@@ -82,6 +87,7 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
             plan,
             source,
             reducer,
+            lifted,
             sweep,
             width,
             fold,

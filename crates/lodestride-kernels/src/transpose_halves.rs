@@ -33,27 +33,28 @@ pub(crate) unsafe fn try_run(sheet: &Sheet, store: Store) -> bool {
     if store == Store::Carry || !is_dense || Isa::detect() != Isa::Avx2 {
         return false;
     }
-    let width = LINE / sheet.size;
-    if sheet.columns < width || sheet.rows < width {
+    let past = store == Store::Lines;
+    let rows = (if past { LINE } else { REGISTER }) / sheet.size;
+    if sheet.columns < LINE / sheet.size || sheet.rows < rows {
         return false;
     }
-    match (sheet.size, store) {
+    match (sheet.size, past) {
         // SAFETY: the caller's contract; the processor was asked; rows of the destination are whole lines.
-        (8, Store::Lines) => unsafe { run::<8, true>(sheet) },
+        (8, true) => unsafe { run::<8, true>(sheet) },
         // SAFETY: as above.
-        (4, Store::Lines) => unsafe { run::<4, true>(sheet) },
+        (4, true) => unsafe { run::<4, true>(sheet) },
         // SAFETY: as above, but for the lines.
-        (8, _) => unsafe { run::<8, false>(sheet) },
+        (8, false) => unsafe { run::<8, false>(sheet) },
         _ => return false,
     }
-    if store == Store::Lines {
+    if past {
         stream::fence();
     }
     true
 }
 
 /// # Safety
-/// As [`try_run`], for processors with AVX2 and elements of `SIZE` bytes, of which there are at least a line in every row and column;
+/// As [`try_run`], for processors with AVX2 and elements of `SIZE` bytes, of which there are at least a line in every row and a register in every column;
 /// with `PAST`, every row of the destination is some whole lines.
 #[target_feature(enable = "avx2")]
 unsafe fn run<const SIZE: usize, const PAST: bool>(sheet: &Sheet) {

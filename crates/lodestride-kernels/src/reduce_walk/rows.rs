@@ -7,7 +7,7 @@ use super::{SUPERBLOCK, Walk};
 use crate::across::Lines;
 use crate::numeric::Compute;
 use crate::reduce_data::Rows;
-use crate::reduce_fold::{BLOCK, FOLDED, LANES, ROWS};
+use crate::reduce_fold::{BLOCK, FOLDED, ROWS};
 use crate::reduce_lifted::{Lift, LiftedRows};
 use crate::reduce_plan::{Piece, Plan};
 use crate::strided::{Dim, Source, offset_at};
@@ -19,7 +19,7 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
         if new && rows.is_empty() {
             totals.fill(self.reducer.empty());
         }
-        if let Some(data) = self.lifted_rows().filter(|_| totals.len() == piece.width) {
+        if let Some(data) = self.lifted.filter(|_| totals.len() == piece.width) {
             self.sweep_lifted(data, piece, rows, (totals, new));
         } else if self.source.native().is_some() && self.plan.inner.x == 1 {
             self.sweep_with(piece, rows, &mut [], (totals, new));
@@ -29,14 +29,6 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
             let mut scratch = Scratch::take(BLOCK * size_of::<C>());
             self.sweep_with(piece, rows, scratch.numbers(BLOCK), (totals, new));
         }
-    }
-
-    /// Halves of long rows, which are folded as they are read: on every instruction set, since a tile holds fewer rows of them than
-    /// are folded before totals are lifted.
-    pub(super) fn lifted_rows(&self) -> Option<Lift<'_, C>> {
-        let inner = self.plan.inner;
-        let are_long = inner.x == 1 && inner.size >= LANES && self.reducer.lifts_rows();
-        self.source.lift(1).filter(|_| are_long)
     }
 
     #[inline(never)]

@@ -19,7 +19,7 @@ const FEW_COLUMNS: usize = 8;
 pub(super) struct Facts {
     /// Whether the elements are of the compute type.
     pub(super) native: bool,
-    /// Whether rows of them are folded as they are read.
+    /// Whether long rows of them are folded as they are read.
     pub(super) lifted: bool,
     /// Whether they are made when they are asked for.
     pub(super) computed: bool,
@@ -40,7 +40,7 @@ impl Shape {
     #[inline(never)]
     pub(super) fn of(plan: &Plan, facts: Facts) -> Self {
         let inner = plan.inner;
-        let direct = (facts.native || facts.lifted) && inner.x == 1;
+        let direct = facts.lifted || facts.native && inner.x == 1;
         let sweep = sweeps(plan, facts);
         let deep = plan.depth() > SUPERBLOCK * BLOCK;
         // Whole rows, in the order of memory, are one stream, but then no thread could take other columns.

@@ -15,12 +15,12 @@
 
 use crate::gemm_register::Register;
 use crate::gemm_small::Blend;
-use crate::gemm_store::finish_tile;
+use crate::gemm_store::{add_tile, finish_tile};
 use crate::gemm_tile::Job;
 use crate::gemm_walk::ACROSS;
 use crate::numeric::Compute;
 use crate::square;
-use crate::stream;
+use crate::stream::{self, LINE};
 
 /// Rows of the right matrix in a block, at most. The last bits of results depend on it, so it is the same everywhere.
 const DEPTH: usize = 256;
@@ -149,7 +149,7 @@ unsafe fn rows_of_block<R: Register, const M: usize>(job: &Job<R::Item>, block: 
             // SAFETY: rows and steps are the job's; there is room for `HEIGHT` rows.
             unsafe { left.pack::<R>(M, M, block.left) };
         }
-        for row in (top..top + rows).step_by(M) {
+        let panel_of = |row: usize| {
             let from = block.start_of(row);
             let (a, a_step) = if shared {
                 let (first, pitch) = block.panel(from, width, R::LANES);
@@ -158,14 +158,32 @@ unsafe fn rows_of_block<R: Register, const M: usize>(job: &Job<R::Item>, block: 
             } else {
                 (block.left.wrapping_add((row - top) * block.steps), M)
             };
-            let panel = Panel {
+            Panel {
                 a,
                 a_step,
                 row,
                 rows: M.min(m - row),
-            };
-            for column in (from / width * width..block.columns).step_by(width) {
-                // SAFETY: the rows are the job's, packed in the panel; the column is the block's.
+            }
+        };
+        if M >= 8 {
+            for row in (top..top + rows).step_by(M) {
+                let panel = panel_of(row);
+                let from = block.start_of(row) / width * width;
+                for column in (from..block.columns).step_by(width) {
+                    // SAFETY: the rows are the job's, packed in the panel; the column is the block's.
+                    unsafe { one_panel::<R, M>(job, block, &panel, column) };
+                }
+            }
+            continue;
+        }
+        // Few rows leave too little to do for what is read of a block from the second-level cache: one panel of it stays in the first.
+        for column in (block.start_of(top) / width * width..block.columns).step_by(width) {
+            for row in (top..top + rows).step_by(M) {
+                if block.start_of(row) >= column + width {
+                    break;
+                }
+                let panel = panel_of(row);
+                // SAFETY: as above.
                 unsafe { one_panel::<R, M>(job, block, &panel, column) };
             }
         }
@@ -241,8 +259,12 @@ unsafe fn tile<R: Register, const M: usize, const V: usize>(
         for v in 0..V {
             // SAFETY: a panel has whole registers at every step.
             line[v] = unsafe { R::load(b.wrapping_add(v * R::LANES), full) };
-            let ahead = b.wrapping_add((PANEL_AHEAD * V + v) * R::LANES);
-            stream::prefetch(ahead.cast());
+            if M >= 8 {
+                let ahead = b.wrapping_add((PANEL_AHEAD * V + v) * R::LANES);
+                stream::prefetch(ahead.cast());
+            } else if v + 1 == V {
+                stream::prefetch(a.wrapping_add(PANEL_AHEAD * panel.a_step).cast());
+            }
         }
         for i in 0..M {
             // SAFETY: a panel has `M` rows at every step.
@@ -263,8 +285,13 @@ unsafe fn tile<R: Register, const M: usize, const V: usize>(
         R::Item::ONE
     };
     let blend = Blend { beta, ..job.blend };
-    // SAFETY: the rows of the panel are the job's, and so are the columns.
-    unsafe { finish_tile(job, blend, sums, corner, panel.rows, lanes) };
+    if job.out_column != 1 || blend.alpha != R::Item::ONE || beta != R::Item::ONE {
+        // SAFETY: the rows of the panel are the job's, and so are the columns.
+        unsafe { finish_tile(job, blend, sums, corner, panel.rows, lanes) };
+        return;
+    }
+    // SAFETY: as above.
+    unsafe { add_tile(job, sums, corner, panel.rows, lanes) };
 }
 
 /// Rows of the left matrix, or columns of the right one: `count` lines `along` apart, of `depth` elements `deep` apart.
@@ -320,6 +347,14 @@ impl<C: Compute> Lines<C> {
                 let lines = width.min(self.count - first);
                 let pitch = lines.next_multiple_of(unit);
                 let to = to.wrapping_add(first * self.depth + step * pitch);
+                if lines == width {
+                    for at in (0..width).step_by(LINE / size_of::<C>()) {
+                        stream::prefetch(ahead.wrapping_add(first + at).cast());
+                    }
+                    // SAFETY: so many lines lie side by side, and the panel has as many elements at this step.
+                    unsafe { from.wrapping_add(first).copy_to_nonoverlapping(to, width) };
+                    continue;
+                }
                 for at in (0..lines).step_by(R::LANES) {
                     stream::prefetch(ahead.wrapping_add(first + at).cast());
                     // SAFETY: the caller vouches for the instruction set, here and below.
@@ -344,27 +379,51 @@ impl<C: Compute> Lines<C> {
         let (tall, wide) = square::block_size::<C>();
         let mut line = 0;
         while self.deep == 1 && self.count - line >= tall {
-            let from = self.start.wrapping_offset(line as isize * self.along);
-            let to = to.wrapping_add(line);
-            let whole = self.depth / wide * wide;
-            for step in (0..whole).step_by(wide) {
-                let (from, to) = (from.wrapping_add(step), to.wrapping_add(step * pitch));
-                // SAFETY: the lines and steps of the block are there on both sides; steps may be negative, which
-                // wrapping offsets do not mind.
-                unsafe { square::block_at(from, self.along.cast_unsigned(), to, pitch) };
-            }
-            for step in whole..self.depth {
-                for i in 0..tall {
-                    // SAFETY: as above.
-                    unsafe { self.put(line + i, step, pitch, to.wrapping_sub(line)) };
-                }
-            }
+            // SAFETY: the lines are there; the caller's contract.
+            unsafe { self.turn_block(line, [tall, wide], pitch, to) };
             line += tall;
+        }
+        // Panels of four lines are half a block wide where elements have four bytes.
+        if self.deep == 1 && size_of::<C>() == 4 && self.count - line >= tall / 2 {
+            // SAFETY: as above.
+            unsafe { self.turn_block(line, [tall / 2, wide], pitch, to) };
+            line += tall / 2;
         }
         for line in line..pitch {
             for step in 0..self.depth {
                 // SAFETY: the caller's contract: the panel has `pitch` elements at every step.
                 unsafe { self.put(line, step, pitch, to) };
+            }
+        }
+    }
+
+    /// As many lines as a block has or, of four bytes, half of one.
+    ///
+    /// # Safety
+    /// As [`Lines::turn`]; the lines must be there, and their elements lie one after the other.
+    #[inline(always)]
+    unsafe fn turn_block(&self, line: usize, [tall, wide]: [usize; 2], pitch: usize, to: *mut C) {
+        let from = self.start.wrapping_offset(line as isize * self.along);
+        let along = self.along.cast_unsigned();
+        let whole = self.depth / wide * wide;
+        for step in (0..whole).step_by(wide) {
+            let (from, to) = (
+                from.wrapping_add(step),
+                to.wrapping_add(step * pitch + line),
+            );
+            // Steps may be negative, which wrapping offsets do not mind.
+            if size_of::<C>() == 4 && tall == wide {
+                // SAFETY: the lines and steps of the half are there on both sides.
+                unsafe { square::half_block_at(from, along, to, pitch) };
+            } else {
+                // SAFETY: the same of a block.
+                unsafe { square::block_at(from, along, to, pitch) };
+            }
+        }
+        for step in whole..self.depth {
+            for i in 0..tall {
+                // SAFETY: as above.
+                unsafe { self.put(line + i, step, pitch, to) };
             }
         }
     }

@@ -55,6 +55,40 @@ pub(crate) unsafe fn finish_tile<R: Register, const M: usize, const V: usize>(
     }
 }
 
+/// Adds the sums of a tile to what the same elements hold of the steps before: most tiles of a deep product end so. Columns of the
+/// destination are one element apart.
+///
+/// # Safety
+/// As [`finish_tile`].
+#[inline(always)]
+pub(crate) unsafe fn add_tile<R: Register, const M: usize, const V: usize>(
+    job: &Job<R::Item>,
+    sums: [[R; V]; M],
+    to: *mut R::Item,
+    rows: usize,
+    lanes: usize,
+) {
+    // SAFETY: the caller vouches for the instruction set, here and below.
+    let one = unsafe { R::splat(R::Item::ONE) };
+    for i in 0..M {
+        for v in 0..V {
+            if i >= rows {
+                break;
+            }
+            let count = if v + 1 == V { lanes } else { R::LANES };
+            // SAFETY: as above.
+            let mask = unsafe { R::mask(count) };
+            let to = to.wrapping_offset(i as isize * job.out_row + (v * R::LANES) as isize);
+            // SAFETY: row `i` is the job's, and so are the columns of the mask.
+            let old = unsafe { R::load(to, mask) };
+            // SAFETY: as above.
+            let sum = unsafe { one.mul_add(old, sums[i][v]) };
+            // SAFETY: as above.
+            unsafe { sum.store(to, mask) };
+        }
+    }
+}
+
 /// Blends sums into `count` elements of the destination.
 ///
 /// # Safety

@@ -11,6 +11,8 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
+use crate::gemm_choice::THIN;
+use crate::gemm_few;
 use crate::gemm_register::Register;
 use crate::gemm_store::finish;
 use crate::gemm_tile::Job;
@@ -19,9 +21,9 @@ use crate::numeric::Compute;
 use crate::stream;
 
 /// Sums that stay in L1 during a sweep, in elements of all its rows together: panels of any width fill them.
-const SUMS: usize = 3840;
+pub(crate) const SUMS: usize = 3840;
 /// Rows of the right operand that are added at once to a single row of sums.
-const STEPS: usize = 8;
+pub(crate) const STEPS: usize = 8;
 /// Rows of the right operand that are added to a panel of sums in registers: few enough for the processor to follow each
 /// as a stream of its own. With 128 of them 8 by 1024 by 1024 takes 1.3 times as long from the caches, 3.4 times from memory.
 const DEEP: usize = 32;
@@ -45,19 +47,25 @@ pub(crate) unsafe fn sweep_all<R: Register>(job: &Job<R::Item>, above: bool) {
         unsafe { sweep::<R, 8, ACROSS>(job, [row, 8], above) };
         row += 8;
     }
-    while job.m - row >= 4 {
-        let rows = if R::ROWS >= 8 {
+    if R::ROWS >= 8 {
+        while job.m - row >= 4 {
             // SAFETY: as above.
             unsafe { sweep::<R, 4, ACROSS>(job, [row, 4], above) };
-            4
-        } else {
+            row += 4;
+        }
+    } else {
+        while job.m - row > THIN {
             let most = (SUMS / job.n).clamp(8, MANY);
             let rows = (job.m - row).min(most) / 4 * 4;
             // SAFETY: as above.
             unsafe { sweep::<R, 4, 2>(job, [row, rows], above) };
-            rows
-        };
-        row += rows;
+            row += rows;
+        }
+        if job.m - row >= 3 {
+            // SAFETY: as above; there are no more of them than that.
+            unsafe { gemm_few::product::<R>(job, row) };
+            row = job.m;
+        }
     }
     while job.m > row {
         // SAFETY: as above.
@@ -105,27 +113,36 @@ unsafe fn sweep<R: Register, const M: usize, const V: usize>(
             unsafe { add_row::<R, 1>(job, row, step, first, len, sums) };
             step += 1;
         }
-        for i in 0..rows {
-            for at in (0..len).step_by(R::LANES) {
-                let lanes = (len - at).min(R::LANES);
-                // SAFETY: the caller vouches for the instruction set, here and below.
-                let mask = unsafe { R::mask(lanes) };
-                // SAFETY: the sums of row `i` begin at `i * width` and are `len` long.
-                let sum = unsafe { R::load(sums.wrapping_add(i * width + at), mask) };
-                let column = (first + at) as isize * job.out_column;
-                let start = (row + i) as isize * job.out_row + column;
-                // SAFETY: row and columns are the job's.
-                unsafe {
-                    finish(
-                        job,
-                        job.blend,
-                        sum,
-                        job.out.wrapping_offset(start),
-                        mask,
-                        lanes,
-                    )
-                };
-            }
+        // SAFETY: these rows of sums are the job's, and so are the columns.
+        unsafe { put_rows::<R>(job, [row, rows], first, len, sums, width) };
+    }
+}
+
+/// Blends rows of sums, `width` apart, into `len` columns of the destination.
+///
+/// # Safety
+/// As [`sweep`]; the rows and the columns `first..first + len` must be the job's, and `sums` begins so many of them.
+#[inline(always)]
+pub(crate) unsafe fn put_rows<R: Register>(
+    job: &Job<R::Item>,
+    [row, rows]: [usize; 2],
+    first: usize,
+    len: usize,
+    sums: *mut R::Item,
+    width: usize,
+) {
+    for i in 0..rows {
+        for at in (0..len).step_by(R::LANES) {
+            let lanes = (len - at).min(R::LANES);
+            // SAFETY: the caller vouches for the instruction set, here and below.
+            let mask = unsafe { R::mask(lanes) };
+            // SAFETY: the sums of row `i` begin at `i * width` and are `len` long.
+            let sum = unsafe { R::load(sums.wrapping_add(i * width + at), mask) };
+            let column = (first + at) as isize * job.out_column;
+            let start = (row + i) as isize * job.out_row + column;
+            let to = job.out.wrapping_offset(start);
+            // SAFETY: row and columns are the job's.
+            unsafe { finish(job, job.blend, sum, to, mask, lanes) };
         }
     }
 }

@@ -167,8 +167,13 @@ unsafe fn rows<R: Register, const V: usize>(
         }
     }
     while job.m - row >= 3 {
-        // SAFETY: as above; the last of four rows is left out where it is not the job's.
-        unsafe { tile::<R, 4, V>(job, row, first, lanes, None) };
+        let next = if R::ROWS < 8 { ahead.take(job.k) } else { None };
+        match next {
+            // SAFETY: as above; the last of four rows is left out where it is not the job's.
+            Some(at) => unsafe { tile::<R, 4, V>(job, row, first, lanes, Some(at)) },
+            // SAFETY: as above.
+            None => unsafe { tile::<R, 4, V>(job, row, first, lanes, None) },
+        }
         row += (job.m - row).min(4);
     }
     if job.m - row >= 2 {

@@ -26,6 +26,8 @@ mod gemm_choice;
 mod gemm_copied;
 #[cfg(target_arch = "x86_64")]
 mod gemm_dots;
+#[cfg(target_arch = "x86_64")]
+mod gemm_few;
 mod gemm_integers;
 #[cfg(target_arch = "x86_64")]
 mod gemm_narrow;

@@ -155,6 +155,33 @@ unsafe fn block_of_fours(from: *const f32, from_pitch: usize, to: *mut f32, to_p
     }
 }
 
+/// Half a block of four-byte elements through pointers: four rows of four to four columns of four.
+///
+/// # Safety
+/// Elements have four bytes, and those of the half are valid on both sides.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(crate) unsafe fn half_block_at<T>(
+    from: *const T,
+    from_pitch: usize,
+    to: *mut T,
+    to_pitch: usize,
+) {
+    use std::arch::x86_64::*;
+    let mut rows = [0, 1, 2, 3].map(|row: usize| {
+        let row = from.wrapping_add(from_pitch.wrapping_mul(row));
+        // SAFETY: the caller's contract.
+        unsafe { _mm_loadu_ps(row.cast()) }
+    });
+    let [a, b, c, d] = &mut rows;
+    // SAFETY: every processor of this architecture has it.
+    unsafe { _MM_TRANSPOSE4_PS(a, b, c, d) };
+    for (index, column) in rows.into_iter().enumerate() {
+        // SAFETY: the caller's contract.
+        unsafe { _mm_storeu_ps(to.wrapping_add(index * to_pitch).cast(), column) };
+    }
+}
+
 /// Two columns of four rows as two rows of four.
 ///
 /// # Safety

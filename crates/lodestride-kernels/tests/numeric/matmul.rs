@@ -90,45 +90,50 @@ fn every_layout_and_size_matches_the_reference() {
     report.finish();
 }
 
+/// Small, thin and packed products: `m`, `k` and `n`.
+const WALKED: &[(usize, usize, usize)] = &[
+    (3, 5, 2),
+    (4, 4, 16),
+    (13, 7, 47),
+    (16, 31, 17),
+    (1, 300, 5000),
+    (5, 170, 701),
+    (11, 600, 33),
+    (2000, 301, 1),
+    (50, 50, 50),
+    (20, 300, 301),
+    (90, 90, 101),
+    (70, 515, 67),
+    (300, 100, 20),
+    (601, 8, 1),
+    (90, 90, 1),
+    (3, 700, 3),
+    (7, 1200, 9),
+    (100, 90, 2),
+    (63, 200, 4),
+    (500, 8, 8),
+    (3, 3, 400),
+    (2, 20_000, 3),
+    (4, 70_000, 2),
+    // Swept: few rows, many rows with small results.
+    (3, 33, 501),
+    (4, 130, 1100),
+    (6, 77, 963),
+    (8, 130, 1100),
+    (32, 300, 32),
+    (13, 500, 61),
+];
+
 /// Small, thin and packed products on every instruction set and at every number of threads.
 #[test]
 fn every_walk_gives_the_same_on_every_instruction_set() {
     let _held = crate::settings();
     let mut report = Report::default();
     let best = Isa::detect();
-    let sizes = [
-        (3, 5, 2),
-        (4, 4, 16),
-        (13, 7, 47),
-        (16, 31, 17),
-        (1, 300, 5000),
-        (5, 170, 701),
-        (11, 600, 33),
-        (2000, 301, 1),
-        (50, 50, 50),
-        (20, 300, 301),
-        (90, 90, 101),
-        (70, 515, 67),
-        (300, 100, 20),
-        (601, 8, 1),
-        (90, 90, 1),
-        (3, 700, 3),
-        (7, 1200, 9),
-        (100, 90, 2),
-        (63, 200, 4),
-        (500, 8, 8),
-        (3, 3, 400),
-        (2, 20_000, 3),
-        (4, 70_000, 2),
-        // Swept: eight rows, many rows with small results.
-        (8, 130, 1100),
-        (32, 300, 32),
-        (13, 500, 61),
-    ];
     let mut settings: Vec<(Isa, usize)> = Isa::available().map(|isa| (isa, 1)).collect();
     settings.extend([(best, 2), (best, 4)]);
     for dtype in [DType::F32, DType::F64] {
-        for (m, k, n) in sizes {
+        for &(m, k, n) in WALKED {
             for left in [Arrangement::C, Arrangement::F] {
                 for right in [Arrangement::C, Arrangement::F, Arrangement::Reversed] {
                     let a = Array::new(&[m, k], left, dtype, whole);
@@ -495,6 +500,8 @@ fn rounding_stays_small_and_does_not_depend_on_threads() {
         (7, 2_000, 300, Arrangement::C),
         (7, 2_000, 300, Arrangement::F),
         (20, 2_000, 300, Arrangement::F),
+        // Few rows and a large matrix.
+        (20, 1_301, 1_310, Arrangement::C),
         (30, 30, 30, Arrangement::C),
         (503, 70, 3, Arrangement::F),
         (2_005, 200, 4, Arrangement::F),

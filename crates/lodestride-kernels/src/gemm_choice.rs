@@ -262,6 +262,9 @@ const FLAT: usize = 64;
 const FLAT_SIZE: usize = 512;
 const FLAT_BYTES: usize = 128 << 20;
 
+/// Rows of the left matrix up to which panels of a transposed right one are faster than the `gemm` crate, with AVX2.
+const TURNED: usize = 512;
+
 /// Whether few rows meet a large matrix, with AVX2: on an EPYC 32 by 2048 by 8192 `f32` take the `gemm` crate 30 ms, packed panels 17.
 fn is_flat<C: Copy>(a: Matrix<'_, C>, b: Matrix<'_, C>) -> bool {
     let (m, k, n) = (a.shape().rows, a.shape().columns, b.shape().columns);
@@ -281,7 +284,12 @@ fn packed<C: BlasFloat>(
     let is_square = is_square_of_one(a, b) && blend.beta == C::ZERO;
     let work = a.shape().rows * b.shape().rows * b.shape().columns;
     let suits = || {
-        let apart = a.shape().column_step != 1 || b.shape().column_step != 1;
+        let [left, right] = [a.shape(), b.shape()].map(|x| x.column_step != 1);
+        let apart = match Isa::detect() {
+            Isa::Avx512 => left || right,
+            // The left one it reads as well, and many rows make the right one worth its while.
+            _ => right && a.shape().rows <= TURNED,
+        };
         let is_ours = gemm_tile::is_walked() && Backend::current() == Backend::Gemm;
         is_ours && (apart && work > MIDDLING || is_flat(a, b))
     };

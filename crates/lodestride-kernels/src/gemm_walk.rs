@@ -102,9 +102,9 @@ unsafe fn walk_through<R: Register>(job: &Job<R::Item>, walk: Walk) {
             unsafe { gemm_packed::blocks::<R>(job, diagonal) };
         }
         // SAFETY: as above.
-        Walk::Sweep => unsafe { sweep_all::<R>(job, false) },
-        // SAFETY: as above.
-        Walk::SweepAbove => unsafe { sweep_all::<R>(job, true) },
+        Walk::Sweep | Walk::SweepAbove => unsafe {
+            sweep_all::<R>(job, walk == Walk::SweepAbove);
+        },
     }
 }
 

@@ -1,7 +1,8 @@
 //! Products of large matrices of floats: blocks of both operands are copied to panels that registers read in order.
 //!
-//! A block of the right matrix, some hundred rows deep, fills half of L2; a panel of a few rows of the left one stays in L1
-//! while all of the block goes by. A matrix times its own transpose finds its left panels in the block of the right one,
+//! A block of the right matrix, some hundred rows deep, fills half of L2; with AVX-512 a panel of eight rows of the left one stays in L1
+//! while all of the block goes by, with AVX2, whose panels of four rows leave less to do for what is read, a panel of the block stays
+//! there while the rows go by. A matrix times its own transpose finds its left panels in the block of the right one,
 //! and is computed from the diagonal on. The sums of the blocks are added up in the order of their rows, whatever else is
 //! divided.
 #![expect(
@@ -176,7 +177,6 @@ unsafe fn rows_of_block<R: Register, const M: usize>(job: &Job<R::Item>, block: 
             }
             continue;
         }
-        // Few rows leave too little to do for what is read of a block from the second-level cache: one panel of it stays in the first.
         for column in (block.start_of(top) / width * width..block.columns).step_by(width) {
             for row in (top..top + rows).step_by(M) {
                 if block.start_of(row) >= column + width {

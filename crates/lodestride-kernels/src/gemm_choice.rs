@@ -286,12 +286,12 @@ fn packed<C: BlasFloat>(
     let suits = || {
         let [left, right] = [a.shape(), b.shape()].map(|x| x.column_step != 1);
         let apart = match Isa::detect() {
-            Isa::Avx512 => left || right,
+            Isa::Avx512 => (left || right) && work > MIDDLING,
             // The left one it reads as well, and many rows make the right one worth its while.
-            _ => right && a.shape().rows <= TURNED,
+            _ => right && a.shape().rows <= TURNED && work > SMALL,
         };
         let is_ours = gemm_tile::is_walked() && Backend::current() == Backend::Gemm;
-        is_ours && (apart && work > MIDDLING || is_flat(a, b))
+        is_ours && (apart || is_flat(a, b))
     };
     if !is_square && !suits() {
         return false;

@@ -22,10 +22,10 @@ const NEAR: usize = 1 << 15;
 /// Columns that all rows of the left matrix share in one go of tiles: packing rows would cost more than multiplying them.
 const NARROW: usize = 24;
 
-/// Whether a call's product of so many multiply-adds is best done in tiles, with `k` rows of the right matrix `b_row` apart.
+/// Whether a call's product of so many multiply-adds is best done in tiles, where there are any, with `k` rows of the right matrix `b_row` apart.
 #[inline]
-pub(crate) fn is_small(isa: Isa, work: usize, k: usize, b_row: isize) -> bool {
-    work <= SMALL || work <= MIDDLING && matches!(isa, Isa::Avx2 | Isa::Avx512) && is_near(k, b_row)
+pub(crate) fn is_small(work: usize, k: usize, b_row: isize) -> bool {
+    work <= SMALL || work <= MIDDLING && is_near(k, b_row)
 }
 
 #[inline]
@@ -132,11 +132,7 @@ pub(crate) fn multiply_before<C: BlasFloat>(
     let (m, n, k) = (a.shape().rows, b.shape().columns, a.shape().columns);
     let work = m * n * k;
     let is_thick = m > 2 * THIN && n > NARROW;
-    if is_thick
-        && work > 0
-        && is_small(Isa::detect(), work, k, b.shape().row_step)
-        && blend.alpha != C::ZERO
-    {
+    if is_thick && work > 0 && is_small(work, k, b.shape().row_step) && blend.alpha != C::ZERO {
         let ahead = next.map_or(Ahead::NOTHING, Ahead::of);
         if gemm_tile::product(a, b, &mut out, blend, Walk::Tiles, 1, ahead) {
             return;
@@ -265,7 +261,7 @@ const FLAT_BYTES: usize = 128 << 20;
 /// Rows of the left matrix up to which panels of a transposed right one are faster than the `gemm` crate, with AVX2.
 const TURNED: usize = 512;
 
-/// Whether few rows meet a large matrix, with AVX2: on an EPYC 32 by 2048 by 8192 `f32` take the `gemm` crate 30 ms, packed panels 17.
+/// Whether few rows meet a large matrix, with AVX2: on an EPYC 32 by 2048 by 8192 `f32` take the `gemm` crate 30 ms, packed panels 16.
 fn is_flat<C: Copy>(a: Matrix<'_, C>, b: Matrix<'_, C>) -> bool {
     let (m, k, n) = (a.shape().rows, a.shape().columns, b.shape().columns);
     let met = (m * n).saturating_mul(k).saturating_mul(size_of::<C>());

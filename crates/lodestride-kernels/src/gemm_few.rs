@@ -14,7 +14,7 @@
 use std::mem::MaybeUninit;
 
 use crate::gemm_register::Register;
-use crate::gemm_sweep::{STEPS, SUMS, put_rows};
+use crate::gemm_sweep::{STEPS, SUMS, clear_rows, put_rows};
 use crate::gemm_tile::Job;
 use crate::numeric::Compute;
 
@@ -35,10 +35,8 @@ pub(crate) unsafe fn product<R: Register>(job: &Job<R::Item>, row: usize) {
     let width = SUMS / padded;
     for first in (0..job.n).step_by(width) {
         let len = (job.n - first).min(width);
-        for i in 0..padded {
-            // SAFETY: the sums of row `i` begin at `i * width`; a zero of a float is made of zeros.
-            unsafe { sums.wrapping_add(i * width).write_bytes(0, len) };
-        }
+        // SAFETY: so many rows of sums are `width` apart in their array.
+        unsafe { clear_rows(sums, padded, width, len) };
         let mut step = 0;
         while job.k > step {
             let steps = if job.k - step >= STEPS { STEPS } else { 1 };

@@ -34,6 +34,7 @@ const NEAR: usize = 8;
 const MANY: usize = 32;
 /// How many rows ahead such a panel asks for its elements.
 const AHEAD: isize = 8;
+
 /// All rows of the product, as many at a time as there are registers for, or where these are few as find the right operand in L1;
 /// `above` leaves out panels below the diagonal.
 ///
@@ -42,12 +43,12 @@ const AHEAD: isize = 8;
 #[inline(always)]
 pub(crate) unsafe fn sweep_all<R: Register>(job: &Job<R::Item>, above: bool) {
     let mut row = 0;
-    while R::ROWS >= 8 && job.m - row >= 8 {
-        // SAFETY: the rows are the job's, here and below.
-        unsafe { sweep::<R, 8, ACROSS>(job, [row, 8], above) };
-        row += 8;
-    }
     if R::ROWS >= 8 {
+        while job.m - row >= 8 {
+            // SAFETY: the rows are the job's, here and below.
+            unsafe { sweep::<R, 8, ACROSS>(job, [row, 8], above) };
+            row += 8;
+        }
         while job.m - row >= 4 {
             // SAFETY: as above.
             unsafe { sweep::<R, 4, ACROSS>(job, [row, 4], above) };
@@ -89,10 +90,8 @@ unsafe fn sweep<R: Register, const M: usize, const V: usize>(
     let width = SUMS / rows;
     for first in (0..job.n).step_by(width) {
         let len = (job.n - first).min(width);
-        for i in 0..rows {
-            // SAFETY: the sums of row `i` begin at `i * width`; a zero of a float is made of zeros.
-            unsafe { sums.wrapping_add(i * width).write_bytes(0, len) };
-        }
+        // SAFETY: so many rows of sums are `width` apart in their array.
+        unsafe { clear_rows(sums, rows, width, len) };
         let mut step = 0;
         while M > 1 && job.k > step {
             let is_close =
@@ -115,6 +114,18 @@ unsafe fn sweep<R: Register, const M: usize, const V: usize>(
         }
         // SAFETY: these rows of sums are the job's, and so are the columns.
         unsafe { put_rows::<R>(job, [row, rows], first, len, sums, width) };
+    }
+}
+
+/// Makes `len` sums of each of some rows zero.
+///
+/// # Safety
+/// `sums` begins so many rows, `width` apart, of at least `len` floats.
+#[inline(always)]
+pub(crate) unsafe fn clear_rows<C>(sums: *mut C, rows: usize, width: usize, len: usize) {
+    for i in 0..rows {
+        // SAFETY: the caller vouches for the row; a zero of a float is made of zeros.
+        unsafe { sums.wrapping_add(i * width).write_bytes(0, len) };
     }
 }
 

@@ -164,7 +164,7 @@ pub(crate) fn product<C: TileFloat + Compute>(
     };
     let thin = n == 1 || is_swept::<C>(level.isa(), [m, k, n], a_row, b_row);
     let work = (m * n).saturating_mul(k);
-    let is_small = work > 0 && is_small(level.isa(), work, k, b_row);
+    let is_small = work > 0 && is_small(work, k, b_row);
     let apart = !a.buffer().same_block(out.buffer()) && !b.buffer().same_block(out.buffer());
     // A factor of zero makes zeros of NaN too; that is not multiplying.
     if thin || !is_small || b_column != 1 || !apart || blend.alpha == C::ZERO {

@@ -1,13 +1,13 @@
 //! Arrays made of positions: coordinate grids, triangles, and ones at given places.
 
-use lodestride_buffer::{Argument, Bool, DType};
+use lodestride_buffer::{Argument, Bool, DType, scope_out};
 use lodestride_shape::{Axes, Order, Shape, keep, normalize_new_axis};
 use smallvec::SmallVec;
 
 use crate::NdArray;
 #[expect(unused_imports, reason = "named in the documentation")]
 use crate::error::ArrayErrorKind;
-use crate::error::{InOp, Result};
+use crate::error::{InMethod, InOp, Result};
 use crate::pad::PadMode;
 use crate::target::Target;
 
@@ -175,11 +175,25 @@ impl NdArray {
         self.expect_readable("one_hot", Argument::X)?;
         self.expect_positions(OP)?;
         let axis = normalize_new_axis(axis, self.rank()).in_op(OP, self)?;
-        let mut along: SmallVec<[usize; 6]> = SmallVec::from_elem(1, self.rank() + 1);
-        along[axis] = depth;
-        let places = NdArray::arange_of(DType::I64, 0, depth, 1)?.reshape(&along[..])?;
-        let hot = self.expand_dims(axis as isize)?.equal(&places)?;
-        hot.cast(DType::default())
+        let (before, after) = self.shape().split_at(axis);
+        let shape: Shape = before
+            .iter()
+            .chain([&depth])
+            .chain(after)
+            .copied()
+            .collect();
+        let hot = NdArray::zeros_of(DType::default(), shape)?;
+        let pitch: usize = after.iter().product();
+        let indices = self.cast(DType::I64)?.to_vec::<i64>()?;
+        let place = |(number, &index): (usize, &i64)| {
+            let index = usize::try_from(index).ok().filter(|&index| index < depth)?;
+            Some(((number / pitch * depth + index) * pitch + number % pitch) as i64)
+        };
+        let places: Vec<i64> = indices.iter().enumerate().filter_map(place).collect();
+        let count = places.len();
+        let places = scope_out(|| NdArray::from_vec(places, [count])).located()?;
+        hot.ravel()?.scatter_put(&places, 1, 0)?;
+        Ok(hot)
     }
 
     /// [`one_hot`](Self::one_hot) into an array of the result's shape: it is made elsewhere and copied there.

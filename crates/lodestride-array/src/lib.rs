@@ -125,6 +125,7 @@ mod distance;
 mod dlpack;
 mod edit;
 mod einsum;
+mod equality;
 mod error;
 mod fancy;
 mod fused;

@@ -7,13 +7,11 @@ use std::ops::{
     Mul, MulAssign, Neg, Not, Rem, RemAssign, Sub, SubAssign,
 };
 
-use lodestride_buffer::with_dtype;
 use lodestride_kernels::{BinaryOp, UnaryOp};
 
 use crate::NdArray;
 use crate::arg::Arg;
-use crate::error::{InOp, Result};
-use crate::walk::Elements;
+use crate::error::Result;
 
 /// The value, or a panic with the error's text at the caller's line.
 #[track_caller]
@@ -182,21 +180,5 @@ impl PartialEq for NdArray {
     #[track_caller]
     fn eq(&self, other: &NdArray) -> bool {
         expect(self.equal_elements(other))
-    }
-}
-
-impl NdArray {
-    #[track_caller]
-    fn equal_elements(&self, other: &NdArray) -> Result<bool> {
-        if self.dtype() != other.dtype() || self.shape() != other.shape() {
-            return Ok(false);
-        }
-        let (a, b) = (
-            self.buffer().read().in_op("==", self)?,
-            other.buffer().read().in_op("==", other)?,
-        );
-        Ok(with_dtype!(self.dtype(), T => {
-            Elements::new(a.slice::<T>(), self.layout()).eq(Elements::new(b.slice::<T>(), other.layout()))
-        }))
     }
 }

@@ -69,25 +69,64 @@ impl Plan {
         }
     }
 
-    /// The first gathered element, where they are single ones that follow each other.
-    fn run_of_single(&self) -> Option<usize> {
-        let is_run = matches!(self.indexed[..], [] | [Dim { stride: 1, .. }]);
-        let is_single = self.before.is_empty() && self.after.is_empty();
-        (is_run && is_single).then_some(self.gathered as usize)
+    /// Distance between the gathered elements, where they are single ones.
+    fn step_of_single(&self) -> Option<isize> {
+        let step = match self.indexed[..] {
+            [] => 0,
+            [Dim { stride, .. }] => stride,
+            _ => return None,
+        };
+        self.after.is_empty().then_some(step)
+    }
+
+    /// Lets single elements, `step` apart in the gathered array, meet those of the whole one.
+    #[inline(always)]
+    fn each_single<U: Copy>(
+        &self,
+        indices: &Indices<'_>,
+        (out, source): (&mut [U], &[U]),
+        step: isize,
+        meet: impl Fn(&mut U, U),
+    ) {
+        let pitch = self.step;
+        self.each_line(|whole, gathered| {
+            indices.each_tile(0..indices.count, true, |first, tile| {
+                let from = gathered + first as isize * step;
+                if step == 1 {
+                    for (&index, &new) in tile.iter().zip(&source[from as usize..]) {
+                        meet(&mut out[(whole + index as isize * pitch) as usize], new);
+                    }
+                    return;
+                }
+                for (number, &index) in (0..).zip(tile) {
+                    let new = source[(from + number * step) as usize];
+                    meet(&mut out[(whole + index as isize * pitch) as usize], new);
+                }
+            });
+        });
     }
 
     /// Calls `job(offset in whole, offset in gathered)` for the first element of every block.
     fn each(&self, indices: &Indices<'_>, mut job: impl FnMut(isize, isize)) {
+        self.each_line(|whole, gathered| {
+            indices.each(|position, index| {
+                job(
+                    whole + index as isize * self.step,
+                    gathered + offset_at(&self.indexed, position),
+                );
+            });
+        });
+    }
+
+    /// Calls `job(offset in whole, offset in gathered)` for what the indices are counted from, at every place before their
+    /// axis.
+    #[inline(always)]
+    fn each_line(&self, mut job: impl FnMut(isize, isize)) {
         let x: Dims = self.before.iter().map(|p| dim(p.size, p.x)).collect();
         let out: Dims = self.before.iter().map(|p| dim(p.size, p.out)).collect();
         for outer in 0..count(&x) {
             let (x, out) = (offset_at(&x, outer), offset_at(&out, outer));
-            indices.each(|position, index| {
-                job(
-                    self.whole + x + index as isize * self.step,
-                    self.gathered + out + offset_at(&self.indexed, position),
-                );
-            });
+            job(self.whole + x, self.gathered + out);
         }
     }
 }
@@ -273,6 +312,13 @@ fn scatter(
                 return Ok(());
             }
             if mode == Scatter::Set && source.dtype() == out.dtype() {
+                if let Some(step) = plan.step_of_single() {
+                    with_unit!(out.dtype(), U => {
+                        let (data, all) = (source_guard.slice::<U>(), guard.slice_mut::<U>());
+                        plan.each_single(indices, (all, data), step, |old, new| *old = new);
+                    });
+                    return Ok(());
+                }
                 let after: Pairs = (plan.after.iter())
                     .map(|p| Pair {
                         x: p.out,
@@ -348,12 +394,10 @@ impl Scattering<'_> {
             .filter(|_| dense && self.mode == Scatter::Add);
         if let Some(source) = native {
             let out = out.slice_mut::<C>();
-            if let Some(from) = self.plan.run_of_single() {
-                let (start, step) = (self.plan.whole, self.plan.step);
-                self.indices.each(|position, index| {
-                    let to = &mut out[(start + index as isize * step) as usize];
-                    *to = to.add(source[from + position]);
-                });
+            if let Some(step) = self.plan.step_of_single() {
+                let meet = |old: &mut C, new: C| *old = old.add(new);
+                self.plan
+                    .each_single(self.indices, (out, source), step, meet);
                 return;
             }
             self.plan.each(self.indices, |to, from| {

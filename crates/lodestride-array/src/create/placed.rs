@@ -193,9 +193,16 @@ impl NdArray {
         let mut axes = Vec::with_capacity(layout.rank());
         for &size in layout.shape().iter().rev() {
             let size = size as i64;
-            let along: Vec<i64> = numbers.iter().map(|number| number % size).collect();
-            numbers.iter_mut().for_each(|number| *number /= size);
-            axes.push(Self::from_elements(op, &along, self.shape().clone())?);
+            let shape = self.shape().clone();
+            let along = Self::recycled_ordered(op, DType::I64, shape, Order::C)?;
+            let mut guard = along.buffer().write().in_op(op, &along)?;
+            for (to, number) in guard.slice_mut::<i64>().iter_mut().zip(&mut numbers) {
+                // One division gives both.
+                *to = *number % size;
+                *number /= size;
+            }
+            drop(guard);
+            axes.push(along);
         }
         axes.reverse();
         watch.made(op, &[self], Ok(axes))

@@ -1,7 +1,7 @@
 //! One product of two arrays whose axes have labels, as a batched matrix product.
 
 use lodestride_buffer::DType;
-use lodestride_shape::Axes;
+use lodestride_shape::{Axes, Order};
 
 use super::subscripts::Subscripts;
 use crate::NdArray;
@@ -122,8 +122,12 @@ pub(super) fn pair(op: &'static str, x: Labelled, y: Labelled, kept: u128) -> Re
     };
     let (left, right) = (own(&x), own(&y));
     let labels = [&batch[..], &left, &right].concat();
-    // A product of matrices, of which each is one line.
-    let is_line = batch.is_empty() && contracted.len() == 1;
+    // Sums along lines of both are products of matrices, of which each is one line.
+    let has_lines = |side: &Labelled| {
+        let is_one = contracted.len() == 1 || side.array.layout().is_contiguous(Order::C);
+        is_one && side.labels.ends_with(&contracted)
+    };
+    let is_line = has_lines(&x) && has_lines(&y);
     let array = if contracted.is_empty() {
         spread(&x, &y, &batch, &left, &right)?
     } else if left.is_empty() && right.is_empty() && !is_line && is_single(x.array.dtype()) {

@@ -328,18 +328,27 @@ impl NdArray {
         );
         let wide = self.cast(widened(self.dtype()))?;
         let made = match wide.dtype() {
-            DType::F64 => wide.map(|x: f64| match x {
-                x if x.is_finite() => x,
-                x if x.is_nan() => nan,
-                x if x > 0.0 => up,
-                _ => down,
+            DType::F64 => wide.map(move |x: f64| {
+                let known = if x.is_nan() { nan } else { x };
+                let bounded = if x == f64::INFINITY { up } else { known };
+                if x == f64::NEG_INFINITY {
+                    down
+                } else {
+                    bounded
+                }
             }),
-            _ => wide.map(|x: f32| match x {
-                x if x.is_finite() => x,
-                x if x.is_nan() => nan as f32,
-                x if x > 0.0 => up as f32,
-                _ => down as f32,
-            }),
+            _ => {
+                let [nan, up, down] = [nan, up, down].map(|number| number as f32);
+                wide.map(move |x: f32| {
+                    let known = if x.is_nan() { nan } else { x };
+                    let bounded = if x == f32::INFINITY { up } else { known };
+                    if x == f32::NEG_INFINITY {
+                        down
+                    } else {
+                        bounded
+                    }
+                })
+            }
         };
         watch.made(op, &[self], made?.cast(self.dtype()))
     }

@@ -1,11 +1,12 @@
 //! Transforms that scale, shift or limit values: by norms, by deviations, by what an exponential can take.
 
-use lodestride_buffer::{Argument, DType};
+use lodestride_buffer::{Argument, Bool, DType};
 use lodestride_kernels::{BinaryOp, ReduceOp, UnaryOp};
 use lodestride_shape::{Axes, keep};
 
 use crate::NdArray;
 use crate::arg::Arg;
+use crate::checks::Watch;
 use crate::condition::Tolerance;
 use crate::error::Result;
 use crate::reduce::{float_of, widened};
@@ -202,8 +203,25 @@ impl NdArray {
         absolute: f64,
     ) -> Result<NdArray> {
         let op = "is_close";
+        let (other, watch) = (other.into(), Watch::start());
         let tolerance = Tolerance::new(op, relative, absolute)?;
-        self.near(op, other.into(), tolerance)?.eval_as(op)
+        let lazy = self.near(op, other, tolerance)?;
+        let Arg::Array(y) = other else {
+            return lazy.eval_as(op);
+        };
+        // Arrays of floats, the usual case, in one loop; what the expression computes.
+        let near = move |x: f64, y: f64| {
+            let is_within = (x - y).abs() <= absolute + relative * y.abs();
+            Bool::from((is_within & y.is_finite()) | (x == y))
+        };
+        let made = match (self.dtype(), y.dtype()) {
+            (DType::F64, DType::F64) if relative > 0.0 => NdArray::zip_map([self, y], near),
+            (DType::F32, DType::F32) if relative > 0.0 => {
+                NdArray::zip_map([self, y], move |x: f32, y: f32| near(x.into(), y.into()))
+            }
+            _ => return lazy.eval_as(op),
+        };
+        watch.made(op, &[self, y], made)
     }
 
     /// A reduction of the values in the dtype several steps are computed in, with its axes kept.

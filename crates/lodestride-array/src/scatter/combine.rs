@@ -4,7 +4,7 @@
 //! beside them, which does not, is walked in the longest runs there are.
 
 use lodestride_buffer::{Argument, Bool, DType, bf16, f16, scope_out, with_dtype};
-use lodestride_shape::{Layout, LoopNest, Offsets, Order, Shape};
+use lodestride_shape::{Layout, LoopNest, Order, Shape};
 
 use super::Scatter;
 use crate::NdArray;
@@ -65,8 +65,8 @@ struct Walk {
     start: isize,
     step: isize,
     positions: Vec<i64>,
-    /// Where the values of every position begin.
-    values: Offsets,
+    /// The first value of every position.
+    values: Layout,
 }
 
 impl Walk {
@@ -87,8 +87,15 @@ impl Walk {
             start: target.offset().cast_signed(),
             step: target.strides()[at],
             positions: picked.joint().to_vec()?,
-            values: indexed.offsets(Order::C),
+            values: indexed,
         })
+    }
+
+    /// The values, where they are single ones that follow each other.
+    fn run_of_values<'v, T>(&self, values: &'v [T]) -> Option<&'v [T]> {
+        let first = self.values.offset() + self.nest.start()[1].cast_unsigned();
+        let is_run = self.values.is_contiguous(Order::C);
+        is_run.then(|| &values[first..][..self.values.elements()])
     }
 
     fn run<T: Copy>(self, target: &mut [T], values: &[T], combine: impl Fn(T, T) -> T) {
@@ -101,7 +108,15 @@ impl Walk {
                 &combine,
             );
         };
-        for (&position, from) in self.positions.iter().zip(self.values) {
+        if let (1, Some(new)) = (nest.elements(), self.run_of_values(values)) {
+            let to = nest.start()[0] + self.start;
+            for (&position, &new) in self.positions.iter().zip(new) {
+                let old = &mut target[(to + position as isize * self.step).cast_unsigned()];
+                *old = combine(*old, new);
+            }
+            return;
+        }
+        for (&position, from) in self.positions.iter().zip(self.values.offsets(Order::C)) {
             let (to, from) = (
                 self.start + position as isize * self.step,
                 from.cast_signed(),

@@ -3,6 +3,8 @@
 #[cfg(feature = "linalg")]
 mod eigen;
 #[cfg(feature = "linalg")]
+mod elimination;
+#[cfg(feature = "linalg")]
 mod into;
 #[cfg(feature = "linalg")]
 pub(crate) mod matrices;
@@ -11,9 +13,13 @@ mod norms;
 #[cfg(feature = "linalg")]
 mod polynomial;
 #[cfg(feature = "linalg")]
+mod small;
+#[cfg(feature = "linalg")]
 mod solve;
 #[cfg(feature = "linalg")]
 mod svd;
+#[cfg(feature = "linalg")]
+mod tall;
 
 use lodestride_buffer::{Buffer, DType};
 use lodestride_kernels::{self as kernels, BinaryOp, KernelError, Output, PackedProduct};

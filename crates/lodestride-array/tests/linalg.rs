@@ -6,7 +6,7 @@
 mod support;
 
 use lodestride_array::{
-    ArrayError, ArrayErrorKind, Components, DType, LinalgProblem, MatrixNorm, NdArray, s,
+    ArrayError, ArrayErrorKind, Components, DType, LinalgProblem, MatrixNorm, NdArray, Order, s,
 };
 use support::matrix::{in_layouts, inputs, layout_matrix};
 use support::report;
@@ -788,4 +788,195 @@ fn bad_matrices_are_typed_errors() {
         text.contains("array: f64 [2, 2, 2] C") && text.contains("tests/linalg.rs:"),
         "{text}"
     );
+}
+
+/// Inverse and determinant by elimination with the largest pivot of all that is left, of a matrix in row order.
+fn by_full_pivots(matrix: &[f64], n: usize) -> (Vec<f64>, f64) {
+    let width = 2 * n;
+    let mut rows: Vec<Vec<f64>> = (0..n)
+        .map(|i| {
+            let unit = (0..n).map(|j| f64::from(u8::from(i == j)));
+            matrix[i * n..][..n].iter().copied().chain(unit).collect()
+        })
+        .collect();
+    let (mut det, mut columns) = (1.0, (0..n).collect::<Vec<_>>());
+    for k in 0..n {
+        let places = (k..n).flat_map(|i| (k..n).map(move |j| (i, j)));
+        let (i, j) = places
+            .max_by(|x, y| rows[x.0][x.1].abs().total_cmp(&rows[y.0][y.1].abs()))
+            .unwrap();
+        det *= if (i == k) == (j == k) { 1.0 } else { -1.0 };
+        rows.swap(i, k);
+        rows.iter_mut().for_each(|row| row.swap(j, k));
+        columns.swap(j, k);
+        let pivot = rows[k][k];
+        det *= pivot;
+        rows[k].iter_mut().for_each(|x| *x /= pivot);
+        let done = rows[k].clone();
+        for (_, row) in rows.iter_mut().enumerate().filter(|(i, _)| *i != k) {
+            let factor = row[k];
+            (0..width).for_each(|c| row[c] -= factor * done[c]);
+        }
+    }
+    let mut inverse = vec![0.0; n * n];
+    for (row, &to) in rows.iter().zip(&columns) {
+        inverse[to * n..][..n].copy_from_slice(&row[n..]);
+    }
+    (inverse, det)
+}
+
+/// Every number of rows around those at which another way is taken, where pivots are not on the diagonal.
+#[test]
+fn batches_are_eliminated_one_by_one() {
+    for n in [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24] {
+        // Rows in another order: none of the large elements is on the diagonal.
+        let order = (0..n as i64)
+            .map(|i| (i + 1) % n as i64)
+            .collect::<Vec<_>>();
+        let matrices = (0..5).map(|seed| regular(n, seed).take(&order, 0).unwrap());
+        let matrices = matrices.collect::<Vec<_>>();
+        let batch = NdArray::stack(&matrices.iter().collect::<Vec<_>>(), 0).unwrap();
+        let found = matrices
+            .iter()
+            .map(|a| by_full_pivots(&a.to_f64_vec().unwrap(), n));
+        let (inverses, dets): (Vec<_>, Vec<_>) = found.unzip();
+        let inverses = NdArray::from_vec(inverses.concat(), [5, n, n]).unwrap();
+        for dtype in [DType::F64, DType::F32] {
+            let tolerance = tolerance(dtype);
+            in_layouts([&batch.cast(dtype).unwrap()], &mut |case, [a]| {
+                let case = format!("{n} {dtype} {case}");
+                close(&a.inv().unwrap(), &inverses, tolerance, &case);
+                let found = a.det().unwrap().to_f64_vec().unwrap();
+                let log = a.slogdet().unwrap();
+                let signs = log.sign.to_f64_vec().unwrap();
+                let logs = log.log.to_f64_vec().unwrap();
+                for (i, det) in dets.iter().enumerate() {
+                    let off = (found[i] / det - 1.0).abs();
+                    assert!(off < 10.0 * tolerance, "{case}: {} {det}", found[i]);
+                    assert_eq!(signs[i], det.signum(), "{case}");
+                    let off = (logs[i] - det.abs().ln()).abs();
+                    assert!(off < 100.0 * tolerance, "{case}: {} {det}", logs[i]);
+                }
+                for columns in [0, 1, 3, 4, 8, 11] {
+                    let x = random(&[5, n, columns], 9).cast(dtype).unwrap();
+                    let found = a.solve(&a.matmul(&x).unwrap()).unwrap();
+                    close(&found, &x, 10.0 * tolerance, &case);
+                }
+            })
+            .unwrap();
+        }
+    }
+}
+
+/// A singular matrix neither stops the others nor leaves anything behind for them.
+#[test]
+fn singular_matrices_stay_alone_in_a_batch() {
+    for n in [2, 4, 6, 8, 12, 16, 20] {
+        let zeros = NdArray::zeros_of(DType::F64, [n, n]).unwrap();
+        let ones = NdArray::ones_of(DType::F64, [n, n]).unwrap();
+        let hole = regular(n, 2);
+        hole.slice(1, 1).unwrap().assign(0).unwrap();
+        let (first, last) = (regular(n, 1), regular(n, 3));
+        let batch = NdArray::stack(&[&first, &zeros, &hole, &ones, &last], 0).unwrap();
+        let expected = [&first, &zeros, &hole, &ones, &last].map(|a| {
+            let alone = a.det().unwrap();
+            alone.item::<f64>().unwrap()
+        });
+        assert_eq!(expected[1..4], [0.0; 3], "{n}");
+        assert_eq!(batch.det().unwrap().to_f64_vec().unwrap(), expected);
+        let log = batch.slogdet().unwrap();
+        let logs = log.log.to_f64_vec().unwrap();
+        assert_eq!(logs[1..4], [f64::NEG_INFINITY; 3], "{n}");
+        assert_eq!(log.sign.to_f64_vec().unwrap()[1..4], [0.0; 3], "{n}");
+        assert!((logs[4] - expected[4].abs().ln()).abs() < 1e-12, "{n}");
+        for (others, place, pivot) in [
+            ([&first, &zeros], 1, 0),
+            ([&hole, &first], 0, 1),
+            ([&last, &ones], 1, 1),
+        ] {
+            let batch = NdArray::stack(&others, 0).unwrap();
+            let expected = LinalgProblem::Singular {
+                matrix: place,
+                pivot,
+            };
+            assert_eq!(found(batch.inv()), expected, "{n}");
+            let right = NdArray::ones_of(DType::F64, [2, n, 1]).unwrap();
+            assert_eq!(found(batch.solve(&right)), expected, "{n}");
+        }
+    }
+}
+
+/// Matrices that are reduced to as many rows as columns, in one block of rows and in several.
+#[test]
+fn tall_least_squares_are_as_of_the_decomposition() {
+    for (rows, columns, sides) in [
+        (6, 3, 2),
+        (1000, 20, 1),
+        (20_000, 3, 2),
+        (9000, 1, 1),
+        (50, 4, 0),
+    ] {
+        let a = random(&[rows, columns], 5).add(0.1).unwrap();
+        let b = random(&[rows, sides], 6);
+        let decomposed = a.svd().unwrap();
+        let found = a.lstsq(&b).unwrap();
+        let case = format!("{rows} {columns} {sides}");
+        close(&found.s, &decomposed.s, 1e-12, &case);
+        assert_eq!(found.rank, columns);
+        close(
+            &found.x,
+            &a.pinv().unwrap().matmul(&b).unwrap(),
+            1e-11,
+            &case,
+        );
+        let rest = a.matmul(&found.x).unwrap().sub(&b).unwrap();
+        close(
+            &rest.sum_squares(0).unwrap(),
+            &found.residuals,
+            1e-11,
+            &case,
+        );
+        // Views that are not row after row.
+        let turned = a.transpose().dup_order(Order::C).unwrap().transpose();
+        close(&turned.lstsq(&b).unwrap().x, &found.x, 1e-12, &case);
+    }
+    // Of lower rank, also by whole columns of zeros: the shortest solution.
+    for rows in [300, 12_000] {
+        let a = random(&[rows, 2], 1).matmul(&random(&[2, 5], 2)).unwrap();
+        let zeros = NdArray::zeros_of(DType::F64, [rows, 2]).unwrap();
+        let a = NdArray::concat(&[&zeros, &a, &zeros], 1).unwrap();
+        let b = random(&[rows], 3);
+        let found = a.lstsq(&b).unwrap();
+        assert_eq!(found.rank, 2);
+        let expected = a.pinv().unwrap().matmul(&b).unwrap();
+        close(&found.x, &expected, 1e-11, "of rank 2");
+    }
+}
+
+#[test]
+fn values_alone_are_those_of_the_decomposition() {
+    for shape in [[1, 1], [7, 7], [40, 3], [3, 40], [90, 90], [150, 140]] {
+        let a = random(&shape, 4);
+        let s = a.svd().unwrap().s;
+        close(
+            &a.singular_values().unwrap(),
+            &s,
+            1e-12,
+            &format!("{shape:?}"),
+        );
+        let s = s.to_f64_vec().unwrap();
+        let least = s[0] * shape[0].max(shape[1]) as f64 * f64::EPSILON;
+        let rank = a.matrix_rank().unwrap().item::<i64>().unwrap();
+        let counted = s.iter().filter(|value| **value > least).count();
+        assert_eq!(rank, counted as i64, "{shape:?}");
+    }
+    let deficient = random(&[120, 10], 1)
+        .matmul(&random(&[10, 100], 2))
+        .unwrap();
+    assert_eq!(deficient.matrix_rank().unwrap().item::<i64>().unwrap(), 10);
+    let p = deficient.pinv().unwrap();
+    let again = deficient.matmul(&p).unwrap().matmul(&deficient).unwrap();
+    close(&again, &deficient, 1e-10, "of rank 10");
+    let shorter = p.matmul(&deficient).unwrap().matmul(&p).unwrap();
+    close(&shorter, &p, 1e-10, "of rank 10");
 }

@@ -292,7 +292,8 @@ impl NdArray {
         let halvings = (norm / 5.371_920_351_148_152).log2().ceil().max(0.0);
         let a = a.mul(f64::exp2(-halvings))?;
         let eye = NdArray::eye_of(a.dtype(), n)?.broadcast_to(shape)?;
-        let (a2, a4) = (a.matmul(&a)?, a.matmul(&a)?.matrix_power(2)?);
+        let a2 = a.matmul(&a)?;
+        let a4 = a2.matmul(&a2)?;
         let a6 = a4.matmul(&a2)?;
         let sum = |high: [f64; 3], low: [f64; 4]| -> Result<NdArray> {
             let head = (a6.lazy() * high[0] + a4.lazy() * high[1] + a2.lazy() * high[2]).eval()?;

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use faer::MatRef;
+use faer::{MatMut, MatRef};
 use lodestride_buffer::{Argument, DType};
 use lodestride_shape::{Order, Shape};
 
@@ -138,6 +138,18 @@ pub(super) fn checked<T>(
     }
 }
 
+/// Where the first element is that is NaN or infinite.
+fn first_not_finite(values: &[f64]) -> Option<usize> {
+    // Blocks without an exit, which several elements at once go through.
+    let finite = |block: &[f64]| block.iter().fold(true, |all, x| all & x.is_finite());
+    let block = values.chunks(BLOCK).position(|block| !finite(block))?;
+    let rest = values[block * BLOCK..].iter();
+    Some(block * BLOCK + rest.take_while(|value| value.is_finite()).count())
+}
+
+/// Elements of a block.
+const BLOCK: usize = 256;
+
 /// The matrices in the last two axes of an array, as f64 and one after the other.
 pub(super) struct Matrices {
     values: Vec<f64>,
@@ -168,11 +180,26 @@ impl Matrices {
         } else {
             DType::F64
         };
-        let values = array
-            .dup_order(Order::C)?
-            .cast(DType::F64)?
-            .to_vec::<f64>()?;
-        if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+        // Element by element it is slow along other strides than those of rows.
+        let values = if array.layout().is_contiguous(Order::C) {
+            array.to_f64_vec()?
+        } else {
+            array.dup_order(Order::C)?.to_f64_vec()?
+        };
+        Self::over(op, array, values, (batch.to_vec(), *rows, *columns), dtype)
+    }
+
+    /// Takes elements made from an array, row after row, of which every one must be finite: so many matrices (by the axes
+    /// of the batch) of so many rows and columns.
+    #[track_caller]
+    pub(super) fn over(
+        op: &'static str,
+        array: &NdArray,
+        values: Vec<f64>,
+        (batch, rows, columns): (Vec<usize>, usize, usize),
+        dtype: DType,
+    ) -> Result<Self> {
+        if let Some(at) = first_not_finite(&values) {
             let (matrix, value) = (at / (rows * columns), values[at]);
             return Err(problem(
                 op,
@@ -182,9 +209,9 @@ impl Matrices {
         }
         Ok(Self {
             values,
-            batch: batch.to_vec(),
-            rows: *rows,
-            columns: *columns,
+            batch,
+            rows,
+            columns,
             dtype,
         })
     }
@@ -203,11 +230,15 @@ impl Matrices {
         }
     }
 
+    /// The elements of one of them, row after row.
+    pub(super) fn elements(&self, index: usize) -> &[f64] {
+        let size = self.rows * self.columns;
+        &self.values[index * size..][..size]
+    }
+
     /// One of them.
     pub(super) fn get(&self, index: usize) -> MatRef<'_, f64> {
-        let size = self.rows * self.columns;
-        let values = &self.values[index * size..][..size];
-        MatRef::from_row_major_slice(values, self.rows, self.columns)
+        MatRef::from_row_major_slice(self.elements(index), self.rows, self.columns)
     }
 
     /// All of them as an f64 array.
@@ -243,10 +274,16 @@ pub(super) struct Results {
 impl Results {
     /// Adds a matrix.
     pub(super) fn push(&mut self, matrix: MatRef<'_, f64>) {
-        for i in 0..matrix.nrows() {
-            self.values
-                .extend((0..matrix.ncols()).map(|j| matrix[(i, j)]));
-        }
+        let (rows, columns) = (matrix.nrows(), matrix.ncols());
+        let room = self.room(rows * columns);
+        MatMut::from_row_major_slice_mut(room, rows, columns).copy_from(matrix);
+    }
+
+    /// Adds a matrix of so many elements, zeros to begin with.
+    pub(super) fn room(&mut self, size: usize) -> &mut [f64] {
+        let start = self.values.len();
+        self.values.resize(start + size, 0.0);
+        &mut self.values[start..]
     }
 
     /// Adds a vector or a number.

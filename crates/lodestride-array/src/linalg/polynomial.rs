@@ -105,7 +105,7 @@ impl NdArray {
         // Asks for the memory first, so that too much of it is an error.
         NdArray::recycled_ordered(op, DType::F64, [count, columns].into(), Order::C)?;
         let (powers, scales) = scaled_powers(&self.to_f64_vec()?, columns, factor);
-        let a = NdArray::from_vec(powers, [count, columns])?;
+        let a = Matrices::over(op, self, powers, (Vec::new(), count, columns), DType::F64)?;
         let mut right = y.cast(DType::F64)?.dup_order(Order::C)?;
         if y.rank() == 1 {
             right = right.expand_dims(1)?;
@@ -114,9 +114,9 @@ impl NdArray {
             let factors: Vec<f64> = (0..count).map(factor).collect();
             right.muli(&NdArray::from_vec(factors, [count, 1])?)?;
         }
-        let right = Matrices::of(op, &right)?.whole()?;
+        let right = Matrices::of(op, &right)?;
         let tolerance = count as f64 * epsilon(float_of(self.dtype()));
-        let mut found = least_squares(op, self, &Matrices::of(op, &a)?, &right, tolerance)?;
+        let mut found = least_squares(op, self, &a, &right, tolerance)?;
         found.x = found.x.div(&NdArray::from_vec(scales, [columns, 1])?)?;
         found.of_rank(y.rank(), float_of(self.dtype().promote(y.dtype())))
     }
@@ -174,24 +174,18 @@ fn scaled_powers(
     factor: impl Fn(usize) -> f64,
 ) -> (Vec<f64>, Vec<f64>) {
     let mut powers = vec![0.0; points.len() * columns];
-    for (row, x) in points.iter().enumerate() {
+    let mut squares = vec![0.0; columns];
+    for (row, (places, x)) in powers.chunks_exact_mut(columns).zip(points).enumerate() {
         let mut power = factor(row);
-        for place in powers[row * columns..][..columns].iter_mut().rev() {
+        for (place, square) in places.iter_mut().zip(&mut squares).rev() {
             *place = power;
+            *square += power * power;
             power *= x;
         }
     }
-    let length = |column: usize| {
-        let column = powers[column..].iter().step_by(columns);
-        column.map(|x| x * x).sum::<f64>().sqrt()
-    };
     // A column of zeros stays one.
-    let scale = |column| {
-        Some(length(column))
-            .filter(|length| *length != 0.0)
-            .unwrap_or(1.0)
-    };
-    let scales: Vec<f64> = (0..columns).map(scale).collect();
+    let scale = |square: f64| if square == 0.0 { 1.0 } else { square.sqrt() };
+    let scales: Vec<f64> = squares.into_iter().map(scale).collect();
     for row in powers.chunks_mut(columns) {
         for (x, scale) in row.iter_mut().zip(&scales) {
             *x /= scale;

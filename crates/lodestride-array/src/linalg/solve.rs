@@ -1,10 +1,11 @@
 //! Elimination: systems of equations, inverses, determinants, triangular factors.
 
-use faer::linalg::solvers::{DenseSolveCore, Llt, PartialPivLu, Solve};
-use faer::{Mat, MatRef, Side};
+use faer::Side;
+use faer::linalg::solvers::Llt;
 use lodestride_buffer::Argument;
 use lodestride_shape::{Shape, broadcast_shapes};
 
+use super::elimination::{Elimination, Factors};
 use super::matrices::{LinalgProblem, Matrices, checked, problem};
 use crate::NdArray;
 use crate::checks::{Made, Watch};
@@ -37,119 +38,6 @@ pub struct LogDeterminant {
     pub sign: NdArray,
     /// Natural logarithm of the magnitude; minus infinity for a determinant of zero.
     pub log: NdArray,
-}
-
-/// Triangular factors of one matrix.
-struct Eliminated {
-    lu: PartialPivLu<f64>,
-    /// Instead of these where a pivot is zero: the library divides by it, and what follows is NaN.
-    deficient: Option<Deficient>,
-    /// Whether the rows were exchanged an odd number of times.
-    odd: bool,
-}
-
-/// Triangular factors of a matrix some of whose pivots are zero.
-struct Deficient {
-    order: Vec<usize>,
-    l: Mat<f64>,
-    u: Mat<f64>,
-}
-
-impl Deficient {
-    /// Elimination by its definition: below a pivot of zero all is zero already.
-    fn new(matrix: MatRef<'_, f64>) -> Self {
-        let (rows, columns) = (matrix.nrows(), matrix.ncols());
-        let small = rows.min(columns);
-        let mut both = matrix.to_owned();
-        let mut order: Vec<usize> = (0..rows).collect();
-        for k in 0..small {
-            let mut largest = k;
-            for row in k + 1..rows {
-                if both[(row, k)].abs() > both[(largest, k)].abs() {
-                    largest = row;
-                }
-            }
-            order.swap(k, largest);
-            for column in 0..columns {
-                let exchanged = (both[(largest, column)], both[(k, column)]);
-                (both[(k, column)], both[(largest, column)]) = exchanged;
-            }
-            if both[(k, k)] == 0.0 {
-                continue;
-            }
-            for row in k + 1..rows {
-                let factor = both[(row, k)] / both[(k, k)];
-                both[(row, k)] = factor;
-                for column in k + 1..columns {
-                    both[(row, column)] -= factor * both[(k, column)];
-                }
-            }
-        }
-        let below = |i: usize, j: usize| if i > j { both[(i, j)] } else { 0.0 };
-        let lower = |i, j| if i == j { 1.0 } else { below(i, j) };
-        let upper = |i, j| if i <= j { both[(i, j)] } else { 0.0 };
-        Self {
-            order,
-            l: Mat::from_fn(rows, small, lower),
-            u: Mat::from_fn(small, columns, upper),
-        }
-    }
-}
-
-impl Eliminated {
-    fn new(matrix: MatRef<'_, f64>) -> Self {
-        let lu = PartialPivLu::new(matrix);
-        let deficient = (0..lu.U().nrows())
-            .any(|i| lu.U()[(i, i)] == 0.0)
-            .then(|| Deficient::new(matrix));
-        let mut eliminated = Self {
-            lu,
-            deficient,
-            odd: false,
-        };
-        let order = eliminated.order();
-        let mut seen = vec![false; order.len()];
-        let mut odd = false;
-        for start in 0..order.len() {
-            let (mut at, mut length) = (start, 0);
-            while !seen[at] {
-                seen[at] = true;
-                at = order[at];
-                length += 1;
-            }
-            // A cycle of length n is n - 1 exchanges.
-            odd ^= length > 0 && length % 2 == 0;
-        }
-        eliminated.odd = odd;
-        eliminated
-    }
-
-    /// The diagonal of the upper factor, its sign turned with the rows.
-    fn pivots(&self) -> impl Iterator<Item = f64> {
-        let u = self.u();
-        (0..u.nrows()).map(move |i| u[(i, i)])
-    }
-
-    /// Row i of the exchanged matrix is row `order[i]` of the given one.
-    fn order(&self) -> &[usize] {
-        (self.deficient.as_ref()).map_or_else(|| self.lu.P().arrays().0, |factors| &factors.order)
-    }
-
-    fn l(&self) -> MatRef<'_, f64> {
-        (self.deficient.as_ref()).map_or_else(|| self.lu.L(), |factors| factors.l.as_ref())
-    }
-
-    fn u(&self) -> MatRef<'_, f64> {
-        (self.deficient.as_ref()).map_or_else(|| self.lu.U(), |factors| factors.u.as_ref())
-    }
-
-    /// The first pivot that is zero.
-    fn singular(&self, matrix: usize) -> std::result::Result<(), LinalgProblem> {
-        match self.pivots().position(|pivot| pivot == 0.0) {
-            Some(pivot) => Err(LinalgProblem::Singular { matrix, pivot }),
-            None => Ok(()),
-        }
-    }
 }
 
 impl Made for Lu {
@@ -235,15 +123,14 @@ impl NdArray {
             Matrices::of(op, &self.broadcast_to(&shape[..])?)?
         };
         let mut results = b.results([n, *columns]);
-        let mut eliminated = None;
+        let mut factors = Elimination::new(n);
         for matrix in 0..b.count() {
-            let factors = match eliminated.take() {
-                Some(factors) if stride == 0 => factors,
-                _ => Eliminated::new(a.get(matrix * stride)),
-            };
-            checked(op, self, factors.singular(matrix * stride))?;
-            results.push(factors.lu.solve(b.get(matrix)).as_ref());
-            eliminated = Some(factors);
+            if matrix * stride > 0 || matrix == 0 {
+                factors.eliminate(a.elements(matrix * stride));
+                checked(op, self, factors.singular(matrix * stride))?;
+            }
+            let x = results.room(n * columns);
+            factors.solve(b.elements(matrix), *columns, x);
         }
         let dtype = a.dtype.promote(b.dtype);
         results.array(dtype)
@@ -273,10 +160,11 @@ impl NdArray {
         let n = self.square_matrices(op)?;
         let matrices = Matrices::of(op, self)?;
         let mut results = matrices.results([n, n]);
+        let mut factors = Elimination::new(n);
         for matrix in 0..matrices.count() {
-            let factors = Eliminated::new(matrices.get(matrix));
+            factors.eliminate(matrices.elements(matrix));
             checked(op, self, factors.singular(matrix))?;
-            results.push(factors.lu.inverse().as_ref());
+            factors.inverse(results.room(n * n));
         }
         results.array(matrices.dtype)
     }
@@ -308,13 +196,13 @@ impl NdArray {
     #[track_caller]
     pub fn det(&self) -> Result<NdArray> {
         let watch = Watch::start();
-        self.square_matrices("det")?;
+        let n = self.square_matrices("det")?;
         let matrices = Matrices::of("det", self)?;
         let mut results = matrices.results([]);
+        let mut factors = Elimination::new(n);
         for matrix in 0..matrices.count() {
-            let factors = Eliminated::new(matrices.get(matrix));
-            let sign = if factors.odd { -1.0 } else { 1.0 };
-            results.extend([factors.pivots().product::<f64>() * sign]);
+            factors.eliminate(matrices.elements(matrix));
+            results.extend([factors.pivots().product::<f64>() * factors.sign()]);
         }
         watch.made("det", &[self], results.array(matrices.dtype))
     }
@@ -336,17 +224,15 @@ impl NdArray {
     #[track_caller]
     pub fn slogdet(&self) -> Result<LogDeterminant> {
         let watch = Watch::start();
-        self.square_matrices("slogdet")?;
+        let n = self.square_matrices("slogdet")?;
         let matrices = Matrices::of("slogdet", self)?;
         let (mut signs, mut logs) = (matrices.results([]), matrices.results([]));
+        let mut factors = Elimination::new(n);
         for matrix in 0..matrices.count() {
-            let factors = Eliminated::new(matrices.get(matrix));
-            let start = if factors.odd { -1.0 } else { 1.0 };
+            factors.eliminate(matrices.elements(matrix));
             let sign = |pivot: f64| if pivot == 0.0 { 0.0 } else { pivot.signum() };
-            signs.extend([factors
-                .pivots()
-                .map(sign)
-                .fold(start, |all, sign| all * sign)]);
+            let turned = factors.pivots().map(sign);
+            signs.extend([turned.fold(factors.sign(), |all, sign| all * sign)]);
             logs.extend([factors.pivots().map(|pivot| pivot.abs().ln()).sum()]);
         }
         let (sign, log) = (signs.array(matrices.dtype)?, logs.array(matrices.dtype)?);
@@ -379,14 +265,15 @@ impl NdArray {
             matrices.results([rows, small]),
             matrices.results([small, columns]),
         );
+        let mut factors = Factors::new(rows, columns);
         for matrix in 0..matrices.count() {
-            let factors = Eliminated::new(matrices.get(matrix));
-            let order = factors.order();
-            for row in 0..rows {
-                p.extend((0..rows).map(|i| f64::from(u8::from(order[i] == row))));
+            factors.eliminate(matrices.elements(matrix));
+            let p = p.room(rows * rows);
+            for (i, &from) in factors.order.iter().enumerate() {
+                p[from * rows + i] = 1.0;
             }
-            l.push(factors.l());
-            u.push(factors.u());
+            l.push(factors.lower().as_ref());
+            u.push(factors.upper().as_ref());
         }
         let dtype = matrices.dtype;
         let made = Ok(Lu {

@@ -1,12 +1,15 @@
 //! Singular values and what follows from them: least squares, pseudo-inverses, rank, principal components. Norms are in
 //! `norms`.
 
+use faer::linalg::matmul::matmul;
 use faer::linalg::solvers::Svd as Factors;
-
+use faer::{Accum, Mat, MatMut, MatRef};
 use lodestride_buffer::{Argument, DType};
 use lodestride_shape::interval;
 
+use super::elimination::threads;
 use super::matrices::{LinalgProblem, Matrices, checked, problem};
+use super::tall::reduced;
 use crate::NdArray;
 use crate::checks::{Made, Watch};
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, Result};
@@ -62,15 +65,24 @@ pub enum Components {
 fn factors(
     op: &'static str,
     given: &NdArray,
-    matrices: &Matrices,
+    a: MatRef<'_, f64>,
     matrix: usize,
 ) -> Result<Factors<f64>> {
-    let found = Factors::new_thin(matrices.get(matrix));
-    checked(
-        op,
-        given,
-        found.map_err(|_| LinalgProblem::NoConvergence { matrix }),
-    )
+    let found = Factors::new_thin(a).map_err(|_| LinalgProblem::NoConvergence { matrix });
+    checked(op, given, found)
+}
+
+/// The singular values alone of one matrix.
+#[track_caller]
+fn values_alone(
+    op: &'static str,
+    given: &NdArray,
+    a: MatRef<'_, f64>,
+    matrix: usize,
+) -> Result<Vec<f64>> {
+    let found = a.singular_values();
+    let found = found.map_err(|_| LinalgProblem::NoConvergence { matrix });
+    checked(op, given, found)
 }
 
 /// Singular values of factors.
@@ -95,29 +107,42 @@ fn rank_above(values: &[f64], tolerance: f64) -> usize {
     values.iter().filter(|&&value| value > least).count()
 }
 
-/// What [`NdArray::lstsq`] finds for one matrix and right sides in f64, where singular values below `tolerance` times the
-/// largest count as zero.
+/// What [`NdArray::lstsq`] finds for one matrix and right sides, where singular values below `tolerance` times the largest
+/// count as zero.
 #[track_caller]
 pub(super) fn least_squares(
     op: &'static str,
     given: &NdArray,
     a: &Matrices,
-    right: &NdArray,
+    right: &Matrices,
     tolerance: f64,
 ) -> Result<LeastSquares> {
-    let (mut s, mut inverse) = (Vec::new(), vec![0.0; a.rows * a.columns]);
+    let (mut s, mut x) = (Vec::new(), Mat::zeros(a.columns, right.columns));
     if a.count_filled() > 0 {
-        let found = factors(op, given, a, 0)?;
+        let (reduced, turned) = reduced(a.get(0), right.get(0));
+        let found = factors(op, given, reduced.as_ref(), 0)?;
         s = values(&found);
-        inverse = a.pseudo_inverse(&found, rank_above(&s, tolerance));
+        let rank = rank_above(&s, tolerance);
+        x = over_values(found.V(), &s, rank) * (found.U().subcols(0, rank).transpose() * turned);
     }
-    let x = NdArray::from_vec(inverse, [a.columns, a.rows])?.matmul(right)?;
-    let left = a.whole()?.matmul(&x)?.sub(right)?;
+    // What is left: the right sides less the product.
+    let mut left = right.elements(0).to_vec();
+    let (rows, columns) = (right.rows, right.columns);
+    matmul(
+        MatMut::from_row_major_slice_mut(&mut left, rows, columns),
+        Accum::Add,
+        a.get(0),
+        x.as_ref(),
+        -1.0,
+        threads(rows, a.columns),
+    );
+    let mut solution = vec![0.0; a.columns * columns];
+    MatMut::from_row_major_slice_mut(&mut solution, a.columns, columns).copy_from(&x);
     Ok(LeastSquares {
-        residuals: left.sum_squares(0)?,
+        residuals: NdArray::from_vec(left, [rows, columns])?.sum_squares(0)?,
         rank: rank_above(&s, tolerance),
         s: NdArray::from_vec(s, [a.rows.min(a.columns)])?,
-        x,
+        x: NdArray::from_vec(solution, [a.columns, columns])?,
     })
 }
 
@@ -152,15 +177,11 @@ impl Matrices {
     fn rank_of(&self, values: &[f64]) -> usize {
         rank_above(values, self.tolerance())
     }
+}
 
-    /// The elements of the pseudo-inverse, from as many singular values as count.
-    fn pseudo_inverse(&self, found: &Factors<f64>, rank: usize) -> Vec<f64> {
-        let (u, v, values) = (found.U(), found.V(), values(found));
-        let element =
-            |i: usize, j: usize| (0..rank).map(|k| v[(i, k)] / values[k] * u[(j, k)]).sum();
-        let places = (0..self.columns).flat_map(|i| (0..self.rows).map(move |j| (i, j)));
-        places.map(|(i, j)| element(i, j)).collect()
-    }
+/// The columns of the right factor that count, each over its singular value.
+fn over_values(v: MatRef<'_, f64>, values: &[f64], rank: usize) -> Mat<f64> {
+    Mat::from_fn(v.nrows(), rank, |i, j| v[(i, j)] / values[j])
 }
 
 impl Made for Svd {
@@ -216,7 +237,7 @@ impl NdArray {
         let (mut u, mut s) = (matrices.results([rows, small]), matrices.results([small]));
         let mut vt = matrices.results([small, columns]);
         for matrix in 0..matrices.count_filled() {
-            let found = factors("svd", self, &matrices, matrix)?;
+            let found = factors("svd", self, matrices.get(matrix), matrix)?;
             u.push(found.U());
             s.extend(values(&found));
             vt.push(found.V().transpose());
@@ -240,12 +261,8 @@ impl NdArray {
         let matrices = Matrices::of("singular_values", self)?;
         let mut s = matrices.results([matrices.rows.min(matrices.columns)]);
         for matrix in 0..matrices.count_filled() {
-            s.extend(values(&factors(
-                "singular_values",
-                self,
-                &matrices,
-                matrix,
-            )?));
+            let a = matrices.get(matrix);
+            s.extend(values_alone("singular_values", self, a, matrix)?);
         }
         watch.made("singular_values", &[self], s.array(matrices.dtype))
     }
@@ -272,7 +289,7 @@ impl NdArray {
         }
         let mut ranks = matrices.results([]);
         for matrix in 0..matrices.count_filled() {
-            let values = values(&factors("matrix_rank", self, &matrices, matrix)?);
+            let values = values_alone("matrix_rank", self, matrices.get(matrix), matrix)?;
             ranks.extend([matrices.rank_of(&values) as f64]);
         }
         watch.made("matrix_rank", &[self], ranks.array(DType::I64))
@@ -322,7 +339,7 @@ impl NdArray {
         let matrices = Matrices::of(op, self)?;
         let mut results = matrices.results([matrices.columns, matrices.rows]);
         for matrix in 0..matrices.count_filled() {
-            let found = factors(op, self, &matrices, matrix)?;
+            let found = factors(op, self, matrices.get(matrix), matrix)?;
             let values = values(&found);
             let (rank, needed) = (matrices.rank_of(&values), needed(&matrices));
             if rank < needed {
@@ -333,7 +350,15 @@ impl NdArray {
                 };
                 return Err(problem(op, self, found));
             }
-            results.extend(matrices.pseudo_inverse(&found, rank));
+            let (rows, columns) = (matrices.rows, matrices.columns);
+            matmul(
+                MatMut::from_row_major_slice_mut(results.room(rows * columns), columns, rows),
+                Accum::Replace,
+                over_values(found.V(), &values, rank),
+                found.U().subcols(0, rank).transpose(),
+                1.0,
+                threads(rows, columns),
+            );
         }
         watch.made(op, &[self], results.array(matrices.dtype))
     }
@@ -376,10 +401,7 @@ impl NdArray {
             dtype if dtype.is_float() => dtype,
             _ => DType::F64,
         };
-        let (a, right) = (
-            Matrices::of("lstsq", self)?,
-            Matrices::of("lstsq", &right)?.whole()?,
-        );
+        let (a, right) = (Matrices::of("lstsq", self)?, Matrices::of("lstsq", &right)?);
         let found = least_squares("lstsq", self, &a, &right, a.tolerance())?;
         let made = found.of_rank(b.rank(), dtype);
         watch.made("lstsq", &[self, b], made)

@@ -4,12 +4,14 @@
 //! arrays in `choose`.
 
 mod choose;
+mod counts;
 mod distributions;
 mod integers;
 #[cfg(feature = "linalg")]
 mod multivariate;
 mod sampler;
 mod vectors;
+mod ziggurat;
 
 use std::cell::RefCell;
 use std::collections::hash_map::RandomState;
@@ -199,8 +201,14 @@ impl Rng {
 
     /// A random order of the numbers below `n`.
     pub fn permutation(&mut self, n: usize) -> Vec<usize> {
+        self.sample(n, n)
+    }
+
+    /// `count` of the numbers below `n` in random order, each at most once.
+    fn sample(&mut self, n: usize, count: usize) -> Vec<usize> {
         let stream = self.next_stream();
-        draw::permutation(self.seed ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15), n)
+        let seed = self.seed ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        choose::sample(seed, n, count)
     }
 
     /// Fills a float array with numbers spread evenly over `[low, high)`; allocates nothing.

@@ -126,7 +126,7 @@ fn counts_have_their_distribution() {
             faults.push(format!("{name}: {statistic} > {limit}"));
         }
     };
-    for (seed, rate) in [0.3f64, 2.0, 9.9, 10.0, 35.5, 400.0]
+    for (seed, rate) in [0.3f64, 2.0, 9.9, 10.0, 35.5, 400.0, 256.0, 256.1, 3000.0]
         .into_iter()
         .enumerate()
     {
@@ -143,6 +143,9 @@ fn counts_have_their_distribution() {
         (100, 0.5),
         (1000, 0.985),
         (10_000, 0.0004),
+        (1000, 0.3),
+        (2000, 0.4),
+        (10_000, 0.7),
     ];
     for (seed, (trials, p)) in cases.into_iter().enumerate() {
         let mode = ((trials as f64 + 1.0) * p) as usize;
@@ -434,6 +437,68 @@ fn choices_follow_their_probabilities() {
             .unwrap(),
         [2.0; 3]
     );
+}
+
+#[test]
+fn choices_without_putting_back_are_even() {
+    let mut rng = Rng::seeded(12);
+    // Nearly none, some, nearly all, all.
+    for (size, count) in [
+        (3000, 2),
+        (3000, 11),
+        (3000, 40),
+        (70, 69),
+        (70, 70),
+        (1, 1),
+    ] {
+        let source = NdArray::arange(0, size, 1).unwrap();
+        let chosen = rng.choice(&source, count, false, None).unwrap();
+        let mut chosen = chosen.to_f64_vec().unwrap();
+        chosen.sort_by(f64::total_cmp);
+        assert_eq!(chosen.len(), count);
+        assert!(
+            chosen.windows(2).all(|pair| pair[0] < pair[1]),
+            "{count} of {size}"
+        );
+    }
+    // Ordered pairs of five: each of twenty as likely.
+    let five = NdArray::arange(0, 5, 1).unwrap();
+    let pairs: Vec<i64> = (0..DRAWS)
+        .map(|_| {
+            let pair = rng.choice(&five, 2, false, None).unwrap();
+            let pair = pair.to_f64_vec().unwrap();
+            (5.0 * pair[0] + pair[1]) as i64
+        })
+        .collect();
+    let shares: Vec<f64> = (0..25)
+        .map(|pair| if pair / 5 == pair % 5 { 0.0 } else { 0.05 })
+        .collect();
+    let (statistic, limit) = chi_square(&pairs, &shares);
+    let twice = pairs.iter().any(|pair| pair / 5 == pair % 5);
+    assert!(statistic < limit && !twice, "{statistic} {limit}");
+    // Two of a thousand, by the tenths they are in.
+    let many = NdArray::arange(0, 1000, 1).unwrap();
+    let tenths: Vec<i64> = (0..DRAWS)
+        .map(|_| {
+            let pair = rng.choice(&many, 2, false, None).unwrap();
+            let pair = pair.to_f64_vec().unwrap();
+            (10.0 * (pair[0] / 100.0).floor() + (pair[1] / 100.0).floor()) as i64
+        })
+        .collect();
+    let (statistic, limit) = chi_square(&tenths, &tenths_of_pairs());
+    assert!(statistic < limit, "{statistic} {limit}");
+}
+
+/// How likely the tenths are that two different ones of a thousand are in.
+fn tenths_of_pairs() -> Vec<f64> {
+    let pairs = (0..100).map(|pair| {
+        if pair / 10 == pair % 10 {
+            100.0 * 99.0
+        } else {
+            100.0 * 100.0
+        }
+    });
+    pairs.map(|ways| ways / (1000.0 * 999.0)).collect()
 }
 
 #[test]

@@ -75,6 +75,7 @@ mod plan;
 mod program;
 mod program_builder;
 mod program_reduce;
+mod random_integers;
 mod random_philox;
 mod random_shuffle;
 mod random_waits;

@@ -1,7 +1,8 @@
 //! Random arrays: uniform, normal, Bernoulli, integers, permutations.
 //!
 //! Element `i` (in logical C order) of a draw depends on the seed, the stream, `i` and the width of the element's draw
-//! alone: not on layout, thread count or instruction set. The generator is in `random_philox`.
+//! alone: not on layout, thread count or instruction set. The generator is in `random_philox`, integers are in
+//! `random_integers`.
 
 use lodestride_buffer::{Argument, DType, WriteGuard};
 
@@ -10,8 +11,9 @@ use crate::error::KernelError;
 use crate::isa::{Arch, Level, Task};
 use crate::numeric::Compute;
 use crate::operand::Operand;
-use crate::random_philox::{Draw, GROUP, for_each_counter, half, of_counter, pair, words};
-pub use crate::random_shuffle::permutation;
+pub use crate::random_integers::uniform_integers;
+use crate::random_philox::{Draw, GROUP, for_each_counter, half, of_counter, words};
+pub use crate::random_shuffle::{partners, permutation, sample};
 pub use crate::random_waits::{exponential, open_unit, split_mix};
 use crate::stream;
 use crate::strided::{Dim, collapse, count, dims_of, offset_at, store};
@@ -91,53 +93,6 @@ pub fn bernoulli(
     Ok(())
 }
 
-/// Fills `out`, of any integer dtype, with integers of `[low, high)`, each exactly equally likely.
-///
-/// # Errors
-/// [`KernelError`] when `out` is not of an integer dtype, `low >= high`, a bound does not fit the dtype, or the buffer
-/// cannot be accessed.
-pub fn uniform_integers(
-    seed: u64,
-    stream: u64,
-    low: i64,
-    high: i64,
-    out: Operand<'_>,
-) -> Result<(), KernelError> {
-    const OP: &str = "uniform_integers";
-    door::check_integer(OP, out)?;
-    let (least, most) = integer_range(out.dtype());
-    door::check_argument(OP, "low", low as f64, least <= i128::from(low))?;
-    let valid = low < high && i128::from(high) - 1 <= most;
-    door::check_argument(OP, "high", high as f64, valid)?;
-    let draw = Integers {
-        seed,
-        stream,
-        low,
-        range: high.wrapping_sub(low) as u64,
-    };
-    door::check_output(OP, out, out.layout().shape())?;
-    let mut guard = door::write(OP, Argument::Z, out)?;
-    Filler::new(out).run(&mut guard, &draw);
-    Ok(())
-}
-
-/// An unbiased integer below `range` from the word `first`, drawing again where multiply-shift would be uneven (Lemire).
-#[inline(always)]
-pub(crate) fn bounded(seed: u64, stream: u64, index: u64, range: u64, first: u64) -> u64 {
-    let mut product = u128::from(first) * u128::from(range);
-    if (product as u64) < range {
-        let uneven = range.wrapping_neg() % range;
-        let mut attempt = 0u64;
-        while (product as u64) < uneven {
-            attempt += 1;
-            // Counters of second draws have their top bits set; no array has 2^48 groups.
-            let word = pair(seed, stream, index | attempt << 48)[1];
-            product = u128::from(word) * u128::from(range);
-        }
-    }
-    (product >> 64) as u64
-}
-
 enum Float {
     F32,
     F64,
@@ -206,15 +161,6 @@ fn step_below(
         value(0x8001)
     } else {
         value(bits(rounded) + 1)
-    }
-}
-
-fn integer_range(dtype: DType) -> (i128, i128) {
-    let bits = 8 * dtype.size() as u32;
-    if dtype.is_signed() {
-        (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
-    } else {
-        (0, (1i128 << bits) - 1)
     }
 }
 
@@ -326,29 +272,6 @@ impl Distribution<u64> for Bernoulli {
                 *value =
                     u64::from(u64::from(half(of_counter(&words, lane), index)) < self.threshold);
             }
-        }
-    }
-}
-
-struct Integers {
-    seed: u64,
-    stream: u64,
-    low: i64,
-    range: u64,
-}
-
-impl Distribution<i64> for Integers {
-    const PER_GROUP: usize = 2 * GROUP;
-
-    #[inline(always)]
-    fn group<A: Arch>(&self, group: u64, out: &mut [i64]) {
-        let words = words(self.seed, self.stream, group * GROUP as u64);
-        let first = group * Self::PER_GROUP as u64;
-        for (index, value) in out.iter_mut().enumerate() {
-            let word = words[index / GROUP][index % GROUP];
-            let index = first + index as u64;
-            let drawn = bounded(self.seed, self.stream, index, self.range, word);
-            *value = self.low.wrapping_add(drawn as i64);
         }
     }
 }

@@ -17,7 +17,7 @@ const MULTIPLIERS: [u64; 2] = [0xD251_1F53, 0xCD9E_8D57];
 const KEY_STEPS: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
 const ROUNDS: usize = 10;
 /// The half of a 64-bit lane that a word of 32 bits is in; what lies above is ignored.
-const LOW: u64 = 0xFFFF_FFFF;
+pub(crate) const LOW: u64 = 0xFFFF_FFFF;
 
 /// Encrypts counters of a stream: the four words of 32 bits of each, as two of 64 bits.
 ///

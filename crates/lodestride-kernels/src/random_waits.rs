@@ -4,7 +4,7 @@ use crate::door;
 use crate::error::KernelError;
 use crate::isa::Arch;
 use crate::operand::Operand;
-use crate::random::{Distribution, bounded, fill};
+use crate::random::{Distribution, fill};
 use crate::random_philox::{GROUP, ln_f64, words};
 
 /// Fills `out` with waiting times of the given mean: drawn in f64, each from a word of its own, and rounded.
@@ -31,31 +31,11 @@ impl Distribution<f64> for Exponential {
     fn group<A: Arch>(&self, group: u64, out: &mut [f64]) {
         let words = words(self.seed, self.stream, group * GROUP as u64);
         let (rows, _) = out.as_chunks_mut::<GROUP>();
-        let mut rare = false;
         for (row, words) in rows.iter_mut().zip(&words) {
             for (value, &word) in row.iter_mut().zip(words) {
-                rare |= word == 0;
-                // What `bounded` gives for all words but zero.
-                *value = self.wait(word.wrapping_sub(1));
+                *value = -self.mean * ln_f64(open_unit(word));
             }
         }
-        if rare {
-            for (at, value) in out.iter_mut().enumerate() {
-                if words[at / GROUP][at % GROUP] == 0 {
-                    let index = group * Self::PER_GROUP as u64 + at as u64;
-                    *value = self.wait(bounded(self.seed, self.stream, index, u64::MAX, 0));
-                }
-            }
-        }
-    }
-}
-
-impl Exponential {
-    /// The number of an element whose words start so far above the lowest integer, as those of other distributions do.
-    #[inline(always)]
-    fn wait(&self, drawn: u64) -> f64 {
-        let mut state = drawn.wrapping_add(1 << 63);
-        -self.mean * ln_f64(open_unit(split_mix(&mut state)))
     }
 }
 
@@ -72,6 +52,24 @@ pub fn split_mix(state: &mut u64) -> u64 {
 /// A number between 0 and 1, neither included, from a word: its logarithm is finite.
 #[inline(always)]
 pub fn open_unit(word: u64) -> f64 {
-    // As i64, which converts in one instruction.
-    ((word >> 12) as i64 as f64 + 0.5) * (1.0 / (1u64 << 52) as f64)
+    // The bits of a number from 1 to 2, as vectors have no conversion of 64 bits everywhere; exact.
+    f64::from_bits(1f64.to_bits() | word >> 12) - (1.0 - 0.5 * f64::EPSILON)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_whole_steps_and_a_half() {
+        let mut state = 3;
+        for word in [0, 1, 4095, 4096, 1 << 63, u64::MAX]
+            .into_iter()
+            .chain((0..1000).map(|_| split_mix(&mut state)))
+        {
+            let wanted = ((word >> 12) as f64 + 0.5) / (1u64 << 52) as f64;
+            assert_eq!(open_unit(word), wanted, "{word}");
+            assert!(wanted > 0.0 && wanted < 1.0);
+        }
+    }
 }

@@ -1,6 +1,9 @@
 //! Chance applied to arrays: shuffling, choosing, dropping out, random rotations.
 
+use std::collections::HashMap;
+
 use lodestride_buffer::{Argument, DType};
+use lodestride_kernels::random as draw;
 use lodestride_kernels::sort_search::Side;
 use lodestride_shape::{Order, Shape, normalize_axis};
 
@@ -139,7 +142,7 @@ impl Rng {
         let positions = match (weights, replace) {
             (None, true) if count == 0 => NdArray::zeros_of(DType::I64, [0])?,
             (None, true) => self.integers([count], 0, size as i64)?,
-            (None, false) => self.order_of(OP, size)?.narrowed(OP, 0, 0..count)?,
+            (None, false) => positions(OP, self.sample(size, count))?,
             (Some(weights), true) => {
                 let sums = weights.cumsum(0)?;
                 let places = NdArray::recycled_ordered(OP, DType::F64, count.into(), Order::C)?;
@@ -307,11 +310,46 @@ impl Rng {
     /// A random order of the positions below `size`, as an array.
     #[track_caller]
     fn order_of(&mut self, op: &'static str, size: usize) -> Result<NdArray> {
-        let order: Vec<i64> = (self.permutation(size).into_iter())
-            .map(|position| position as i64)
-            .collect();
-        NdArray::from_elements(op, &order, Shape::from(size))
+        positions(op, self.permutation(size))
     }
+}
+
+/// Of so many elements one that is chosen costs as much among those that were moved as writing all of them down.
+const SPARSE: usize = 256;
+
+/// `count` of the numbers below `n` in random order, each at most once.
+pub(super) fn sample(seed: u64, n: usize, count: usize) -> Vec<usize> {
+    if count < n / SPARSE {
+        sparse_sample(seed, n, count)
+    } else {
+        draw::sample(seed, n, count)
+    }
+}
+
+/// [`draw::sample`] with only those elements written down that are not in their own place; `count` is below `n`.
+fn sparse_sample(seed: u64, n: usize, count: usize) -> Vec<usize> {
+    let mut moved = HashMap::with_capacity(count);
+    let partners = draw::partners(seed, n, count);
+    let chosen = (n - count..n).rev().zip(partners).map(|(last, partner)| {
+        let here = moved.remove(&last).unwrap_or(last);
+        // No later exchange reaches the last place.
+        if partner == last {
+            here
+        } else {
+            moved.insert(partner, here).unwrap_or(partner)
+        }
+    });
+    let mut chosen: Vec<usize> = chosen.collect();
+    chosen.reverse();
+    chosen
+}
+
+#[track_caller]
+fn positions(op: &'static str, positions: Vec<usize>) -> Result<NdArray> {
+    let positions: Vec<i64> = (positions.into_iter())
+        .map(|position| position as i64)
+        .collect();
+    NdArray::from_elements(op, &positions, Shape::from(positions.len()))
 }
 
 /// Makes the rows orthonormal from the first on (Gram and Schmidt, each row twice, which is as exact as reflections).
@@ -351,4 +389,20 @@ fn weights(source: &NdArray, size: usize, probabilities: &NdArray) -> Result<NdA
 /// Whether a number can stand for a share.
 pub(super) fn is_weight(weight: f64) -> bool {
     weight >= 0.0 && weight.is_finite()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sparse_samples_are_those_of_whole_orders() {
+        for n in [1, 2, 65, 3000] {
+            for count in [0, 1, 2, 11, 64, 500, n - 1] {
+                let count = count.min(n - 1);
+                let wanted = draw::sample(8, n, count);
+                assert_eq!(sparse_sample(8, n, count), wanted, "{count} of {n}");
+            }
+        }
+    }
 }

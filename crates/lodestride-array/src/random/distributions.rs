@@ -4,6 +4,7 @@ use lodestride_buffer::{Argument, DType};
 use lodestride_kernels::{KernelError, random as draw};
 use lodestride_shape::{Order, Shape};
 
+use super::counts::Counts;
 use super::sampler::{Law, Words};
 use super::{Rng, expect_float, float_default, real};
 use crate::NdArray;
@@ -345,7 +346,7 @@ impl Rng {
         law: Law,
     ) -> Result<NdArray> {
         let watch = Watch::start();
-        let drawn = self.drawn(op, shape, law)?;
+        let drawn = self.drawn(op, shape, &law)?;
         watch.made(op, &[], drawn.cast(dtype))
     }
 
@@ -361,7 +362,7 @@ impl Rng {
         out.expect_readable(op, Argument::Z)?;
         out.expect_storable(op, dtype)?;
         recorded_in(op, &[], out, || {
-            let drawn = self.drawn(op, out.shape().clone(), law)?;
+            let drawn = self.drawn(op, out.shape().clone(), &law)?;
             out.assign_arg(op, Arg::Array(&drawn))
         })
     }
@@ -378,7 +379,7 @@ impl Rng {
 
     /// Draws in f64.
     #[track_caller]
-    fn drawn(&mut self, op: &'static str, shape: Shape, law: Law) -> Result<NdArray> {
+    fn drawn(&mut self, op: &'static str, shape: Shape, law: &Law) -> Result<NdArray> {
         let starts = self.starts(op, shape)?;
         starts.map(|start: i64| law.draw(&mut Words::new(start as u64)))
     }
@@ -393,13 +394,7 @@ fn truncated_normal_law(op: &'static str, mean: f64, deviation: f64) -> Result<L
         deviation,
         deviation >= 0.0 && deviation.is_finite(),
     )?;
-    let limit = 2.0;
-    let law = Law::TruncatedNormal {
-        mean,
-        deviation,
-        limit,
-    };
-    Ok(law)
+    Ok(Law::truncated_normal(mean, deviation, 2.0))
 }
 
 #[track_caller]
@@ -411,22 +406,21 @@ fn expect_mean(op: &'static str, mean: f64) -> Result<()> {
 fn gamma_law(op: &'static str, k: f64, scale: f64) -> Result<Law> {
     valid(op, "k", k, k > 0.0 && k.is_finite())?;
     valid(op, "scale", scale, scale > 0.0 && scale.is_finite())?;
-    let law = Law::Gamma { shape: k, scale };
-    Ok(law)
+    Ok(Law::gamma(k, scale))
 }
 
 #[track_caller]
 fn beta_law(op: &'static str, a: f64, b: f64) -> Result<Law> {
     valid(op, "a", a, a > 0.0 && a.is_finite())?;
     valid(op, "b", b, b > 0.0 && b.is_finite())?;
-    Ok(Law::Beta { a, b })
+    Ok(Law::beta(a, b))
 }
 
 #[track_caller]
 fn poisson_law(op: &'static str, rate: f64) -> Result<Law> {
     // Beyond that counts are not exact in f64.
     valid(op, "rate", rate, (0.0..=1e15).contains(&rate))?;
-    Ok(Law::Poisson { rate })
+    Ok(Law::Counts(Counts::poisson(rate)))
 }
 
 #[track_caller]
@@ -439,11 +433,7 @@ fn binomial_law(op: &'static str, trials: u64, probability: f64) -> Result<Law> 
         probability,
         (0.0..=1.0).contains(&probability),
     )?;
-    let law = Law::Binomial {
-        trials: count,
-        probability,
-    };
-    Ok(law)
+    Ok(Law::Counts(Counts::binomial(count, probability)))
 }
 
 /// The numbers of an array, each of which must fit.

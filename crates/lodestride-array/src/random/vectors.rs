@@ -5,8 +5,9 @@ use lodestride_buffer::{Argument, DType};
 use lodestride_shape::{Order, Shape};
 
 use super::choose::is_weight;
+use super::counts::binomial_once;
 use super::distributions::{numbers, valid};
-use super::sampler::{Law, Words, log_gamma};
+use super::sampler::{Gamma, Words};
 use super::{Rng, expect_float, float_default};
 use crate::NdArray;
 use crate::checks::Watch;
@@ -56,11 +57,7 @@ impl Rng {
         let counts = self.vectors(OP, shape.into(), classes, |words, counts| {
             let mut trials = trials as f64;
             for (count, &probability) in counts.iter_mut().zip(&shares) {
-                *count = Law::Binomial {
-                    trials,
-                    probability,
-                }
-                .draw(words);
+                *count = binomial_once(trials, probability, words);
                 trials -= *count;
             }
         })?;
@@ -131,8 +128,9 @@ impl Rng {
         expect_float(OP, dtype)?;
         let positive = |value: f64| value > 0.0 && value.is_finite();
         let parameters_of = numbers(OP, "parameter", parameters, positive)?;
+        let law = Dirichlet::new(parameters_of);
         let shares = self.vectors(OP, shape.into(), classes, |words, shares| {
-            dirichlet(&parameters_of, words, shares);
+            law.draw(words, shares);
         })?;
         watch.made(OP, &[parameters], shares.cast(dtype))
     }
@@ -196,28 +194,60 @@ pub(super) fn dtype_in(out: &NdArray) -> DType {
     dtype.unwrap_or(float_default())
 }
 
-/// Gamma numbers over their sum, by logarithms: of small parameters the numbers themselves would all be 0.
-fn dirichlet(parameters: &[f64], words: &mut Words, shares: &mut [f64]) {
-    for (share, &parameter) in shares.iter_mut().zip(parameters) {
-        *share = log_gamma(parameter, words);
+/// Gamma numbers over their sum.
+struct Dirichlet {
+    parameters: Vec<f64>,
+    gammas: Vec<Gamma>,
+    /// Whether the numbers themselves could all be 0 or nearly so, as of small parameters.
+    small: bool,
+}
+
+impl Dirichlet {
+    fn new(parameters: Vec<f64>) -> Self {
+        // A gamma number of this parameter is below 1e-290 once in 1e29.
+        let small = parameters.iter().all(|&parameter| parameter < 0.1);
+        Self {
+            gammas: (parameters.iter())
+                .map(|&parameter| Gamma::new(parameter))
+                .collect(),
+            parameters,
+            small,
+        }
     }
-    let most = shares.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if most == f64::NEG_INFINITY {
-        // So small that even the logarithms are infinite: all weight lies in one corner.
-        let mut at = words.unit() * parameters.iter().sum::<f64>();
-        let corner = parameters.iter().position(|&parameter| {
-            at -= parameter;
-            at < 0.0
-        });
-        shares.fill(0.0);
-        shares[corner.unwrap_or(parameters.len() - 1)] = 1.0;
-        return;
+
+    fn draw(&self, words: &mut Words, shares: &mut [f64]) {
+        if self.small {
+            self.draw_logs(words, shares);
+        } else {
+            for (share, gamma) in shares.iter_mut().zip(&self.gammas) {
+                *share = gamma.draw(words);
+            }
+        }
+        let sum: f64 = shares.iter().sum();
+        for share in shares.iter_mut() {
+            *share /= sum;
+        }
     }
-    for share in shares.iter_mut() {
-        *share = (*share - most).exp();
-    }
-    let sum: f64 = shares.iter().sum();
-    for share in shares.iter_mut() {
-        *share /= sum;
+
+    /// Numbers in the same proportion, the largest of which is 1.
+    fn draw_logs(&self, words: &mut Words, shares: &mut [f64]) {
+        for (share, gamma) in shares.iter_mut().zip(&self.gammas) {
+            *share = gamma.draw_log(words);
+        }
+        let most = shares.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if most == f64::NEG_INFINITY {
+            // So small that even the logarithms are infinite: all weight lies in one corner.
+            let mut at = words.unit() * self.parameters.iter().sum::<f64>();
+            let corner = self.parameters.iter().position(|&parameter| {
+                at -= parameter;
+                at < 0.0
+            });
+            shares.fill(0.0);
+            shares[corner.unwrap_or(self.parameters.len() - 1)] = 1.0;
+            return;
+        }
+        for share in shares.iter_mut() {
+            *share = (*share - most).exp();
+        }
     }
 }

@@ -4,7 +4,9 @@
 //! seed would have of missing them.
 
 use lodestride_buffer::{DType, Scalar};
-use lodestride_kernels::random::{bernoulli, normal, permutation, uniform, uniform_integers};
+use lodestride_kernels::random::{
+    bernoulli, exponential, normal, permutation, uniform, uniform_integers,
+};
 use lodestride_kernels::{Isa, set_threads};
 
 use crate::support::{Arrangement, Array};
@@ -156,7 +158,7 @@ fn draws_do_not_depend_on_layout_threads_or_instruction_set() {
     let best = Isa::detect();
     // Large enough for several threads.
     let shape = [13, 41, 600];
-    let draws: [(&str, DType, Draw); 6] = [
+    let draws: [(&str, DType, Draw); 8] = [
         ("uniform f32", DType::F32, |a| {
             uniform(5, 9, 0.0, 1.0, a.operand()).unwrap()
         }),
@@ -174,6 +176,12 @@ fn draws_do_not_depend_on_layout_threads_or_instruction_set() {
         }),
         ("integers", DType::I64, |a| {
             uniform_integers(5, 9, -5, 12, a.operand()).unwrap()
+        }),
+        ("wide integers", DType::I64, |a| {
+            uniform_integers(5, 9, -5, 3 << 61, a.operand()).unwrap()
+        }),
+        ("exponential", DType::F64, |a| {
+            exponential(5, 9, 2.0, a.operand()).unwrap()
         }),
     ];
     for (name, dtype, draw) in draws {

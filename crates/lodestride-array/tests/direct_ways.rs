@@ -282,3 +282,110 @@ fn waiting_times_are_logarithms_of_the_words_of_elements() {
         );
     }
 }
+
+#[test]
+fn arrays_are_equal_or_not_wherever_they_differ() {
+    in_every_layout(|| {
+        for dtype in [DType::Bool, DType::U8, DType::I64, DType::F16, DType::F64] {
+            // Longer than what is compared at a time.
+            let a = arranged(counted(&[3, 700]).modulo(2).unwrap().cast(dtype).unwrap());
+            let b = arranged(a.dup().unwrap());
+            assert_eq!(a, b, "{dtype}");
+            for place in [[0, 0], [1, 511], [1, 512], [2, 699]] {
+                let before = b.get_f64(place).unwrap();
+                b.set(place, 1.0 - before).unwrap();
+                assert_ne!(a, b, "{dtype} at {place:?}");
+                b.set(place, before).unwrap();
+            }
+            assert_eq!(a, b, "{dtype}");
+        }
+    });
+}
+
+#[test]
+fn closeness_is_what_its_formula_says() {
+    let values = [
+        0.0,
+        1.0,
+        1.001,
+        -1.0,
+        1e300,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+    ];
+    let n = values.len();
+    let pairs = || (0..n * n).map(|at| (values[at / n], values[at % n]));
+    for dtype in [DType::F32, DType::F64] {
+        let side = |of: fn((f64, f64)) -> f64| {
+            let all = NdArray::from_vec(pairs().map(of).collect(), [n, n]).unwrap();
+            all.cast(dtype).unwrap()
+        };
+        let (a, b) = (side(|pair| pair.0), side(|pair| pair.1));
+        for (relative, absolute) in [(1e-2, 0.0), (0.0, 1e-2), (1e-5, 2.0), (1.0, f64::INFINITY)] {
+            let known = |array: &NdArray| array.cast(DType::F64).unwrap().to_vec::<f64>().unwrap();
+            let wanted: Vec<bool> = (known(&a).into_iter().zip(known(&b)))
+                .map(|(x, y)| {
+                    let limit = absolute + relative * y.abs();
+                    let is_plain = relative == 0.0 || y.is_finite();
+                    x == y || is_plain && (x - y).abs() <= limit
+                })
+                .collect();
+            let found = arranged(a.dup().unwrap()).is_close(&b, relative, absolute);
+            let found = found.unwrap().to_vec::<bool>().unwrap();
+            assert_eq!(found, wanted, "{dtype} {relative} {absolute}");
+        }
+    }
+}
+
+#[test]
+fn single_elements_are_scattered_along_every_axis() {
+    in_every_layout(|| {
+        let indices = arranged(NdArray::from([[3i64, 0, -1], [3, 2, 0]]));
+        for dtype in [DType::U8, DType::I32, DType::F16, DType::F32, DType::F64] {
+            let values = arranged(counted(&[2, 2, 3]).cast(dtype).unwrap());
+            let target = || arranged(NdArray::full_of(dtype, [2, 4], 1).unwrap());
+            let [set, sum, most] = [target(), target(), target()];
+            set.scatter_put(&indices, &values, 1).unwrap();
+            sum.scatter_addi(&indices, &values, 1).unwrap();
+            most.scatter_maxi(&indices, &values, 1).unwrap();
+            let (mut last, mut total, mut largest) = ([[1.0; 4]; 2], [[1.0; 4]; 2], [[1.0; 4]; 2]);
+            for (line, (number, place)) in (0..2).flat_map(|line| {
+                let places = [3, 0, 3, 3, 2, 0];
+                places.into_iter().enumerate().map(move |at| (line, at))
+            }) {
+                let value = values.get_f64([line, number / 3, number % 3]).unwrap();
+                last[line][place] = value;
+                total[line][place] += value;
+                largest[line][place] = f64::max(largest[line][place], value);
+            }
+            for (found, wanted) in [(set, last), (sum, total), (most, largest)] {
+                assert_eq!(found, NdArray::from(wanted).cast(dtype).unwrap(), "{dtype}");
+            }
+        }
+    });
+}
+
+#[test]
+fn places_of_ones_are_where_indices_say() {
+    in_every_layout(|| {
+        let indices = arranged(NdArray::from([[2i32, -1, 0], [3, 1, 2]]));
+        for axis in [0, 1, 2, -1] {
+            let hot = indices.one_hot(3, axis).unwrap();
+            let hot = hot.move_axis(axis, -1).unwrap();
+            for (at, place) in [Some(2), None, Some(0), None, Some(1), Some(2)]
+                .iter()
+                .enumerate()
+            {
+                let line = hot.reshape([6, 3]).unwrap().row(at as isize).unwrap();
+                let wanted: Vec<f32> = (0..3)
+                    .map(|i| f32::from(u8::from(Some(i) == *place)))
+                    .collect();
+                assert_eq!(line.to_vec::<f32>().unwrap(), wanted, "{at}, axis {axis}");
+            }
+        }
+        let far = NdArray::from([u64::MAX, 1]).one_hot(2, 0).unwrap();
+        assert_eq!(far, NdArray::from([[0.0f32, 0.0], [0.0, 1.0]]));
+        assert_eq!(indices.one_hot(0, 0).unwrap().shape()[..], [0, 2, 3]);
+    });
+}

@@ -203,23 +203,24 @@ impl NdArray {
         absolute: f64,
     ) -> Result<NdArray> {
         let op = "is_close";
-        let (other, watch) = (other.into(), Watch::start());
+        let other = other.into();
         let tolerance = Tolerance::new(op, relative, absolute)?;
         let lazy = self.near(op, other, tolerance)?;
-        let Arg::Array(y) = other else {
-            return lazy.eval_as(op);
+        let is_looped = relative > 0.0 && matches!(self.dtype(), DType::F32 | DType::F64);
+        let y = match other {
+            Arg::Array(y) if is_looped && y.dtype() == self.dtype() => y,
+            _ => return lazy.eval_as(op),
         };
         // Arrays of floats, the usual case, in one loop; what the expression computes.
         let near = move |x: f64, y: f64| {
             let is_within = (x - y).abs() <= absolute + relative * y.abs();
             Bool::from((is_within & y.is_finite()) | (x == y))
         };
-        let made = match (self.dtype(), y.dtype()) {
-            (DType::F64, DType::F64) if relative > 0.0 => NdArray::zip_map([self, y], near),
-            (DType::F32, DType::F32) if relative > 0.0 => {
-                NdArray::zip_map([self, y], move |x: f32, y: f32| near(x.into(), y.into()))
-            }
-            _ => return lazy.eval_as(op),
+        let narrow = move |x: f32, y: f32| near(x.into(), y.into());
+        let watch = Watch::start();
+        let made = match self.dtype() {
+            DType::F64 => NdArray::zip_map([self, y], near),
+            _ => NdArray::zip_map([self, y], narrow),
         };
         watch.made(op, &[self, y], made)
     }

@@ -93,9 +93,8 @@ impl Walk {
 
     /// The values, where they are single ones that follow each other.
     fn run_of_values<'v, T>(&self, values: &'v [T]) -> Option<&'v [T]> {
-        let first = self.values.offset() + self.nest.start()[1].cast_unsigned();
-        let is_run = self.values.is_contiguous(Order::C);
-        is_run.then(|| &values[first..][..self.values.elements()])
+        let is_run = self.nest.elements() == 1 && self.values.is_contiguous(Order::C);
+        is_run.then(|| &values[self.values.offset()..][..self.values.elements()])
     }
 
     fn run<T: Copy>(self, target: &mut [T], values: &[T], combine: impl Fn(T, T) -> T) {
@@ -108,8 +107,8 @@ impl Walk {
                 &combine,
             );
         };
-        if let (1, Some(new)) = (nest.elements(), self.run_of_values(values)) {
-            let to = nest.start()[0] + self.start;
+        if let Some(new) = self.run_of_values(values) {
+            let to = self.start;
             for (&position, &new) in self.positions.iter().zip(new) {
                 let old = &mut target[(to + position as isize * self.step).cast_unsigned()];
                 *old = combine(*old, new);

@@ -92,12 +92,6 @@ impl Plan {
         self.each_line(|whole, gathered| {
             indices.each_tile(0..indices.count, true, |first, tile| {
                 let from = gathered + first as isize * step;
-                if step == 1 {
-                    for (&index, &new) in tile.iter().zip(&source[from as usize..]) {
-                        meet(&mut out[(whole + index as isize * pitch) as usize], new);
-                    }
-                    return;
-                }
                 for (number, &index) in (0..).zip(tile) {
                     let new = source[(from + number * step) as usize];
                     meet(&mut out[(whole + index as isize * pitch) as usize], new);
@@ -106,8 +100,8 @@ impl Plan {
         });
     }
 
-    /// Calls `job(offset in whole, offset in gathered)` for the first element of every block.
-    fn each(&self, indices: &Indices<'_>, mut job: impl FnMut(isize, isize)) {
+    /// Calls `job(offset in whole, offset in gathered)` for the first element of every block. There once for all jobs.
+    fn each(&self, indices: &Indices<'_>, job: &mut dyn FnMut(isize, isize)) {
         self.each_line(|whole, gathered| {
             indices.each(|position, index| {
                 job(
@@ -238,7 +232,7 @@ pub(crate) fn take_open(
             }
             with_unit!(x.dtype(), U => {
                 let (data, out) = (x_guard.slice::<U>(), out_guard.slice_mut::<U>());
-                plan.each(indices, |from, to| copy_block(data, from, out, to, &plan.after));
+                plan.each(indices, &mut |from, to| copy_block(data, from, out, to, &plan.after));
             });
             Ok(())
         },
@@ -328,7 +322,7 @@ fn scatter(
                     .collect();
                 with_unit!(out.dtype(), U => {
                     let (data, all) = (source_guard.slice::<U>(), guard.slice_mut::<U>());
-                    plan.each(indices, |to, from| copy_block(data, from, all, to, &after));
+                    plan.each(indices, &mut |to, from| copy_block(data, from, all, to, &after));
                 });
                 return Ok(());
             }
@@ -350,13 +344,9 @@ fn scatter(
     )
 }
 
-/// Adds a run to another, which single elements are too.
+/// Adds a run to another.
 #[inline(always)]
 fn add_run<C: Compute>(to: &mut [C], from: &[C]) {
-    if let ([to], [new]) = (&mut *to, from) {
-        *to = to.add(*new);
-        return;
-    }
     for (to, &new) in to.iter_mut().zip(from) {
         *to = to.add(new);
     }
@@ -400,7 +390,7 @@ impl Scattering<'_> {
                     .each_single(self.indices, (out, source), step, meet);
                 return;
             }
-            self.plan.each(self.indices, |to, from| {
+            self.plan.each(self.indices, &mut |to, from| {
                 for run in 0..count(&whole) {
                     let to = (to + offset_at(&whole, run)) as usize;
                     let from = (from + offset_at(&gathered, run)) as usize;
@@ -409,7 +399,7 @@ impl Scattering<'_> {
             });
             return;
         }
-        self.plan.each(self.indices, |to, from| {
+        self.plan.each(self.indices, &mut |to, from| {
             for run in 0..count(&whole) {
                 let to = to + offset_at(&whole, run);
                 let from = from + offset_at(&gathered, run);

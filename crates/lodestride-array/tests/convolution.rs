@@ -172,6 +172,22 @@ fn check_windows(
         "{label}"
     );
     assert_eq!(columns.to_f64_vec().unwrap(), unfolded, "{label}");
+    // Whole numbers, exact in any order.
+    let [height, width] = numbers[0];
+    let (weights, depth) = (
+        counted(&[3, shape[1], height, width]),
+        shape[1] * height * width,
+    );
+    let flat = columns.reshape([shape[0], depth, count[0] * count[1]]);
+    let product = weights.reshape([3, depth]).unwrap().matmul(&flat.unwrap());
+    assert_eq!(
+        x.conv2d(&weights, None, windows)
+            .unwrap()
+            .to_f64_vec()
+            .unwrap(),
+        product.unwrap().to_f64_vec().unwrap(),
+        "{label}"
+    );
     let back = columns.col2im(windows, [shape[2], shape[3]]).unwrap();
     assert_eq!(back.to_f64_vec().unwrap(), folded, "{label}");
     let largest = x.pool2d(Pooling::Max, windows).unwrap();

@@ -92,6 +92,12 @@ impl Plan {
         self.each_line(|whole, gathered| {
             indices.each_tile(0..indices.count, true, |first, tile| {
                 let from = gathered + first as isize * step;
+                if step == 1 {
+                    for (&index, &new) in tile.iter().zip(&source[from as usize..]) {
+                        meet(&mut out[(whole + index as isize * pitch) as usize], new);
+                    }
+                    return;
+                }
                 for (number, &index) in (0..).zip(tile) {
                     let new = source[(from + number * step) as usize];
                     meet(&mut out[(whole + index as isize * pitch) as usize], new);

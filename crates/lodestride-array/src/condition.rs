@@ -437,11 +437,18 @@ impl NdArray {
         rhs: Arg<'l>,
         tolerance: Tolerance,
     ) -> Result<Lazy<'l>> {
+        self.expect_comparable(op, rhs)?;
+        Ok(near(self, rhs, tolerance))
+    }
+
+    /// Checks what is compared.
+    #[track_caller]
+    pub(crate) fn expect_comparable(&self, op: &'static str, rhs: Arg<'_>) -> Result<()> {
         self.expect_readable(op, Argument::X)?;
         if let Arg::Array(rhs) = rhs {
             rhs.expect_readable(op, Argument::Y)?;
             self.broadcast_with(op, rhs)?;
         }
-        Ok(near(self, rhs, tolerance))
+        Ok(())
     }
 }

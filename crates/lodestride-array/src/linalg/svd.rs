@@ -60,27 +60,14 @@ pub enum Components {
     Variance(f64),
 }
 
-/// The factors of one matrix, in their short form.
+/// What was found by steps of which there may be too few.
 #[track_caller]
-fn factors(
+fn converged<T, E>(
     op: &'static str,
     given: &NdArray,
-    a: MatRef<'_, f64>,
+    found: std::result::Result<T, E>,
     matrix: usize,
-) -> Result<Factors<f64>> {
-    let found = Factors::new_thin(a).map_err(|_| LinalgProblem::NoConvergence { matrix });
-    checked(op, given, found)
-}
-
-/// The singular values alone of one matrix.
-#[track_caller]
-fn values_alone(
-    op: &'static str,
-    given: &NdArray,
-    a: MatRef<'_, f64>,
-    matrix: usize,
-) -> Result<Vec<f64>> {
-    let found = a.singular_values();
+) -> Result<T> {
     let found = found.map_err(|_| LinalgProblem::NoConvergence { matrix });
     checked(op, given, found)
 }
@@ -120,7 +107,7 @@ pub(super) fn least_squares(
     let (mut s, mut x) = (Vec::new(), Mat::zeros(a.columns, right.columns));
     if a.count_filled() > 0 {
         let (reduced, turned) = reduced(a.get(0), right.get(0));
-        let found = factors(op, given, reduced.as_ref(), 0)?;
+        let found = converged(op, given, Factors::new_thin(reduced.as_ref()), 0)?;
         s = values(&found);
         let rank = rank_above(&s, tolerance);
         x = over_values(found.V(), &s, rank) * (found.U().subcols(0, rank).transpose() * turned);
@@ -237,7 +224,7 @@ impl NdArray {
         let (mut u, mut s) = (matrices.results([rows, small]), matrices.results([small]));
         let mut vt = matrices.results([small, columns]);
         for matrix in 0..matrices.count_filled() {
-            let found = factors("svd", self, matrices.get(matrix), matrix)?;
+            let found = converged("svd", self, Factors::new_thin(matrices.get(matrix)), matrix)?;
             u.push(found.U());
             s.extend(values(&found));
             vt.push(found.V().transpose());
@@ -261,8 +248,8 @@ impl NdArray {
         let matrices = Matrices::of("singular_values", self)?;
         let mut s = matrices.results([matrices.rows.min(matrices.columns)]);
         for matrix in 0..matrices.count_filled() {
-            let a = matrices.get(matrix);
-            s.extend(values_alone("singular_values", self, a, matrix)?);
+            let found = matrices.get(matrix).singular_values();
+            s.extend(converged("singular_values", self, found, matrix)?);
         }
         watch.made("singular_values", &[self], s.array(matrices.dtype))
     }
@@ -289,7 +276,8 @@ impl NdArray {
         }
         let mut ranks = matrices.results([]);
         for matrix in 0..matrices.count_filled() {
-            let values = values_alone("matrix_rank", self, matrices.get(matrix), matrix)?;
+            let found = matrices.get(matrix).singular_values();
+            let values = converged("matrix_rank", self, found, matrix)?;
             ranks.extend([matrices.rank_of(&values) as f64]);
         }
         watch.made("matrix_rank", &[self], ranks.array(DType::I64))
@@ -339,7 +327,7 @@ impl NdArray {
         let matrices = Matrices::of(op, self)?;
         let mut results = matrices.results([matrices.columns, matrices.rows]);
         for matrix in 0..matrices.count_filled() {
-            let found = factors(op, self, matrices.get(matrix), matrix)?;
+            let found = converged(op, self, Factors::new_thin(matrices.get(matrix)), matrix)?;
             let values = values(&found);
             let (rank, needed) = (matrices.rank_of(&values), needed(&matrices));
             if rank < needed {

@@ -205,12 +205,12 @@ impl NdArray {
         let op = "is_close";
         let other = other.into();
         let tolerance = Tolerance::new(op, relative, absolute)?;
-        let lazy = self.near(op, other, tolerance)?;
         let is_looped = relative > 0.0 && matches!(self.dtype(), DType::F32 | DType::F64);
         let y = match other {
             Arg::Array(y) if is_looped && y.dtype() == self.dtype() => y,
-            _ => return lazy.eval_as(op),
+            _ => return self.near(op, other, tolerance)?.eval_as(op),
         };
+        self.expect_comparable(op, other)?;
         // Arrays of floats, the usual case, in one loop; what the expression computes.
         let near = move |x: f64, y: f64| {
             let is_within = (x - y).abs() <= absolute + relative * y.abs();

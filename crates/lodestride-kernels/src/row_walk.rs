@@ -31,7 +31,7 @@ const SHORT: usize = 64;
 /// Rows of a tile: more do not stay in the L2 cache.
 const TALL: usize = 4096;
 /// Vectors of columns worked on together.
-const GROUP: usize = 2;
+pub(crate) const GROUP: usize = 2;
 /// Columns worked on together at most: what counts as wide on every instruction set.
 pub(crate) const WIDE: usize = GROUP * crate::vector::MOST_LANES;
 
@@ -299,7 +299,7 @@ impl<C: Raised, K: RowKernel<C>> Task for WideTask<'_, '_, C, K> {
 
 /// Lines of [`WIDE`] or more columns at an outer position.
 #[inline(always)]
-pub(crate) fn wide<A: Arch, C: Raised, K: RowKernel<C>>(
+fn wide<A: Arch, C: Raised, K: RowKernel<C>>(
     kernel: K,
     inputs: &[Rows<'_, C>; 2],
     (outer, rows): (usize, usize),

@@ -224,7 +224,20 @@ fn pool_with<C: Compute, P: Pool<C>>(
         return;
     }
     let pad = pad_value::<P::Value>(target.pad);
-    let mut args = vec![-1; target.arg.as_ref().map_or(0, |_| segments * width)];
+    // Rows go where they belong if that has room for them as they are.
+    let dense_args = target
+        .arg
+        .as_ref()
+        .and_then(|(sink, _)| sink.dense_start::<i64>(width));
+    let aside = target.arg.is_some() && dense_args.is_none();
+    let mut args_aside = vec![-1; if aside { segments * width } else { 0 }];
+    let args = match (&mut target.arg, dense_args) {
+        (Some((_, guard)), Some(start)) => {
+            &mut guard.slice_mut::<i64>()[start..][..segments * width]
+        }
+        _ => &mut args_aside[..],
+    };
+    args.fill(-1);
     let pooling = Pooling {
         pool,
         view,
@@ -232,16 +245,16 @@ fn pool_with<C: Compute, P: Pool<C>>(
     };
     if let Some(start) = target.sink.dense_start::<C>(width) {
         let out = &mut target.guard.slice_mut::<C>()[start..][..segments * width];
-        pooling.run(C::load(pad), out, &mut args);
+        pooling.run(C::load(pad), out, args);
     } else {
         let mut values = vec![pad; segments * width];
-        pooling.run(pad, &mut values, &mut args);
+        pooling.run(pad, &mut values, args);
         for (segment, values) in values.chunks(width).enumerate() {
             target.sink.store(target.guard, segment, 0, values);
         }
     }
-    if let Some((sink, guard)) = &mut target.arg {
-        for (segment, args) in args.chunks(width).enumerate() {
+    if let Some((sink, guard)) = target.arg.as_mut().filter(|_| aside) {
+        for (segment, args) in args_aside.chunks(width).enumerate() {
             sink.store(guard, segment, 0, args);
         }
     }
@@ -296,6 +309,12 @@ impl<C: Compute, P: Pool<C>, T: Compute> Task for PoolTask<'_, C, P, T> {
     fn run<A: Arch>(self) {
         let Self { pooling, pad, .. } = self;
         let (view, width) = (pooling.view, pooling.view.width);
+        if (view.row_len(), view.row_stride) == (1, 1) {
+            return match self.args {
+                [] => self.run_of_elements::<A, false>(),
+                _ => self.run_of_elements::<A, true>(),
+            };
+        }
         let far = view.row_stride == width as isize && stream::is_far(size_of_val(&*view.data));
         let mut out = self.out.chunks_mut(width);
         let mut args = self.args.chunks_mut(width);
@@ -324,6 +343,28 @@ impl<C: Compute, P: Pool<C>, T: Compute> Task for PoolTask<'_, C, P, T> {
                     SOME.. => in_blocks::<A, C, P, T, SOME>(pooling.pool, columns, place),
                     _ => in_blocks::<A, C, P, T, 1>(pooling.pool, columns, place),
                 }
+            }
+        }
+    }
+}
+
+impl<C: Compute, P: Pool<C>, T: Compute> PoolTask<'_, C, P, T> {
+    /// Rows of one element that follow each other.
+    #[inline(always)]
+    fn run_of_elements<A: Arch, const WHERE: bool>(self) {
+        let Self { pooling, pad, .. } = self;
+        let data = &pooling.view.data[pooling.view.start as usize..];
+        for (index, pair) in pooling.offsets.windows(2).enumerate() {
+            let (value, row) = if pair[0] == pair[1] {
+                (pad, -1)
+            } else {
+                let rows = pair[1] - pair[0];
+                let (value, row) = pooling.pool.fold_run::<A, WHERE>(rows, &data[pair[0]..]);
+                (T::load(value), (pair[0] + row) as i64)
+            };
+            self.out[index] = value;
+            if WHERE {
+                self.args[index] = row;
             }
         }
     }

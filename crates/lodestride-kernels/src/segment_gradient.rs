@@ -182,24 +182,36 @@ impl<U: Element> Located<'_, U> {
         });
     }
 
+    /// Some segments: zeros for as many as the cache holds, then their values.
     #[inline(never)]
     fn place(&self, segments: Range<usize>, mut out: &mut [U], width: usize) {
-        for segment in segments {
-            let (first, end) = (self.offsets[segment], self.offsets[segment + 1]);
-            let (here, rest) = std::mem::take(&mut out).split_at_mut((end - first) * width);
+        let near = NEAR / size_of::<U>() / width;
+        let mut next = segments.start;
+        while next < segments.end {
+            let (first, before) = (next, self.offsets[next]);
+            next += 1;
+            while next < segments.end && self.offsets[next + 1] - before <= near {
+                next += 1;
+            }
+            let rows = self.offsets[next] - before;
+            let (here, rest) = std::mem::take(&mut out).split_at_mut(rows * width);
             out = rest;
             here.fill(U::default());
-            let own = segment * width..(segment + 1) * width;
-            let values = self.given[own.clone()].iter().zip(&self.from[own]);
-            for (column, (&value, &row)) in values.enumerate() {
-                // A number that names no row of the segment, as of an empty one, gives it to none.
-                let row = usize::try_from(row)
-                    .ok()
-                    .filter(|row| (first..end).contains(row));
-                if let Some(row) = row {
-                    here[(row - first) * width + column] = value;
+            for segment in first..next {
+                let rows = self.offsets[segment] - before..self.offsets[segment + 1] - before;
+                let own = segment * width..(segment + 1) * width;
+                let values = self.given[own.clone()].iter().zip(&self.from[own]);
+                for (column, (&value, &row)) in values.enumerate() {
+                    // A number that names no row of the segment, as of an empty one, gives it to none.
+                    let row = (row as usize).wrapping_sub(before);
+                    if rows.contains(&row) {
+                        here[row * width + column] = value;
+                    }
                 }
             }
         }
     }
 }
+
+/// Bytes that are zero for a short time only.
+const NEAR: usize = 1 << 14;

@@ -266,6 +266,16 @@ fn copy<U: Element>(
 }
 
 impl<U> Source<'_, U> {
+    /// The first elements from a row of so many on, where rows follow each other.
+    #[inline(always)]
+    fn few(&self, (row, width): (usize, usize)) -> Option<&[U; FEW]> {
+        if self.rows.x_step != width as isize {
+            return None;
+        }
+        let start = self.rows.start_of((row, 1), 0);
+        self.data.get(start..)?.first_chunk()
+    }
+
     /// Rows of one element from the first on, where they follow each other.
     fn column(&self) -> Option<&[U]> {
         let start = (self.rows.x_step == 1).then(|| self.rows.start_of((0, 1), 0));
@@ -283,15 +293,32 @@ struct Dense<'a, U> {
     past: bool,
 }
 
+/// Elements that are copied at a time where a range has no more of them.
+const FEW: usize = 8;
+
 impl<U: Element> Dense<'_, U> {
     /// Fills `out` from range `first` on, of which so many rows are written already.
     fn run(&self, first: usize, mut skipped: usize, mut out: &mut [U]) {
         let far = stream::SECOND_LEVEL < size_of_val(out);
+        let zeros = [U::default(); FEW];
         for (index, range) in self.ranges.iter().enumerate().skip(first) {
             if out.is_empty() {
                 break;
             }
             let count = ((range.len - skipped) * self.width).min(out.len());
+            if count <= FEW && !range.across {
+                let from = match self.sources.get(range.source) {
+                    Some(source) => source.few((range.start + skipped, self.width)),
+                    None => Some(&zeros),
+                };
+                // The ranges after it write over what is too much.
+                if let (Some(from), Some(to)) = (from, out.first_chunk_mut()) {
+                    *to = *from;
+                    out = &mut out[count..];
+                    skipped = 0;
+                    continue;
+                }
+            }
             let (here, rest) = std::mem::take(&mut out).split_at_mut(count);
             out = rest;
             if range.across {

@@ -46,11 +46,11 @@ impl Rows {
     fn repeat<U: Element>(&self, x: &[U], out: &mut [U], offsets: &[usize]) {
         let total = offsets[offsets.len() - 1];
         let narrow = |&width: &usize| {
-            let past = stream::pays(2 * size_of::<U>() * width * total);
+            let past = stream::pays(size_of::<U>() * width * (offsets.len() + total));
             (1..=REPEATED / 2).contains(&width) && total > 0 && !past
         };
         let Some(width) = self.dense_row().filter(narrow) else {
-            return self.gather(x, out, offsets, &|segment| (segment, 0));
+            return self.gather(x, out, offsets, (&|segment| segment, 0));
         };
         self.each_part(out, offsets, width, |segments, out| {
             let task = Repeats {

@@ -10,13 +10,14 @@ use crate::error::KernelError;
 use crate::isa::{Arch, Level, Task};
 use crate::numeric::ComputeKind;
 use crate::operand::Operand;
+use crate::row_lines::{Columns, Lines};
 use crate::row_softmax::{Softmax, SoftmaxGradient};
-use crate::row_walk::{Aside, RowKernel, Rows, WIDE, wide};
+use crate::row_walk::{Aside, GROUP, RowKernel};
 use crate::scalar::raised::{Raised, raised_exp};
 use crate::segment::with_rows;
 use crate::segment_dense::{dense_copy, onto_dense, stand_in};
 use crate::segment_rows::{balanced, check_offsets, rows_of};
-use crate::strided::{Dim, Dims, collapse, dims_of};
+use crate::strided::{Dim, collapse, dims_of};
 use crate::threads;
 use crate::vector::Vector;
 
@@ -223,9 +224,11 @@ impl<C: Raised, K: SegmentKernel<C>> Task for SegmentsTask<'_, C, K> {
             offsets,
             ..
         } = self.segments;
-        // Narrow rows go through a tile, padded; a contiguous column is a row itself.
+        // Rows narrower than what goes together go through a tile, padded; a contiguous column is a row itself.
+        let lanes = <C::In<A> as Vector<C>>::LANES;
+        let group = GROUP * lanes;
         let is_run = width == 1 && inputs.iter().all(|&(_, pitch)| pitch == 1);
-        let padded = if is_run || width >= WIDE { 0 } else { WIDE };
+        let padded = if is_run || width >= group { 0 } else { group };
         let longest = offsets.windows(2).map(|pair| pair[1] - pair[0]).max();
         let size = padded * longest.unwrap_or(0);
         let mut tile = vec![C::ZERO; (K::INPUTS + 1) * size];
@@ -233,7 +236,6 @@ impl<C: Raised, K: SegmentKernel<C>> Task for SegmentsTask<'_, C, K> {
         for pair in offsets.windows(2).filter(|pair| pair[0] < pair[1]) {
             let rows = pair[1] - pair[0];
             let x = inputs.map(|(data, pitch)| &data[pair[0] * pitch..]);
-            let lanes = <C::In<A> as Vector<C>>::LANES;
             // Of no use to AVX-512, whose masked stores are as fast as others.
             let is_short = size_of::<C::In<A>>() <= 32 && rows <= lanes;
             if is_run && is_short && rest.len() >= lanes {
@@ -251,24 +253,25 @@ impl<C: Raised, K: SegmentKernel<C>> Task for SegmentsTask<'_, C, K> {
                 continue;
             }
             let (from, to) = tile.split_at_mut(K::INPUTS * size);
+            let second = (K::INPUTS - 1) * size;
             if padded > 0 {
                 for (input, from) in from.chunks_mut(size).enumerate() {
-                    for (row, line) in from.chunks_mut(WIDE).take(rows).enumerate() {
+                    for (row, line) in from.chunks_mut(padded).take(rows).enumerate() {
                         line[..width].copy_from_slice(&x[input][row * inputs[input].1..][..width]);
                     }
                 }
             }
             // One call for both: it is compiled where it stands.
-            let (lines, target, columns) = if padded > 0 {
-                let second = (K::INPUTS - 1) * size;
-                let lines = [rows_at(from, WIDE), rows_at(&from[second..], WIDE)];
-                (lines, &mut to[..rows * WIDE], WIDE)
+            let (x, pitch, lines) = if padded > 0 {
+                let lines = Lines::even(&mut *to, padded);
+                ([&from[..], &from[second..]], [padded; 2], lines)
             } else {
-                ([0, 1].map(|i| rows_at(x[i], inputs[i].1)), &mut *out, width)
+                let lines = Lines::even(&mut *out, width);
+                (x, inputs.map(|(_, pitch)| pitch), lines)
             };
-            wide::<A, C, _>(K::KERNEL, &lines, (0, rows), target, columns);
+            each_group::<A, C, K>((x, pitch), lines, (rows, width));
             if padded > 0 {
-                for (line, out) in to.chunks(WIDE).zip(out.chunks_mut(width)) {
+                for (line, out) in to.chunks(padded).zip(out.chunks_mut(width)) {
                     out.copy_from_slice(&line[..width]);
                 }
             }
@@ -276,12 +279,26 @@ impl<C: Raised, K: SegmentKernel<C>> Task for SegmentsTask<'_, C, K> {
     }
 }
 
-/// Rows from the start of some data on.
-fn rows_at<C>(data: &[C], pitch: usize) -> Rows<'_, C> {
-    Rows {
-        data,
-        start: 0,
-        outer: Dims::new(),
-        pitch,
+/// Works on all columns of a segment, a group at a time; the last one overlaps the one before and writes the same there.
+#[inline(always)]
+fn each_group<A: Arch, C: Raised, K: SegmentKernel<C>>(
+    (x, pitch): ([&[C]; 2], [usize; 2]),
+    mut lines: Lines<'_, C>,
+    (rows, width): (usize, usize),
+) {
+    let group = GROUP * <C::In<A> as Vector<C>>::LANES;
+    loop {
+        let at = lines.at;
+        let inputs = [0, 1].map(|i| Columns {
+            data: &x[i][at..],
+            pitch: pitch[i],
+            rows,
+            width: width - at,
+        });
+        K::KERNEL.columns::<C::In<A>, GROUP>(inputs, &mut lines);
+        if at + group >= width {
+            return;
+        }
+        lines.at = (at + group).min(width - group);
     }
 }

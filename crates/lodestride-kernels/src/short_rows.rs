@@ -4,11 +4,115 @@
     reason = "rows lie anywhere, and are shorter than what a check or a call of each would cost"
 )]
 
+use std::marker::PhantomData;
+
+use lodestride_buffer::Element;
+
+use crate::cached;
 use crate::isa::{Arch, Level, Task};
 use crate::stream::{LINE, copy_ends, copy_piece};
 
 /// Bytes of the longest row for which this is faster than a call of the library for each.
 pub(crate) const LONGEST: usize = 512;
+
+/// Some rows of an array, evenly apart.
+pub(crate) struct Run<'x> {
+    from: *const u8,
+    /// Bytes from row to row.
+    step: isize,
+    rows: usize,
+    elements: PhantomData<&'x [u8]>,
+}
+
+impl<'x> Run<'x> {
+    /// `rows` rows of `width` elements of `x`, the first of which begins at `first`, `step` elements apart.
+    ///
+    /// # Panics
+    /// If the first or the last of them does not lie inside `x`.
+    pub(crate) fn new<U: Element>(
+        x: &'x [U],
+        (first, width): (usize, usize),
+        (rows, step): (usize, isize),
+    ) -> Self {
+        let mut from = x.as_ptr();
+        if rows > 0 {
+            let last = first.wrapping_add_signed(step.wrapping_mul(rows.cast_signed() - 1));
+            from = x[first..][..width].as_ptr();
+            assert!(
+                last < x.len() && width <= x.len() - last,
+                "rows outside of {}",
+                x.len()
+            );
+        }
+        Self {
+            from: from.cast(),
+            step: step.wrapping_mul(size_of::<U>().cast_signed()),
+            rows,
+            elements: PhantomData,
+        }
+    }
+}
+
+/// Fills `out` with the rows of runs, which are of `width` elements.
+///
+/// # Panics
+/// If the runs have too few rows.
+pub(crate) fn write_runs<'x, U: Element>(
+    out: &mut [U],
+    width: usize,
+    runs: &mut dyn Iterator<Item = Run<'x>>,
+) {
+    let bytes = width * size_of::<U>();
+    let mut rows = ShortRows {
+        count: out.len().checked_div(width).unwrap_or(0),
+        bytes,
+        to: out.as_mut_ptr().cast(),
+        pitch: bytes.cast_signed(),
+        from: Runs {
+            run: Run::new::<U>(&[], (0, width), (0, 0)),
+            runs,
+        },
+    };
+    if bytes <= LONGEST {
+        // SAFETY: every row lies inside a slice that is borrowed longer than this call, and its place is a part of a unique one.
+        return unsafe { rows.copy() };
+    }
+    for row in 0..rows.count {
+        // SAFETY: as above.
+        unsafe { cached::copy(rows.to(row), rows.from.row(row), bytes) };
+    }
+}
+
+/// The rows of one run after the other.
+struct Runs<'r, 'x> {
+    run: Run<'x>,
+    runs: &'r mut dyn Iterator<Item = Run<'x>>,
+}
+
+impl Source for Runs<'_, '_> {
+    #[inline(always)]
+    fn row(&mut self, _row: usize) -> *const u8 {
+        while self.run.rows == 0 {
+            self.run = self.runs.next().expect("as many rows as asked for");
+        }
+        let from = self.run.from;
+        self.run.rows -= 1;
+        self.run.from = from.wrapping_offset(self.run.step);
+        from
+    }
+}
+
+/// Where rows are: asked once for each, in order. Must be `#[inline(always)]`.
+pub(crate) trait Source {
+    fn row(&mut self, row: usize) -> *const u8;
+}
+
+impl<F: Fn(usize) -> *const u8> Source for F {
+    #[inline(always)]
+    fn row(&mut self, row: usize) -> *const u8 {
+        self(row)
+    }
+}
 
 /// Rows of equally many bytes.
 pub(crate) struct ShortRows<F> {
@@ -17,18 +121,17 @@ pub(crate) struct ShortRows<F> {
     /// Where the first goes, and bytes from there to the next.
     pub(crate) to: *mut u8,
     pub(crate) pitch: isize,
-    /// Where a row is.
     pub(crate) from: F,
 }
 
-impl<F: Fn(usize) -> *const u8> ShortRows<F> {
+impl<F: Source> ShortRows<F> {
     /// Copies them.
     ///
     /// # Safety
     /// Every row of `0..count` is valid for reads where it is and for writes where it goes, and nobody else touches them
     /// meanwhile; no place is that of two rows, and none is read.
     #[inline]
-    pub(crate) unsafe fn copy(self) {
+    pub(crate) unsafe fn copy(mut self) {
         // SAFETY: the caller's contract, in each branch; two pieces cover a row, which is no shorter than one.
         match self.bytes {
             0 => {}
@@ -51,10 +154,10 @@ impl<F: Fn(usize) -> *const u8> ShortRows<F> {
     /// # Safety
     /// As [`ShortRows::copy`].
     #[inline(always)]
-    unsafe fn ends<T: Copy>(&self) {
+    unsafe fn ends<T: Copy>(&mut self) {
         for row in 0..self.count {
             // SAFETY: a row and its place, by the caller's contract.
-            unsafe { copy_ends::<T>(self.to(row), (self.from)(row), self.bytes) };
+            unsafe { copy_ends::<T>(self.to(row), self.from.row(row), self.bytes) };
         }
     }
 
@@ -67,18 +170,18 @@ impl<F: Fn(usize) -> *const u8> ShortRows<F> {
 /// Rows of more than 32 bytes, for registers of any width. Whoever makes one vouches for what [`ShortRows::copy`] asks.
 struct Wide<F>(ShortRows<F>);
 
-impl<F: Fn(usize) -> *const u8> Task for Wide<F> {
+impl<F: Source> Task for Wide<F> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arch>(self) {
-        let Wide(rows) = self;
+        let Wide(mut rows) = self;
         match rows.bytes {
             // SAFETY: rows of one to two halves of a line; else the contract of `ShortRows::copy`.
             33..=LINE => unsafe { rows.ends::<[u64; 4]>() },
             _ => {
                 for row in 0..rows.count {
-                    let (to, from) = (rows.to(row), (rows.from)(row));
+                    let (to, from) = (rows.to(row), rows.from.row(row));
                     let last = rows.bytes - LINE;
                     let mut at = 0;
                     while at < last {

@@ -6,6 +6,7 @@ use lodestride_array::{HostType, NdArray, bf16, f16};
 use crate::error::Result;
 use crate::lengths::Lengths;
 use crate::lod::Lod;
+use crate::rows;
 use crate::tensor::LodTensor;
 
 /// A nested list of numbers whose outer layers vary in length.
@@ -185,10 +186,11 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn to_lists<T: HostType>(&self, level: isize) -> Result<Vec<Vec<T>>> {
-        let mut lists = Vec::new();
-        for sequence in self.to_arrays(level)? {
-            lists.push(sequence.to_vec::<T>()?);
-        }
-        Ok(lists)
+        let borders = self.lod().rows_of(level)?;
+        let (numbers, width) = (self.data().to_vec::<T>()?, rows::row_width(self.data()));
+        let lists = borders.windows(2);
+        Ok(lists
+            .map(|pair| numbers[pair[0] * width..pair[1] * width].to_vec())
+            .collect())
     }
 }

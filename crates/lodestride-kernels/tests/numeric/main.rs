@@ -17,6 +17,7 @@ mod reduce;
 mod scan;
 mod segment;
 mod segment_ranges;
+mod segment_short;
 mod segment_windows;
 #[path = "../support/mod.rs"]
 mod support;

@@ -94,12 +94,8 @@ pub fn erase(x: &LodTensor, tokens: &[i64]) -> Result<LodTensor> {
     const OP: &str = "sequence_erase";
     rows::check_lod(OP, SequenceArgument::X, x)?;
     let ids = numbers(OP, SequenceArgument::X, x)?;
-    let keep = NdArray::full_of(DType::Bool, ids.shape(), true)?;
-    let differs = NdArray::recycled(DType::Bool, ids.shape())?;
-    for &token in tokens {
-        ids.not_equal_into(token, &differs)?;
-        keep.bit_andi(&differs)?;
-    }
+    let keep = ids.is_in(&NdArray::from_vec(tokens.to_vec(), [tokens.len()])?)?;
+    let keep = keep.logical_not()?;
     let lod = x.lod().of_kept_rows(&keep.to_vec::<bool>()?)?;
     let rows = rows::shape_with_rows(x.data(), lod.rows().unwrap_or(0));
     // Not row by row: any number of rows may go.

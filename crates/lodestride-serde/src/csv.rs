@@ -286,10 +286,11 @@ fn write_rows<T: Decimal>(
     between: &str,
 ) -> Result<()> {
     let mut text = String::new();
-    for (count, value) in array.view::<T>()?.iter().enumerate() {
+    let mut column = 0;
+    for value in array.view::<T>()?.iter() {
         value.write(Style::Plain, &mut text);
-        let row_ends = (count + 1).is_multiple_of(columns);
-        text.push_str(if row_ends { "\n" } else { between });
+        column = if column + 1 == columns { 0 } else { column + 1 };
+        text.push_str(if column == 0 { "\n" } else { between });
         if text.len() > PIECE {
             sink.write_all(text.as_bytes()).while_doing("write")?;
             text.clear();

@@ -1,5 +1,8 @@
 //! Numbers as decimal text, both ways and exactly, and places in a text. The files made of them are in `txt` and `csv`.
 
+mod scan;
+mod shortest;
+
 use std::fmt::Write as _;
 use std::io::Read;
 use std::path::Path;
@@ -27,19 +30,12 @@ pub(crate) trait Decimal: Element {
     /// The number that a text stands for, `None` when it is none of this type.
     fn parse(text: &str) -> Option<Self>;
 
+    /// The number that a text begins with, as [`parse`](Self::parse) reads it, and its length. `None` when it is no plain one: what
+    /// is there then, `parse` must say. What follows it is for the caller to look at.
+    fn scan(text: &str) -> Option<(Self, usize)>;
+
     /// Writes the shortest text that stands for this number.
     fn write(self, style: Style, into: &mut String);
-}
-
-/// Writes a float by its own formatter; `$value` has as many digits as tell it from its neighbours.
-fn write_float(style: Style, into: &mut String, exponent: &str, plain: std::fmt::Arguments<'_>) {
-    let infinite = exponent.trim_start_matches('-') == "inf";
-    let written = match style {
-        Style::Exponent if infinite => write!(into, "{}", exponent.replace("inf", "Infinity")),
-        Style::Exponent => write!(into, "{exponent}"),
-        Style::Plain => into.write_fmt(plain),
-    };
-    debug_assert!(written.is_ok(), "a string takes every text");
 }
 
 /// A float from its text; Java writes infinity and NaN as signs.
@@ -54,14 +50,18 @@ fn parse_float<T: std::str::FromStr>(text: &str) -> Option<T> {
 }
 
 macro_rules! decimal_floats {
-    ($($type:ty),+) => {$(
+    ($($type:ty, $scan:path);+) => {$(
         impl Decimal for $type {
             fn parse(text: &str) -> Option<Self> {
                 parse_float(text)
             }
 
+            fn scan(text: &str) -> Option<(Self, usize)> {
+                $scan(text)
+            }
+
             fn write(self, style: Style, into: &mut String) {
-                write_float(style, into, &format!("{self:E}"), format_args!("{self:?}"));
+                shortest::write(self, style, into);
             }
         }
     )+};
@@ -75,14 +75,17 @@ macro_rules! decimal_halves {
                 parse_float(text).map(<$type>::from_f64)
             }
 
+            fn scan(text: &str) -> Option<(Self, usize)> {
+                scan::double(text).map(|(value, length)| (Self::from_f64(value), length))
+            }
+
             fn write(self, style: Style, into: &mut String) {
                 let value = self.to_f64();
                 let shortest = (0..$digits)
                     .map(|digits| format!("{value:.digits$E}"))
                     .find(|text| <$type as Decimal>::parse(text) == Some(self))
                     .unwrap_or_else(|| format!("{value:E}"));
-                let plain: f64 = shortest.parse().unwrap_or(value);
-                write_float(style, into, &shortest, format_args!("{plain:?}"));
+                shortest::write(shortest.parse().unwrap_or(value), style, into);
             }
         }
     )+};
@@ -100,6 +103,11 @@ macro_rules! decimal_integers {
                 })
             }
 
+            fn scan(text: &str) -> Option<(Self, usize)> {
+                let (value, length) = scan::whole(text)?;
+                Some((Self::try_from(value).ok()?, length))
+            }
+
             fn write(self, _: Style, into: &mut String) {
                 let written = write!(into, "{self}");
                 debug_assert!(written.is_ok(), "a string takes every text");
@@ -108,7 +116,7 @@ macro_rules! decimal_integers {
     )+};
 }
 
-decimal_floats!(f32, f64);
+decimal_floats!(f32, scan::single; f64, scan::double);
 decimal_halves!(f16, 5; bf16, 4);
 decimal_integers!(u8, i8, u16, i16, u32, i32, u64, i64);
 
@@ -121,6 +129,11 @@ impl Decimal for Bool {
                 .filter(|&number| number < 2)
                 .map(|number| (number == 1).into()),
         }
+    }
+
+    fn scan(text: &str) -> Option<(Self, usize)> {
+        let (value, length) = scan::whole(text)?;
+        matches!(value, 0 | 1).then(|| ((value == 1).into(), length))
     }
 
     fn write(self, _: Style, into: &mut String) {

@@ -75,13 +75,20 @@ impl Options {
     ) -> Result<NdArray> {
         let mut values: Vec<T> = Vec::new();
         let mut rows = 0u64;
+        let plain = self.is_plain();
         for (at, line) in lines {
             let mut found = 0;
             if self.columns.is_none() {
-                // The common case keeps no list of fields.
-                for field in Fields::new(line, &self.delimiter) {
+                // The common case keeps no list of fields, and reads most numbers while it looks for their end.
+                let mut fields = Fields::new(line, &self.delimiter);
+                while !fields.are_done() {
                     found += 1;
-                    values.push(self.number(text, at, &field)?);
+                    let number = if plain { fields.number() } else { None };
+                    if let Some(number) = number {
+                        values.push(number);
+                    } else if let Some(field) = fields.next() {
+                        values.push(self.number(text, at, &field)?);
+                    }
                 }
             } else {
                 let fields: Vec<_> = Fields::new(line, &self.delimiter).collect();
@@ -100,6 +107,13 @@ impl Options {
         let shape = [rows, columns as u64];
         let elements = Elements::new(T::DTYPE, &shape, Order::C, Endian::NATIVE)?;
         array_of(values, elements.layout)
+    }
+
+    /// Whether what looks like a number always is one: it holds no delimiter and is not the word for what is missing.
+    fn is_plain(&self) -> bool {
+        let is_word =
+            self.missing.is_some() && self.missing_word.contains(|c: char| c.is_ascii_digit());
+        self.delimiter.ends_numbers() && !is_word
     }
 
     fn number<T: Decimal>(&self, text: &str, line: usize, field: &Field<'_>) -> Result<T> {

@@ -180,7 +180,9 @@ impl<'t> Scanner<'t> {
         self.space();
         let start = self.at;
         let mut depth = 0usize;
-        for (place, byte) in self.rest().bytes().enumerate() {
+        let rest = self.rest().as_bytes();
+        let mut place = 0;
+        while let Some(&byte) = rest.get(place) {
             match byte {
                 b'[' => depth += 1,
                 b']' if depth <= 1 => {
@@ -188,6 +190,7 @@ impl<'t> Scanner<'t> {
                     return Ok(start);
                 }
                 b']' => depth -= 1,
+                b',' if depth > 0 => place += unbroken(&rest[place + 1..]),
                 // The end of a number without brackets.
                 b',' | b'}' | b'\n' if depth == 0 => {
                     self.at += place;
@@ -196,6 +199,7 @@ impl<'t> Scanner<'t> {
                 b'"' | b'{' | b'}' => return Err(unexpected(self.text, start + place, NUMBER)),
                 _ => {}
             }
+            place += 1;
         }
         Err(unexpected(self.text, self.text.len(), "`]`"))
     }
@@ -209,7 +213,8 @@ impl<'t> Scanner<'t> {
         loop {
             let before = self.at;
             let between = self.between();
-            let end = self.number_end();
+            let plain = self.plain_number::<T>();
+            let end = plain.map_or_else(|| self.number_end(), |(_, end)| end);
             if end == self.at {
                 if outer.is_some_and(|outer| between.closed != outer || between.opened > 0) {
                     return Err(unexpected(
@@ -225,7 +230,7 @@ impl<'t> Scanner<'t> {
                 Some(_) => self.check_next(between, shape, values.len(), before)?,
             }
             let token = &self.text[self.at..end];
-            let Some(value) = T::parse(token) else {
+            let Some(value) = plain.map(|(value, _)| value).or_else(|| T::parse(token)) else {
                 let (text, dtype) = (quoted(token), T::DTYPE);
                 return Err(fault(
                     self.text,
@@ -266,8 +271,16 @@ impl<'t> Scanner<'t> {
         between
     }
 
+    /// The number that begins here and where it ends, when it is read at a glance.
+    #[inline]
+    fn plain_number<T: Decimal>(&self) -> Option<(T, usize)> {
+        let (value, length) = T::scan(self.rest())?;
+        let end = self.at + length;
+        let next = *self.text.as_bytes().get(end)?;
+        ENDS.contains(&char::from(next)).then_some((value, end))
+    }
+
     fn number_end(&self) -> usize {
-        const ENDS: [char; 9] = ['[', ']', ',', '{', '}', '"', ' ', '\t', '\n'];
         let rest = self.rest();
         let length = rest.find(ENDS).unwrap_or(rest.len());
         self.at + rest[..length].trim_end().len()
@@ -302,6 +315,27 @@ impl<'t> Scanner<'t> {
             "a comma, and brackets where a row of the shape ends",
         ))
     }
+}
+
+/// What no number holds.
+const ENDS: [char; 9] = ['[', ']', ',', '{', '}', '"', ' ', '\t', '\n'];
+
+/// How far a text surely goes on with numbers between the same brackets.
+fn unbroken(text: &[u8]) -> usize {
+    const STEP: usize = 32;
+    let is_break = |byte: u8| matches!(byte, b'[' | b']' | b'{' | b'}' | b'"');
+    // No way out early, so that a step takes a few vector instructions.
+    let is_whole = |step: &&[u8; STEP]| {
+        !step
+            .iter()
+            .fold(false, |found, &byte| found | is_break(byte))
+    };
+    STEP * text
+        .as_chunks::<STEP>()
+        .0
+        .iter()
+        .take_while(is_whole)
+        .count()
 }
 
 /// What stands between two numbers.

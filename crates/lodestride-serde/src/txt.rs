@@ -143,10 +143,15 @@ fn write_rows<T: Decimal>(sink: &mut dyn Write, array: &NdArray) -> Result<()> {
         return sink.write_all(b"[]").while_doing("write");
     }
     text.extend(std::iter::repeat_n('[', rank));
+    let columns = array.shape().last().copied().unwrap_or(1);
+    let mut column = 0;
     for (count, value) in array.view::<T>()?.iter().enumerate() {
-        if count > 0 {
+        if column > 0 {
+            text.push_str(", ");
+        } else if count > 0 {
             separate(&mut text, finished_axes(array.shape(), count), rank);
         }
+        column = if column + 1 == columns { 0 } else { column + 1 };
         value.write(Style::Exponent, &mut text);
         if text.len() > PIECE {
             sink.write_all(text.as_bytes()).while_doing("write")?;
@@ -168,12 +173,8 @@ fn finished_axes(shape: &[usize], count: usize) -> usize {
     shape.iter().skip(1).rev().take_while(at_end).count()
 }
 
-/// What stands between two numbers: closed and opened brackets, new lines and the indent under the outer brackets.
+/// What stands between two rows: closed and opened brackets, new lines and the indent under the outer brackets.
 fn separate(text: &mut String, finished: usize, rank: usize) {
-    if finished == 0 {
-        text.push_str(", ");
-        return;
-    }
     text.extend(std::iter::repeat_n(']', finished));
     text.push(',');
     text.extend(std::iter::repeat_n('\n', finished));

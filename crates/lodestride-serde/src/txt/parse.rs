@@ -3,6 +3,7 @@
 //! One pass without recursion. ND4J leaves out brackets around axes of size 1 in some of its versions; they may be there or not.
 
 use lodestride_array::{DType, NdArray, Order, scope_out, with_dtype};
+use memchr::{memchr2, memchr3};
 
 use super::finished_axes;
 use crate::error::{Result, SerdeError, TextProblem};
@@ -258,6 +259,11 @@ impl<'t> Scanner<'t> {
     /// Steps over brackets, commas and space.
     fn between(&mut self) -> Between {
         let mut between = Between::default();
+        // What stands between most of them.
+        if self.rest().starts_with(", ") {
+            between.commas = 1;
+            self.at += 2;
+        }
         for byte in self.rest().bytes() {
             match byte {
                 b'[' => between.opened += 1,
@@ -277,12 +283,13 @@ impl<'t> Scanner<'t> {
         let (value, length) = T::scan(self.rest())?;
         let end = self.at + length;
         let next = *self.text.as_bytes().get(end)?;
-        ENDS.contains(&char::from(next)).then_some((value, end))
+        ENDS.contains(&next).then_some((value, end))
     }
 
     fn number_end(&self) -> usize {
         let rest = self.rest();
-        let length = rest.find(ENDS).unwrap_or(rest.len());
+        let length = rest.bytes().position(|byte| ENDS.contains(&byte));
+        let length = length.unwrap_or(rest.len());
         self.at + rest[..length].trim_end().len()
     }
 
@@ -318,24 +325,12 @@ impl<'t> Scanner<'t> {
 }
 
 /// What no number holds.
-const ENDS: [char; 9] = ['[', ']', ',', '{', '}', '"', ' ', '\t', '\n'];
+const ENDS: [u8; 9] = *b"[],{}\" \t\n";
 
-/// How far a text surely goes on with numbers between the same brackets.
+/// How far a text goes on with numbers between the same brackets.
 fn unbroken(text: &[u8]) -> usize {
-    const STEP: usize = 32;
-    let is_break = |byte: u8| matches!(byte, b'[' | b']' | b'{' | b'}' | b'"');
-    // No way out early, so that a step takes a few vector instructions.
-    let is_whole = |step: &&[u8; STEP]| {
-        !step
-            .iter()
-            .fold(false, |found, &byte| found | is_break(byte))
-    };
-    STEP * text
-        .as_chunks::<STEP>()
-        .0
-        .iter()
-        .take_while(is_whole)
-        .count()
+    let to_bracket = memchr3(b'[', b']', b'"', text).unwrap_or(text.len());
+    memchr2(b'{', b'}', &text[..to_bracket]).unwrap_or(to_bracket)
 }
 
 /// What stands between two numbers.

@@ -3,7 +3,6 @@
 mod scan;
 mod shortest;
 
-use std::fmt::Write as _;
 use std::io::Read;
 use std::path::Path;
 
@@ -35,7 +34,7 @@ pub(crate) trait Decimal: Element {
     fn scan(text: &str) -> Option<(Self, usize)>;
 
     /// Writes the shortest text that stands for this number.
-    fn write(self, style: Style, into: &mut String);
+    fn write(self, style: Style, into: &mut Vec<u8>);
 }
 
 /// A float from its text; Java writes infinity and NaN as signs.
@@ -60,7 +59,7 @@ macro_rules! decimal_floats {
                 $scan(text)
             }
 
-            fn write(self, style: Style, into: &mut String) {
+            fn write(self, style: Style, into: &mut Vec<u8>) {
                 shortest::write(self, style, into);
             }
         }
@@ -79,7 +78,7 @@ macro_rules! decimal_halves {
                 scan::double(text).map(|(value, length)| (Self::from_f64(value), length))
             }
 
-            fn write(self, style: Style, into: &mut String) {
+            fn write(self, style: Style, into: &mut Vec<u8>) {
                 let value = self.to_f64();
                 let shortest = (0..$digits)
                     .map(|digits| format!("{value:.digits$E}"))
@@ -89,6 +88,22 @@ macro_rules! decimal_halves {
             }
         }
     )+};
+}
+
+/// Writes a whole number; the formatter of the standard library takes longer to begin than this to end.
+fn write_whole(negative: bool, magnitude: u64, into: &mut Vec<u8>) {
+    // As many digits as the largest number has, and a sign.
+    let mut text = [b'-'; 21];
+    let (mut at, mut rest) = (text.len(), magnitude);
+    loop {
+        at -= 1;
+        text[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    into.extend_from_slice(&text[at - usize::from(negative)..]);
 }
 
 macro_rules! decimal_integers {
@@ -108,9 +123,9 @@ macro_rules! decimal_integers {
                 Some((Self::try_from(value).ok()?, length))
             }
 
-            fn write(self, _: Style, into: &mut String) {
-                let written = write!(into, "{self}");
-                debug_assert!(written.is_ok(), "a string takes every text");
+            fn write(self, _: Style, into: &mut Vec<u8>) {
+                let value = i128::from(self);
+                write_whole(value < 0, value.unsigned_abs() as u64, into);
             }
         }
     )+};
@@ -136,8 +151,8 @@ impl Decimal for Bool {
         matches!(value, 0 | 1).then(|| ((value == 1).into(), length))
     }
 
-    fn write(self, _: Style, into: &mut String) {
-        into.push(if bool::from(self) { '1' } else { '0' });
+    fn write(self, _: Style, into: &mut Vec<u8>) {
+        into.push(if bool::from(self) { b'1' } else { b'0' });
     }
 }
 
@@ -218,9 +233,9 @@ mod tests {
     use super::*;
 
     fn text_of<T: Decimal>(value: T, style: Style) -> String {
-        let mut text = String::new();
+        let mut text = Vec::new();
         value.write(style, &mut text);
-        text
+        String::from_utf8(text).unwrap_or_default()
     }
 
     #[test]
@@ -250,6 +265,9 @@ mod tests {
             (text_of(f16::from_f32(0.1), Style::Plain), "0.1"),
             (text_of(Bool::from(true), Style::Plain), "1"),
             (text_of(u64::MAX, Style::Plain), "18446744073709551615"),
+            (text_of(i64::MIN, Style::Plain), "-9223372036854775808"),
+            (text_of(-10i8, Style::Exponent), "-10"),
+            (text_of(0u8, Style::Plain), "0"),
         ];
         for (found, expected) in written {
             assert_eq!(found, expected);

@@ -3,7 +3,8 @@
 //! `zmij` finds the digits in a tenth of the time. It sets them otherwise in parts of the range, and where two texts are as short
 //! and as near it takes the even one, the standard library the larger one.
 
-use std::fmt::{Debug, UpperExp, Write as _};
+use std::fmt::{Debug, UpperExp};
+use std::io::Write as _;
 
 use super::Style;
 
@@ -33,10 +34,10 @@ macro_rules! shortest {
 shortest!(f32, 1e13; f64, 1e16);
 
 /// Writes a float in the digits it needs.
-pub(super) fn write<T: Shortest>(number: T, style: Style, into: &mut String) {
+pub(super) fn write<T: Shortest>(number: T, style: Style, into: &mut Vec<u8>) {
     let value: f64 = number.into();
     if !value.is_finite() {
-        into.push_str(word(value, style));
+        into.extend_from_slice(word(value, style).as_bytes());
         return;
     }
     let mut buffer = zmij::Buffer::new();
@@ -46,13 +47,13 @@ pub(super) fn write<T: Shortest>(number: T, style: Style, into: &mut String) {
             Style::Exponent => write!(into, "{number:E}"),
             Style::Plain => write!(into, "{number:?}"),
         };
-        debug_assert!(written.is_ok(), "a string takes every text");
+        debug_assert!(written.is_ok(), "a vector takes every text");
         return;
     }
     match style {
-        Style::Exponent => with_exponent(text, 'E', into),
-        Style::Plain if number.is_plain() => into.push_str(text),
-        Style::Plain => with_exponent(text, 'e', into),
+        Style::Exponent => with_exponent(text, b'E', into),
+        Style::Plain if number.is_plain() => into.extend_from_slice(text.as_bytes()),
+        Style::Plain => with_exponent(text, b'e', into),
     }
 }
 
@@ -84,64 +85,71 @@ fn may_be_halfway(value: f64, text: &str) -> bool {
 }
 
 /// Writes the digits of a text with one of them before the point and an exponent.
-fn with_exponent(text: &str, mark: char, into: &mut String) {
-    let bytes = text.as_bytes();
+fn with_exponent(text: &str, mark: u8, into: &mut Vec<u8>) {
+    let text = text.as_bytes();
     // `e-324` at most.
     let tail = text.len().saturating_sub(5);
-    if let Some(at) = bytes[tail..].iter().position(|&byte| byte == b'e') {
+    if let Some(at) = text[tail..].iter().position(|&byte| byte == b'e') {
         let (mantissa, exponent) = text.split_at(tail + at);
-        into.push_str(mantissa);
+        let exponent = &exponent[1..];
+        into.extend_from_slice(mantissa);
         into.push(mark);
-        into.push_str(exponent[1..].trim_start_matches('+'));
+        into.extend_from_slice(exponent.strip_prefix(b"+").unwrap_or(exponent));
         return;
     }
-    let unsigned = text.strip_prefix('-').unwrap_or(text);
-    if unsigned.len() < text.len() {
-        into.push('-');
+    let (sign, text) = text.split_at(usize::from(text.starts_with(b"-")));
+    into.extend_from_slice(sign);
+    let exponent = match text.strip_prefix(b"0.") {
+        Some(after) => fraction(after, into),
+        None => whole(text, into),
+    };
+    into.push(mark);
+    if exponent < 0 {
+        into.push(b'-');
     }
-    let point = unsigned.bytes().position(|byte| byte == b'.');
-    let (whole, after) = unsigned.split_at(point.unwrap_or(unsigned.len()));
-    // Of a whole number there is a zero after the point.
-    let after = after.trim_start_matches('.');
-    let after = if after == "0" { "" } else { after };
-    if whole == "0" {
-        let digits = after.trim_start_matches('0');
-        let places = after.len() - digits.len() + 1;
-        let exponent = if digits.is_empty() {
-            0
-        } else {
-            -(places as i32)
-        };
-        let (first, rest) = digits.split_at_checked(1).unwrap_or(("0", ""));
-        place(first, "", rest, mark, exponent, into);
-    } else {
-        let (first, rest) = whole.split_at(1);
-        // Zeros at the end of a whole number are in its exponent.
-        let digits = if after.is_empty() {
-            rest.trim_end_matches('0')
-        } else {
-            rest
-        };
-        place(first, digits, after, mark, rest.len() as i32, into);
+    // `zmij` writes no more than 16 digits before the point.
+    let exponent = exponent.unsigned_abs() as u8;
+    if exponent >= 10 {
+        into.push(b'1');
     }
+    into.push(b'0' + exponent % 10);
 }
 
-/// Writes the digit before the point, those after it, and the exponent.
-fn place(first: &str, rest: &str, last: &str, mark: char, exponent: i32, into: &mut String) {
-    into.push_str(first);
-    if rest.len() + last.len() > 0 {
-        into.push('.');
+/// Writes digits that stand after `0.`, and tells their exponent.
+fn fraction(digits: &[u8], into: &mut Vec<u8>) -> i32 {
+    let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
+    let Some((&first, rest)) = digits[zeros..].split_first() else {
+        into.push(b'0');
+        return 0;
+    };
+    into.push(first);
+    if !rest.is_empty() {
+        into.push(b'.');
+        into.extend_from_slice(rest);
     }
-    into.push_str(rest);
-    into.push_str(last);
-    into.push(mark);
-    match char::from_digit(exponent.cast_unsigned(), 10) {
-        Some(digit) => into.push(digit),
-        None => {
-            let written = write!(into, "{exponent}");
-            debug_assert!(written.is_ok(), "a string takes every text");
+    -(zeros as i32 + 1)
+}
+
+/// Writes a text of 1 or more with its point after the first digit, and tells its exponent.
+fn whole(text: &[u8], into: &mut Vec<u8>) -> i32 {
+    let point = text
+        .iter()
+        .position(|&byte| byte == b'.')
+        .unwrap_or(text.len());
+    let start = into.len();
+    into.extend_from_slice(text);
+    into.copy_within(start + 1..start + point, start + 2);
+    into[start + 1] = b'.';
+    // Zeros at the end of a whole number are in its exponent, and there is nothing after its point.
+    if text.ends_with(b".0") {
+        while into.last() == Some(&b'0') {
+            into.pop();
+        }
+        if into.last() == Some(&b'.') {
+            into.pop();
         }
     }
+    point as i32 - 1
 }
 
 #[cfg(test)]
@@ -155,8 +163,9 @@ mod tests {
             (Style::Exponent, infinite(format!("{number:E}"))),
         ];
         expected.into_iter().find_map(|(style, expected)| {
-            let mut found = String::new();
+            let mut found = Vec::new();
             write(number, style, &mut found);
+            let found = String::from_utf8_lossy(&found);
             (found != expected).then(|| format!("{found}, not {expected}"))
         })
     }

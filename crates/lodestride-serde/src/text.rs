@@ -80,11 +80,14 @@ macro_rules! decimal_halves {
 
             fn write(self, style: Style, into: &mut Vec<u8>) {
                 let value = self.to_f64();
-                let shortest = (0..$digits)
-                    .map(|digits| format!("{value:.digits$E}"))
-                    .find(|text| <$type as Decimal>::parse(text) == Some(self))
-                    .unwrap_or_else(|| format!("{value:E}"));
-                shortest::write(shortest.parse().unwrap_or(value), style, into);
+                let is_read = |number| Self::from_f64(number) == self;
+                let number = shortest::of_short(value, $digits, is_read).unwrap_or_else(|| {
+                    (0..$digits)
+                        .filter_map(|digits: usize| format!("{value:.digits$E}").parse().ok())
+                        .find(|&number| is_read(number))
+                        .unwrap_or(value)
+                });
+                shortest::write(number, style, into);
             }
         }
     )+};
@@ -250,6 +253,22 @@ mod tests {
                 assert!(half.is_nan() || same(half_back, bits), "{bits:#x} {a}");
                 assert!(brain.is_nan() || same(brain_back, bits), "{bits:#x} {b}");
             }
+        }
+    }
+
+    /// Beside what is found by writing more and more digits.
+    #[test]
+    fn half_floats_are_written_in_the_fewest_digits() {
+        fn by_text<T: Decimal>(value: T, wide: f64) -> String {
+            let mut texts = (0..5).map(|digits: usize| format!("{wide:.digits$E}"));
+            let short = texts.find(|text| T::parse(text) == Some(value));
+            let short = short.and_then(|text| text.parse::<f64>().ok());
+            format!("{:?}", short.unwrap_or(wide))
+        }
+        for bits in 0..=u16::MAX {
+            let (half, brain) = (f16::from_bits(bits), bf16::from_bits(bits));
+            assert_eq!(text_of(half, Style::Plain), by_text(half, half.to_f64()));
+            assert_eq!(text_of(brain, Style::Plain), by_text(brain, brain.to_f64()));
         }
     }
 

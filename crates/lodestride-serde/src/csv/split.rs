@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use memchr::{memchr, memchr_iter};
+
 use crate::error::{Result, SerdeErrorKind};
 use crate::text::Decimal;
 
@@ -88,6 +90,12 @@ impl<'l, 'd> Fields<'l, 'd> {
         }
     }
 
+    /// The fields from one on that begins at a place of the line.
+    pub(super) fn beginning_at(mut self, place: usize) -> Self {
+        self.next = Some(place);
+        self
+    }
+
     /// Whether there is no next field.
     pub(super) fn are_done(&self) -> bool {
         self.next.is_none()
@@ -164,6 +172,26 @@ impl<'l> Iterator for Fields<'l, '_> {
         };
         Some(Field { at, text })
     }
+}
+
+/// Where the fields of a line begin, when that is seen without looking into them: they are between strings, and none is in quotes.
+pub(super) fn starts(line: &str, delimiter: &Delimiter, starts: &mut Vec<usize>) -> bool {
+    let Delimiter::Text(text) = delimiter else {
+        return false;
+    };
+    if memchr(b'"', line.as_bytes()).is_some() {
+        return false;
+    }
+    starts.clear();
+    starts.push(0);
+    match *text.as_bytes() {
+        [byte] => starts.extend(memchr_iter(byte, line.as_bytes()).map(|at| at + 1)),
+        _ => starts.extend(
+            line.match_indices(text.as_str())
+                .map(|(at, _)| at + text.len()),
+        ),
+    }
+    true
 }
 
 /// What stands before the closing quote, and its length with that quote.

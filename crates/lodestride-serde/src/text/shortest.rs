@@ -7,6 +7,7 @@ use std::fmt::{Debug, UpperExp};
 use std::io::Write as _;
 
 use super::Style;
+use super::scan::POWERS;
 
 /// A float whose digits `zmij` finds.
 pub(super) trait Shortest: zmij::Float + Debug + UpperExp + Into<f64> + Copy {
@@ -55,6 +56,41 @@ pub(super) fn write<T: Shortest>(number: T, style: Style, into: &mut Vec<u8>) {
         Style::Plain if number.is_plain() => into.extend_from_slice(text.as_bytes()),
         Style::Plain => with_exponent(text, b'e', into),
     }
+}
+
+/// The number of the fewest digits that a short float is read from, where arithmetic finds it: `is_read` tells whether one is, and
+/// `digits` after the first are enough.
+///
+/// The mantissa of `value` has 11 bits at most, so that its product with a power of ten is exact here and its quotient is never halfway
+/// by rounding.
+pub(super) fn of_short(value: f64, digits: i32, is_read: impl Fn(f64) -> bool) -> Option<f64> {
+    /// Ten to this and its inverse hold the values between which that is so.
+    const LIMIT: i32 = 9;
+    let magnitude = value.abs();
+    if value == 0.0 || !value.is_finite() {
+        return Some(value);
+    }
+    let times = |number: f64, power: i32| {
+        let scale = POWERS[power.unsigned_abs() as usize];
+        if power < 0 {
+            number / scale
+        } else {
+            number * scale
+        }
+    };
+    let first = (-LIMIT..LIMIT).find(|&place| times(magnitude, -place) < 10.0)?;
+    if times(magnitude, -first) < 1.0 {
+        return None;
+    }
+    (0..digits)
+        .map(|digits| {
+            times(
+                times(magnitude, digits - first).round_ties_even(),
+                first - digits,
+            )
+            .copysign(value)
+        })
+        .find(|&number| is_read(number))
 }
 
 /// What stands for a value that has no digits.

@@ -102,7 +102,7 @@ impl<'l, 'd> Fields<'l, 'd> {
     }
 
     /// Takes the next field when it is a plain number; where it is not, nothing is taken.
-    #[inline]
+    #[inline(always)]
     pub(super) fn number<T: Decimal>(&mut self) -> Option<T> {
         let start = self.skip_blanks(self.next?);
         let (value, length) = T::scan(&self.line[start..])?;

@@ -4,6 +4,7 @@
 //! point, `{:e}` asks for scientific notation, `{:#}` prints every element of a large array. What else there is to choose is in
 //! [`PrintOptions`].
 
+mod digits;
 mod explain;
 mod options;
 
@@ -14,11 +15,10 @@ use smallvec::SmallVec;
 
 use crate::NdArray;
 use crate::error::{ArraySummary, InOp, Result};
+use digits::number;
 
 pub use options::{Notation, PrintOptions, Printed};
 
-/// Digits after the point at most, unless the format says otherwise.
-const MAX_DIGITS: usize = 8;
 /// From this magnitude on, numbers are printed in scientific notation.
 const LARGE: f64 = 1e8;
 /// Below this magnitude, numbers are printed in scientific notation.
@@ -122,15 +122,7 @@ fn texts(values: &[Scalar], dtype: DType, options: &PrintOptions) -> Vec<String>
                 .collect();
         }
     };
-    let finite = values.iter().copied().filter(|value| value.is_finite());
-    let shortest =
-        |value: f64| (1..MAX_DIGITS).find(|&digits| is_exact(value, dtype, digits, scientific));
-    let digits = precision.unwrap_or_else(|| {
-        finite
-            .map(|v| shortest(v).unwrap_or(MAX_DIGITS))
-            .max()
-            .unwrap_or(1)
-    });
+    let digits = precision.unwrap_or_else(|| digits::needed(&values, dtype, scientific));
     values
         .iter()
         .map(|&value| number(value, digits, scientific))
@@ -146,34 +138,6 @@ fn needs_exponent(values: &[f64]) -> bool {
         (low.min(value), high.max(value))
     });
     high > 0.0 && (high >= LARGE || low < SMALL || high / low > SPREAD)
-}
-
-/// Whether so many digits say it all: they identify the value among those of its dtype, or more would be zeros.
-fn is_exact(value: f64, dtype: DType, digits: usize, scientific: bool) -> bool {
-    let read = |digits| {
-        number(value, digits, scientific)
-            .parse::<f64>()
-            .unwrap_or(f64::NAN)
-    };
-    let short = read(digits);
-    short == read(MAX_DIGITS)
-        || with_dtype!(dtype, T => Scalar::Float(short).cast::<T>() == Scalar::Float(value).cast::<T>())
-}
-
-fn number(value: f64, digits: usize, scientific: bool) -> String {
-    match value {
-        _ if value.is_nan() => "nan".to_owned(),
-        _ if value.is_infinite() => if value > 0.0 { "inf" } else { "-inf" }.to_owned(),
-        _ if scientific => {
-            let text = format!("{value:.digits$e}");
-            let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-            let (sign, exponent) = exponent
-                .strip_prefix('-')
-                .map_or(('+', exponent), |rest| ('-', rest));
-            format!("{mantissa}e{sign}{exponent:0>2}")
-        }
-        _ => format!("{value:.digits$}"),
-    }
 }
 
 /// A number in the notation that its own magnitude asks for.
@@ -208,7 +172,10 @@ impl Page<'_> {
     fn write_axis(&mut self, f: &mut fmt::Formatter<'_>, axis: usize) -> fmt::Result {
         let Some(&size) = self.shape.get(axis) else {
             if let Some(text) = self.texts.next() {
-                write!(self.line, "{text:>width$}", width = self.width)?;
+                // All of them are ASCII.
+                let blanks = self.width.saturating_sub(text.len());
+                self.line.extend(std::iter::repeat_n(' ', blanks));
+                self.line.push_str(text);
             }
             return Ok(());
         };

@@ -258,15 +258,12 @@ fn encode(array: &NdArray, codec: Codec) -> Result<Vec<u8>> {
         narrow => {
             let (dtype, limits) = narrow.narrow().unwrap_or((array.dtype(), None));
             let narrow = match limits {
-                None => array.cast(dtype)?,
-                Some((low, high)) => {
-                    // Every number that the limits keep is exact in f64.
-                    // A cast to the same dtype is an alias.
-                    let wide = array.cast(DType::F64)?.dup_order(order_in_file(array))?;
-                    let is_nan = wide.is_nan()?;
-                    wide.replace_where(&is_nan, 0.0)?;
-                    wide.clip(low, high)?.cast(dtype)?
+                // Integers would wrap. Every one that the limits keep is exact in f64.
+                Some((low, high)) if !array.dtype().is_float() => {
+                    array.cast(DType::F64)?.clip(low, high)?.cast(dtype)?
                 }
+                // Floats end at the limits of an integer by themselves, and NaN becomes 0.
+                _ => array.cast(dtype)?,
             };
             write_elements(&gapless(&narrow)?, &mut bytes, |_| ())?;
         }

@@ -285,15 +285,20 @@ fn write_rows<T: Decimal>(
     columns: usize,
     between: &str,
 ) -> Result<()> {
-    let mut text = String::new();
-    for (count, value) in array.view::<T>()?.iter().enumerate() {
+    let mut text = Vec::new();
+    let mut column = 0;
+    for value in array.view::<T>()?.iter() {
         value.write(Style::Plain, &mut text);
-        let row_ends = (count + 1).is_multiple_of(columns);
-        text.push_str(if row_ends { "\n" } else { between });
+        column = if column + 1 == columns { 0 } else { column + 1 };
+        text.extend_from_slice(if column == 0 {
+            b"\n"
+        } else {
+            between.as_bytes()
+        });
         if text.len() > PIECE {
-            sink.write_all(text.as_bytes()).while_doing("write")?;
+            sink.write_all(&text).while_doing("write")?;
             text.clear();
         }
     }
-    sink.write_all(text.as_bytes()).while_doing("write")
+    sink.write_all(&text).while_doing("write")
 }

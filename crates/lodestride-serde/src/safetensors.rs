@@ -15,18 +15,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::panic::Location;
 use std::path::Path;
 
-use ::safetensors::tensor::TensorView;
+use ::safetensors::tensor::{TensorView, View};
 use ::safetensors::{Dtype, SafeTensorError, SafeTensors};
 use lodestride_array::{DType, NdArray, Order, scope_out};
 
 use crate::error::{IoAction, Place, Result, SerdeErrorKind};
 use crate::npy::open;
-use crate::sink::{gapless, order_in_file, readable, write_elements};
+use crate::sink::{bytes_of, gapless, order_in_file, readable, write_elements};
 use crate::source::{Elements, Endian, Source, check_rank};
 use crate::staged::StagedFile;
 
@@ -68,15 +70,16 @@ pub fn write<'a, N: Into<String>>(
     path: impl AsRef<Path>,
     arrays: impl IntoIterator<Item = (N, &'a NdArray)>,
 ) -> Result<()> {
-    let (path, here) = (path.as_ref(), Location::caller());
-    let write = |bytes: Vec<u8>| {
+    fn write(path: &Path, parts: &Parts) -> Result<()> {
         let mut file = StagedFile::create(path)?;
-        file.set_room_aside(bytes.len() as u64)?;
-        file.write_all(&bytes).while_doing("write")?;
+        file.set_room_aside(parts.bytes())?;
+        parts.write(&mut file)?;
         file.commit()
-    };
-    let bytes = bytes_of(arrays.into_iter().map(|(name, array)| (name.into(), array)));
-    bytes.and_then(write).in_file(path).called_at(here)
+    }
+    let (path, here) = (path.as_ref(), Location::caller());
+    let parts = Parts::new(arrays.into_iter().map(|(name, array)| (name.into(), array)));
+    let written = parts.and_then(|parts| write(path, &parts));
+    written.in_file(path).called_at(here)
 }
 
 /// Writes named arrays to a writer.
@@ -89,9 +92,9 @@ pub fn write_to<'a, N: Into<String>>(
     arrays: impl IntoIterator<Item = (N, &'a NdArray)>,
 ) -> Result<()> {
     let here = Location::caller();
-    let bytes = bytes_of(arrays.into_iter().map(|(name, array)| (name.into(), array)));
-    let write = |bytes: Vec<u8>| writer.write_all(&bytes).while_doing("write");
-    bytes.and_then(write).called_at(here)
+    let parts = Parts::new(arrays.into_iter().map(|(name, array)| (name.into(), array)));
+    let written = parts.and_then(|parts| parts.write(&mut writer));
+    written.called_at(here)
 }
 
 fn read_all(reader: &mut dyn Read) -> Result<BTreeMap<String, NdArray>> {
@@ -125,31 +128,78 @@ fn array_of(view: &TensorView<'_>) -> Result<NdArray> {
     Ok(array)
 }
 
-fn bytes_of<'a>(arrays: impl Iterator<Item = (String, &'a NdArray)>) -> Result<Vec<u8>> {
-    let mut parts: BTreeMap<String, (Dtype, Vec<usize>, Vec<u8>)> = BTreeMap::new();
-    for (name, array) in arrays {
-        check_rank(array.rank()).in_entry(&name)?;
-        if parts.contains_key(&name) {
-            return Err(SerdeErrorKind::DuplicateName { name }.into());
+/// A file that is to be written: the header, and the arrays in the order of the file.
+struct Parts {
+    header: Vec<u8>,
+    arrays: Vec<NdArray>,
+}
+
+impl Parts {
+    fn new<'a>(named: impl Iterator<Item = (String, &'a NdArray)>) -> Result<Self> {
+        let mut dense: BTreeMap<String, NdArray> = BTreeMap::new();
+        for (name, array) in named {
+            check_rank(array.rank()).in_entry(&name)?;
+            if dense.contains_key(&name) {
+                return Err(SerdeErrorKind::DuplicateName { name }.into());
+            }
+            readable("write", array).in_entry(&name)?;
+            let array = match order_in_file(array) {
+                Order::C => gapless(array)?,
+                Order::F => scope_out(|| array.dup_order(Order::C))?,
+            };
+            dense.insert(name, array);
         }
-        readable("write", array).in_entry(&name)?;
-        let dense = match order_in_file(array) {
-            Order::C => gapless(array)?,
-            Order::F => scope_out(|| array.dup_order(Order::C))?,
-        };
-        let mut bytes = Vec::new();
-        write_elements(&dense, &mut bytes, |_| ())?;
-        parts.insert(
-            name,
-            (type_of(array.dtype()), array.shape().to_vec(), bytes),
-        );
+        let order = RefCell::default();
+        let parts = dense.iter().map(|(name, array)| {
+            (
+                name,
+                Part {
+                    array,
+                    order: &order,
+                },
+            )
+        });
+        let header = ::safetensors::serialize(parts, None).map_err(damaged)?;
+        let arrays = order.into_inner();
+        Ok(Self { header, arrays })
     }
-    let views = parts.iter().map(|(name, (dtype, shape, bytes))| {
-        let view = TensorView::new(*dtype, shape.clone(), bytes).map_err(damaged)?;
-        Ok((name, view))
-    });
-    let views: Vec<_> = views.collect::<Result<_>>()?;
-    Ok(::safetensors::serialize(views, None).map_err(damaged)?)
+
+    /// Length of the file.
+    fn bytes(&self) -> u64 {
+        self.header.len() as u64 + self.arrays.iter().map(bytes_of).sum::<u64>()
+    }
+
+    fn write(&self, sink: &mut dyn Write) -> Result<()> {
+        sink.write_all(&self.header).while_doing("write")?;
+        let mut arrays = self.arrays.iter();
+        arrays.try_for_each(|array| write_elements(array, sink, |_| ()))
+    }
+}
+
+/// An array of which the crate is to write the header alone. Whose elements it asks for is noted: they follow in that order, and
+/// no copy of them is made.
+struct Part<'a> {
+    array: &'a NdArray,
+    order: &'a RefCell<Vec<NdArray>>,
+}
+
+impl View for Part<'_> {
+    fn dtype(&self) -> Dtype {
+        type_of(self.array.dtype())
+    }
+
+    fn shape(&self) -> &[usize] {
+        self.array.shape()
+    }
+
+    fn data(&self) -> Cow<'_, [u8]> {
+        self.order.borrow_mut().push(self.array.clone());
+        Cow::Borrowed(&[])
+    }
+
+    fn data_len(&self) -> usize {
+        self.array.len() * self.array.dtype().size()
+    }
 }
 
 fn type_of(dtype: DType) -> Dtype {

@@ -100,12 +100,17 @@ impl StagedFile {
     /// # Errors
     /// [`SerdeErrorKind::Io`] when there is no room.
     pub fn set_room_aside(&mut self, bytes: u64) -> Result<()> {
+        self.room(bytes)
+            .while_doing("find room for")
+            .in_file(&self.target)
+    }
+
+    /// [`set_room_aside`](Self::set_room_aside) for those who name the file themselves.
+    pub(crate) fn room(&mut self, bytes: u64) -> io::Result<()> {
         let Some(writer) = &self.writer else {
             return Ok(());
         };
         lodestride_array::set_room_aside(writer.get_ref(), bytes)
-            .while_doing("find room for")
-            .in_file(&self.target)
     }
 
     /// Puts the new file in place of the old one.

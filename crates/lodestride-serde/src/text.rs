@@ -1,6 +1,8 @@
 //! Numbers as decimal text, both ways and exactly, and places in a text. The files made of them are in `txt` and `csv`.
 
-use std::fmt::Write as _;
+mod scan;
+mod shortest;
+
 use std::io::Read;
 use std::path::Path;
 
@@ -27,19 +29,12 @@ pub(crate) trait Decimal: Element {
     /// The number that a text stands for, `None` when it is none of this type.
     fn parse(text: &str) -> Option<Self>;
 
-    /// Writes the shortest text that stands for this number.
-    fn write(self, style: Style, into: &mut String);
-}
+    /// The number that a text begins with, as [`parse`](Self::parse) reads it, and its length. `None` when it is no plain one: what
+    /// is there then, `parse` must say. What follows it is for the caller to look at.
+    fn scan(text: &str) -> Option<(Self, usize)>;
 
-/// Writes a float by its own formatter; `$value` has as many digits as tell it from its neighbours.
-fn write_float(style: Style, into: &mut String, exponent: &str, plain: std::fmt::Arguments<'_>) {
-    let infinite = exponent.trim_start_matches('-') == "inf";
-    let written = match style {
-        Style::Exponent if infinite => write!(into, "{}", exponent.replace("inf", "Infinity")),
-        Style::Exponent => write!(into, "{exponent}"),
-        Style::Plain => into.write_fmt(plain),
-    };
-    debug_assert!(written.is_ok(), "a string takes every text");
+    /// Writes the shortest text that stands for this number.
+    fn write(self, style: Style, into: &mut Vec<u8>);
 }
 
 /// A float from its text; Java writes infinity and NaN as signs.
@@ -54,14 +49,18 @@ fn parse_float<T: std::str::FromStr>(text: &str) -> Option<T> {
 }
 
 macro_rules! decimal_floats {
-    ($($type:ty),+) => {$(
+    ($($type:ty, $scan:path);+) => {$(
         impl Decimal for $type {
             fn parse(text: &str) -> Option<Self> {
                 parse_float(text)
             }
 
-            fn write(self, style: Style, into: &mut String) {
-                write_float(style, into, &format!("{self:E}"), format_args!("{self:?}"));
+            fn scan(text: &str) -> Option<(Self, usize)> {
+                $scan(text)
+            }
+
+            fn write(self, style: Style, into: &mut Vec<u8>) {
+                shortest::write(self, style, into);
             }
         }
     )+};
@@ -75,17 +74,39 @@ macro_rules! decimal_halves {
                 parse_float(text).map(<$type>::from_f64)
             }
 
-            fn write(self, style: Style, into: &mut String) {
+            fn scan(text: &str) -> Option<(Self, usize)> {
+                scan::double(text).map(|(value, length)| (Self::from_f64(value), length))
+            }
+
+            fn write(self, style: Style, into: &mut Vec<u8>) {
                 let value = self.to_f64();
-                let shortest = (0..$digits)
-                    .map(|digits| format!("{value:.digits$E}"))
-                    .find(|text| <$type as Decimal>::parse(text) == Some(self))
-                    .unwrap_or_else(|| format!("{value:E}"));
-                let plain: f64 = shortest.parse().unwrap_or(value);
-                write_float(style, into, &shortest, format_args!("{plain:?}"));
+                let is_read = |number| Self::from_f64(number) == self;
+                let number = shortest::of_short(value, $digits, is_read).unwrap_or_else(|| {
+                    (0..$digits)
+                        .filter_map(|digits: usize| format!("{value:.digits$E}").parse().ok())
+                        .find(|&number| is_read(number))
+                        .unwrap_or(value)
+                });
+                shortest::write(number, style, into);
             }
         }
     )+};
+}
+
+/// Writes a whole number; the formatter of the standard library takes longer to begin than this to end.
+fn write_whole(negative: bool, magnitude: u64, into: &mut Vec<u8>) {
+    // As many digits as the largest number has, and a sign.
+    let mut text = [b'-'; 21];
+    let (mut at, mut rest) = (text.len(), magnitude);
+    loop {
+        at -= 1;
+        text[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    into.extend_from_slice(&text[at - usize::from(negative)..]);
 }
 
 macro_rules! decimal_integers {
@@ -100,15 +121,20 @@ macro_rules! decimal_integers {
                 })
             }
 
-            fn write(self, _: Style, into: &mut String) {
-                let written = write!(into, "{self}");
-                debug_assert!(written.is_ok(), "a string takes every text");
+            fn scan(text: &str) -> Option<(Self, usize)> {
+                let (value, length) = scan::whole(text)?;
+                Some((Self::try_from(value).ok()?, length))
+            }
+
+            fn write(self, _: Style, into: &mut Vec<u8>) {
+                let value = i128::from(self);
+                write_whole(value < 0, value.unsigned_abs() as u64, into);
             }
         }
     )+};
 }
 
-decimal_floats!(f32, f64);
+decimal_floats!(f32, scan::single; f64, scan::double);
 decimal_halves!(f16, 5; bf16, 4);
 decimal_integers!(u8, i8, u16, i16, u32, i32, u64, i64);
 
@@ -123,8 +149,13 @@ impl Decimal for Bool {
         }
     }
 
-    fn write(self, _: Style, into: &mut String) {
-        into.push(if bool::from(self) { '1' } else { '0' });
+    fn scan(text: &str) -> Option<(Self, usize)> {
+        let (value, length) = scan::whole(text)?;
+        matches!(value, 0 | 1).then(|| ((value == 1).into(), length))
+    }
+
+    fn write(self, _: Style, into: &mut Vec<u8>) {
+        into.push(if bool::from(self) { b'1' } else { b'0' });
     }
 }
 
@@ -205,9 +236,9 @@ mod tests {
     use super::*;
 
     fn text_of<T: Decimal>(value: T, style: Style) -> String {
-        let mut text = String::new();
+        let mut text = Vec::new();
         value.write(style, &mut text);
-        text
+        String::from_utf8(text).unwrap_or_default()
     }
 
     #[test]
@@ -225,6 +256,22 @@ mod tests {
         }
     }
 
+    /// Beside what is found by writing more and more digits.
+    #[test]
+    fn half_floats_are_written_in_the_fewest_digits() {
+        fn by_text<T: Decimal>(value: T, wide: f64) -> String {
+            let mut texts = (0..5).map(|digits: usize| format!("{wide:.digits$E}"));
+            let short = texts.find(|text| T::parse(text) == Some(value));
+            let short = short.and_then(|text| text.parse::<f64>().ok());
+            format!("{:?}", short.unwrap_or(wide))
+        }
+        for bits in 0..=u16::MAX {
+            let (half, brain) = (f16::from_bits(bits), bf16::from_bits(bits));
+            assert_eq!(text_of(half, Style::Plain), by_text(half, half.to_f64()));
+            assert_eq!(text_of(brain, Style::Plain), by_text(brain, brain.to_f64()));
+        }
+    }
+
     #[test]
     fn numbers_are_written_short_and_read_strictly() {
         let written = [
@@ -237,6 +284,9 @@ mod tests {
             (text_of(f16::from_f32(0.1), Style::Plain), "0.1"),
             (text_of(Bool::from(true), Style::Plain), "1"),
             (text_of(u64::MAX, Style::Plain), "18446744073709551615"),
+            (text_of(i64::MIN, Style::Plain), "-9223372036854775808"),
+            (text_of(-10i8, Style::Exponent), "-10"),
+            (text_of(0u8, Style::Plain), "0"),
         ];
         for (found, expected) in written {
             assert_eq!(found, expected);

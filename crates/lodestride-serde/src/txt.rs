@@ -138,23 +138,28 @@ fn write_one(sink: &mut dyn Write, array: &NdArray) -> Result<()> {
 /// The numbers in nested brackets, one row of the last axis on each line.
 fn write_rows<T: Decimal>(sink: &mut dyn Write, array: &NdArray) -> Result<()> {
     let rank = array.rank();
-    let mut text = String::new();
+    let mut text = Vec::new();
     if array.is_empty() {
         return sink.write_all(b"[]").while_doing("write");
     }
-    text.extend(std::iter::repeat_n('[', rank));
+    text.extend(std::iter::repeat_n(b'[', rank));
+    let columns = array.shape().last().copied().unwrap_or(1);
+    let mut column = 0;
     for (count, value) in array.view::<T>()?.iter().enumerate() {
-        if count > 0 {
+        if column > 0 {
+            text.extend_from_slice(b", ");
+        } else if count > 0 {
             separate(&mut text, finished_axes(array.shape(), count), rank);
         }
+        column = if column + 1 == columns { 0 } else { column + 1 };
         value.write(Style::Exponent, &mut text);
         if text.len() > PIECE {
-            sink.write_all(text.as_bytes()).while_doing("write")?;
+            sink.write_all(&text).while_doing("write")?;
             text.clear();
         }
     }
-    text.extend(std::iter::repeat_n(']', rank));
-    sink.write_all(text.as_bytes()).while_doing("write")
+    text.extend(std::iter::repeat_n(b']', rank));
+    sink.write_all(&text).while_doing("write")
 }
 
 /// How many axes, from the last one on, are at their end after so many elements; never the first axis.
@@ -168,15 +173,11 @@ fn finished_axes(shape: &[usize], count: usize) -> usize {
     shape.iter().skip(1).rev().take_while(at_end).count()
 }
 
-/// What stands between two numbers: closed and opened brackets, new lines and the indent under the outer brackets.
-fn separate(text: &mut String, finished: usize, rank: usize) {
-    if finished == 0 {
-        text.push_str(", ");
-        return;
-    }
-    text.extend(std::iter::repeat_n(']', finished));
-    text.push(',');
-    text.extend(std::iter::repeat_n('\n', finished));
-    text.extend(std::iter::repeat_n(' ', rank - finished));
-    text.extend(std::iter::repeat_n('[', finished));
+/// What stands between two rows: closed and opened brackets, new lines and the indent under the outer brackets.
+fn separate(text: &mut Vec<u8>, finished: usize, rank: usize) {
+    text.extend(std::iter::repeat_n(b']', finished));
+    text.push(b',');
+    text.extend(std::iter::repeat_n(b'\n', finished));
+    text.extend(std::iter::repeat_n(b' ', rank - finished));
+    text.extend(std::iter::repeat_n(b'[', finished));
 }

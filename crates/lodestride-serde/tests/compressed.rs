@@ -66,18 +66,21 @@ fn narrow_codecs_end_at_their_limits() {
         (Codec::UInt8, 0.0, 255.0),
     ];
     for (codec, low, high) in limits {
-        let array = NdArray::from_vec(all.clone(), [all.len()]).unwrap();
-        let found = Compressed::new(&array, codec)
-            .unwrap()
-            .decompress()
-            .unwrap();
-        for (&value, found) in all.iter().zip(found.to_vec::<f64>().unwrap()) {
-            let expected = if value.is_nan() {
-                0.0
-            } else {
-                f64::clamp(value, low, high).trunc()
-            };
-            assert_eq!(found, expected, "{value} as {}", codec.name());
+        for dtype in [DType::F64, DType::F32, DType::F16, DType::BF16] {
+            let array = NdArray::from_vec(all.clone(), [all.len()]).unwrap();
+            let array = array.cast(dtype).unwrap();
+            let found = Compressed::new(&array, codec)
+                .unwrap()
+                .decompress()
+                .unwrap();
+            let values = array.cast(DType::F64).unwrap().to_vec::<f64>().unwrap();
+            let expected = values.iter().map(|value| match value.is_nan() {
+                true => 0.0,
+                false => value.clamp(low, high).trunc(),
+            });
+            let expected = NdArray::from_vec(expected.collect::<Vec<f64>>(), [all.len()]).unwrap();
+            let expected = expected.cast(dtype).unwrap();
+            assert_eq!(found, expected, "{array:?} as {}", codec.name());
         }
         // Integers of every width too.
         let wide = NdArray::from([i64::MIN, -129, 300, i64::MAX]);

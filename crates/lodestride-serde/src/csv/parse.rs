@@ -3,7 +3,7 @@
 use lodestride_array::{NdArray, Order, Scalar, with_dtype};
 
 use super::Options;
-use super::split::{Field, Fields};
+use super::split::{Field, Fields, starts};
 use crate::error::{Result, SerdeError, TextProblem};
 use crate::source::{Elements, Endian};
 use crate::text::{Decimal, array_of, fault, quoted};
@@ -75,21 +75,14 @@ impl Options {
     ) -> Result<NdArray> {
         let mut values: Vec<T> = Vec::new();
         let mut rows = 0u64;
+        let mut row = Row {
+            options: self,
+            text,
+            plain: self.is_plain(),
+            starts: Vec::new(),
+        };
         for (at, line) in lines {
-            let mut found = 0;
-            if self.columns.is_none() {
-                // The common case keeps no list of fields.
-                for field in Fields::new(line, &self.delimiter) {
-                    found += 1;
-                    values.push(self.number(text, at, &field)?);
-                }
-            } else {
-                let fields: Vec<_> = Fields::new(line, &self.delimiter).collect();
-                found = fields.len();
-                for field in self.chosen(text, at, fields)? {
-                    values.push(self.number(text, at, &field)?);
-                }
-            }
+            let found = row.read(at, line, &mut values)?;
             let expected = *width.get_or_insert(found);
             if expected != found {
                 return Err(fault(text, at, TextProblem::Fields { expected, found }));
@@ -102,6 +95,13 @@ impl Options {
         array_of(values, elements.layout)
     }
 
+    /// Whether what looks like a number always is one: it holds no delimiter and is not the word for what is missing.
+    fn is_plain(&self) -> bool {
+        let is_word =
+            self.missing.is_some() && self.missing_word.contains(|c: char| c.is_ascii_digit());
+        self.delimiter.ends_numbers() && !is_word
+    }
+
     fn number<T: Decimal>(&self, text: &str, line: usize, field: &Field<'_>) -> Result<T> {
         let missing = field.text.is_empty() || field.text == self.missing_word.as_str();
         if let Some(value) = self.missing.filter(|_| missing) {
@@ -109,6 +109,65 @@ impl Options {
         }
         T::parse(field.text.trim())
             .ok_or_else(|| bad_number::<T>(text, line + field.at, &field.text))
+    }
+}
+
+/// Reads one row after the other.
+struct Row<'o, 't> {
+    options: &'o Options,
+    text: &'t str,
+    /// See [`Options::is_plain`].
+    plain: bool,
+    /// Where the fields of a line begin, when some of them are chosen.
+    starts: Vec<usize>,
+}
+
+impl Row<'_, '_> {
+    /// Appends the numbers of a line, and counts its fields.
+    fn read<T: Decimal>(&mut self, at: usize, line: &str, values: &mut Vec<T>) -> Result<usize> {
+        let delimiter = &self.options.delimiter;
+        let Some(columns) = &self.options.columns else {
+            let mut fields = Fields::new(line, delimiter);
+            let mut found = 0;
+            while !fields.are_done() {
+                self.take(at, &mut fields, values)?;
+                found += 1;
+            }
+            return Ok(found);
+        };
+        if starts(line, delimiter, &mut self.starts)
+            && columns.iter().all(|&column| column < self.starts.len())
+        {
+            for &column in columns {
+                let mut fields = Fields::new(line, delimiter).beginning_at(self.starts[column]);
+                self.take(at, &mut fields, values)?;
+            }
+            return Ok(self.starts.len());
+        }
+        let fields: Vec<_> = Fields::new(line, delimiter).collect();
+        let found = fields.len();
+        for field in self.options.chosen(self.text, at, fields)? {
+            values.push(self.options.number(self.text, at, &field)?);
+        }
+        Ok(found)
+    }
+
+    /// Appends the number of the next field. Most are read while their end is looked for. A call for each would be a sixth of the time.
+    #[inline(always)]
+    fn take<T: Decimal>(
+        &self,
+        at: usize,
+        fields: &mut Fields<'_, '_>,
+        values: &mut Vec<T>,
+    ) -> Result<()> {
+        if self.plain
+            && let Some(number) = fields.number()
+        {
+            values.push(number);
+        } else if let Some(field) = fields.next() {
+            values.push(self.options.number(self.text, at, &field)?);
+        }
+        Ok(())
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
+use memchr::{memchr, memchr_iter};
+
 use crate::error::{Result, SerdeErrorKind};
+use crate::text::Decimal;
 
 /// What stands between two fields.
 #[derive(Clone, Debug)]
@@ -12,6 +15,16 @@ pub(super) enum Delimiter {
 }
 
 impl Delimiter {
+    /// Whether it cannot begin inside a number.
+    pub(super) fn ends_numbers(&self) -> bool {
+        match self {
+            Self::Text(text) => {
+                !text.starts_with(|c: char| c.is_ascii_digit() || "+-.eE".contains(c))
+            }
+            Self::Blanks => true,
+        }
+    }
+
     /// The string that is written between fields, when fields can be told apart by it.
     pub(super) fn checked(&self) -> Result<&str> {
         let Self::Text(text) = self else {
@@ -58,6 +71,8 @@ pub(super) struct Field<'l> {
 pub(super) struct Fields<'l, 'd> {
     line: &'l str,
     delimiter: &'d Delimiter,
+    /// Whether blanks may stand around a field: not where a blank separates it.
+    padded: bool,
     /// Where the next field begins; `None` after the last one.
     next: Option<usize>,
 }
@@ -69,8 +84,50 @@ impl<'l, 'd> Fields<'l, 'd> {
         Self {
             line,
             delimiter,
+            // A tab that separates fields is not a blank around them.
+            padded: !matches!(delimiter, Delimiter::Text(text) if text.starts_with(BLANK)),
             next: Some(0),
         }
+    }
+
+    /// The fields from one on that begins at a place of the line.
+    pub(super) fn beginning_at(mut self, place: usize) -> Self {
+        self.next = Some(place);
+        self
+    }
+
+    /// Whether there is no next field.
+    pub(super) fn are_done(&self) -> bool {
+        self.next.is_none()
+    }
+
+    /// Takes the next field when it is a plain number; where it is not, nothing is taken.
+    #[inline(always)]
+    pub(super) fn number<T: Decimal>(&mut self) -> Option<T> {
+        let start = self.skip_blanks(self.next?);
+        let (value, length) = T::scan(&self.line[start..])?;
+        let number_ends = start + length;
+        let end = self.skip_blanks(number_ends);
+        let rest = &self.line.as_bytes()[end..];
+        self.next = match self.delimiter {
+            _ if rest.is_empty() => None,
+            Delimiter::Text(text) if rest.starts_with(text.as_bytes()) => Some(end + text.len()),
+            Delimiter::Blanks if end > number_ends => Some(end),
+            _ => return None,
+        };
+        Some(value)
+    }
+
+    /// The place behind the blanks that may stand here.
+    #[inline]
+    fn skip_blanks(&self, at: usize) -> usize {
+        if !self.padded {
+            return at;
+        }
+        let blanks = self.line.as_bytes()[at..].iter();
+        at + blanks
+            .take_while(|&&byte| byte == b' ' || byte == b'\t')
+            .count()
     }
 
     /// Length of the field that begins here, and of what separates it from the next one, if there is a next one.
@@ -99,16 +156,8 @@ impl<'l> Iterator for Fields<'l, '_> {
     type Item = Field<'l>;
 
     fn next(&mut self) -> Option<Field<'l>> {
-        let mut at = self.next.take()?;
-        let blanks = match self.delimiter {
-            // A tab that separates fields is not a blank around them.
-            Delimiter::Text(text) if text.starts_with(BLANK) => 0,
-            _ => {
-                let rest = &self.line[at..];
-                rest.len() - rest.trim_start_matches(BLANK).len()
-            }
-        };
-        at += blanks;
+        let next = self.next.take()?;
+        let at = self.skip_blanks(next);
         let rest = &self.line[at..];
         let (text, used) = match rest.strip_prefix('"').and_then(unquoted) {
             Some((text, inside)) => (text, inside + 1),
@@ -123,6 +172,26 @@ impl<'l> Iterator for Fields<'l, '_> {
         };
         Some(Field { at, text })
     }
+}
+
+/// Where the fields of a line begin, when that is seen without looking into them: they are between strings, and none is in quotes.
+pub(super) fn starts(line: &str, delimiter: &Delimiter, starts: &mut Vec<usize>) -> bool {
+    let Delimiter::Text(text) = delimiter else {
+        return false;
+    };
+    if memchr(b'"', line.as_bytes()).is_some() {
+        return false;
+    }
+    starts.clear();
+    starts.push(0);
+    match *text.as_bytes() {
+        [byte] => starts.extend(memchr_iter(byte, line.as_bytes()).map(|at| at + 1)),
+        _ => starts.extend(
+            line.match_indices(text.as_str())
+                .map(|(at, _)| at + text.len()),
+        ),
+    }
+    true
 }
 
 /// What stands before the closing quote, and its length with that quote.

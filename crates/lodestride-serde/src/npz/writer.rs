@@ -11,7 +11,7 @@ use lodestride_lod::LodTensor;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use super::fused::Fused;
+use super::fused::{Due, Fused, SetAside};
 use super::{MAX_LEVELS, SUFFIX, offsets_name, offsets_owner};
 use crate::error::{IoAction, Place, Result, SerdeErrorKind};
 use crate::npy;
@@ -39,6 +39,9 @@ const LARGE: u64 = u32::MAX as u64 - (64 << 20);
 /// Alignment of the entries, and so of the elements inside them.
 const ALIGNMENT: u16 = 64;
 
+/// An entry of the list at the end without its name, and a little more.
+const ENTRY: u64 = 128;
+
 /// An npz archive that is being written.
 ///
 /// Made with [`create`](Self::create), the file appears under its name when [`finish`](Self::finish) is called; dropped before
@@ -65,6 +68,9 @@ pub struct Writer<W: Write + Seek> {
     names: HashSet<String>,
     compression: Compression,
     abandoned: bool,
+    due: Due,
+    /// Length of the list of entries at the end, about.
+    directory: u64,
 }
 
 impl Writer<StagedFile> {
@@ -75,7 +81,8 @@ impl Writer<StagedFile> {
     #[track_caller]
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let here = Location::caller();
-        Ok(Self::new(StagedFile::create(path).called_at(here)?))
+        let file = StagedFile::create(path).called_at(here)?;
+        Ok(Self::with_room(file, Some(StagedFile::room)))
     }
 
     /// Writes the list of entries and puts the file in its place.
@@ -94,11 +101,19 @@ impl Writer<StagedFile> {
 impl<W: Write + Seek> Writer<W> {
     /// Begins an archive in any writer that can seek, such as `Cursor<Vec<u8>>`.
     pub fn new(writer: W) -> Self {
+        Self::with_room(writer, None)
+    }
+
+    fn with_room(writer: W, set_aside: Option<SetAside<W>>) -> Self {
+        let fused = Fused::new(writer, set_aside);
+        let due = fused.due();
         Self {
-            archive: ZipWriter::new(Fused::new(writer)),
+            archive: ZipWriter::new(fused),
             names: HashSet::new(),
             compression: Compression::default(),
             abandoned: false,
+            due,
+            directory: 0,
         }
     }
 
@@ -215,6 +230,10 @@ impl<W: Write + Seek> Writer<W> {
         archive
             .start_file(entry, options)
             .map_err(SerdeErrorKind::from)?;
+        self.directory += ENTRY + entry.len() as u64;
+        if self.compression == Compression::Stored {
+            self.due.announce(bytes + self.directory);
+        }
         archive.write_all(header).while_doing("write")?;
         write_elements(array, archive, |_| ())?;
         self.abandoned = false;

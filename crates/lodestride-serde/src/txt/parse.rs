@@ -3,6 +3,7 @@
 //! One pass without recursion. ND4J leaves out brackets around axes of size 1 in some of its versions; they may be there or not.
 
 use lodestride_array::{DType, NdArray, Order, scope_out, with_dtype};
+use memchr::{memchr2, memchr3};
 
 use super::finished_axes;
 use crate::error::{Result, SerdeError, TextProblem};
@@ -180,7 +181,9 @@ impl<'t> Scanner<'t> {
         self.space();
         let start = self.at;
         let mut depth = 0usize;
-        for (place, byte) in self.rest().bytes().enumerate() {
+        let rest = self.rest().as_bytes();
+        let mut place = 0;
+        while let Some(&byte) = rest.get(place) {
             match byte {
                 b'[' => depth += 1,
                 b']' if depth <= 1 => {
@@ -188,6 +191,7 @@ impl<'t> Scanner<'t> {
                     return Ok(start);
                 }
                 b']' => depth -= 1,
+                b',' if depth > 0 => place += unbroken(&rest[place + 1..]),
                 // The end of a number without brackets.
                 b',' | b'}' | b'\n' if depth == 0 => {
                     self.at += place;
@@ -196,6 +200,7 @@ impl<'t> Scanner<'t> {
                 b'"' | b'{' | b'}' => return Err(unexpected(self.text, start + place, NUMBER)),
                 _ => {}
             }
+            place += 1;
         }
         Err(unexpected(self.text, self.text.len(), "`]`"))
     }
@@ -209,7 +214,8 @@ impl<'t> Scanner<'t> {
         loop {
             let before = self.at;
             let between = self.between();
-            let end = self.number_end();
+            let plain = self.plain_number::<T>();
+            let end = plain.map_or_else(|| self.number_end(), |(_, end)| end);
             if end == self.at {
                 if outer.is_some_and(|outer| between.closed != outer || between.opened > 0) {
                     return Err(unexpected(
@@ -225,7 +231,7 @@ impl<'t> Scanner<'t> {
                 Some(_) => self.check_next(between, shape, values.len(), before)?,
             }
             let token = &self.text[self.at..end];
-            let Some(value) = T::parse(token) else {
+            let Some(value) = plain.map(|(value, _)| value).or_else(|| T::parse(token)) else {
                 let (text, dtype) = (quoted(token), T::DTYPE);
                 return Err(fault(
                     self.text,
@@ -253,6 +259,11 @@ impl<'t> Scanner<'t> {
     /// Steps over brackets, commas and space.
     fn between(&mut self) -> Between {
         let mut between = Between::default();
+        // What stands between most of them.
+        if self.rest().starts_with(", ") {
+            between.commas = 1;
+            self.at += 2;
+        }
         for byte in self.rest().bytes() {
             match byte {
                 b'[' => between.opened += 1,
@@ -266,10 +277,19 @@ impl<'t> Scanner<'t> {
         between
     }
 
+    /// The number that begins here and where it ends, when it is read at a glance.
+    #[inline]
+    fn plain_number<T: Decimal>(&self) -> Option<(T, usize)> {
+        let (value, length) = T::scan(self.rest())?;
+        let end = self.at + length;
+        let next = *self.text.as_bytes().get(end)?;
+        ENDS.contains(&next).then_some((value, end))
+    }
+
     fn number_end(&self) -> usize {
-        const ENDS: [char; 9] = ['[', ']', ',', '{', '}', '"', ' ', '\t', '\n'];
         let rest = self.rest();
-        let length = rest.find(ENDS).unwrap_or(rest.len());
+        let length = rest.bytes().position(|byte| ENDS.contains(&byte));
+        let length = length.unwrap_or(rest.len());
         self.at + rest[..length].trim_end().len()
     }
 
@@ -302,6 +322,15 @@ impl<'t> Scanner<'t> {
             "a comma, and brackets where a row of the shape ends",
         ))
     }
+}
+
+/// What no number holds.
+const ENDS: [u8; 9] = *b"[],{}\" \t\n";
+
+/// How far a text goes on with numbers between the same brackets.
+fn unbroken(text: &[u8]) -> usize {
+    let to_bracket = memchr3(b'[', b']', b'"', text).unwrap_or(text.len());
+    memchr2(b'{', b'}', &text[..to_bracket]).unwrap_or(to_bracket)
 }
 
 /// What stands between two numbers.

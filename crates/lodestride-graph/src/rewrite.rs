@@ -5,8 +5,10 @@
 mod algebra;
 mod constant;
 mod engine;
+mod factors;
 mod fuse;
 mod lower;
+mod moves;
 mod reductions;
 mod regions;
 mod shapes;
@@ -136,6 +138,8 @@ static OPTIMISING: LazyLock<RuleSet> = LazyLock::new(|| {
         stabilise::RULES,
         reductions::LATE_RULES,
         shapes::LATE_RULES,
+        moves::LATE_RULES,
+        factors::LATE_RULES,
     ])
 });
 
@@ -159,9 +163,12 @@ pub(crate) fn optimise(graph: &FunctionGraph, mode: Mode) -> Result<(FunctionGra
         ));
     }
     let graph = engine::settle(graph, &OPTIMISING, mode, &mut log)?;
-    let graph = engine::settle(&graph, &LOWERING, mode, &mut log)?;
+    let mut graph = engine::settle(&graph, &LOWERING, mode, &mut log)?;
+    let reassociates = mode.allows(Soundness::Reassociating);
+    if reassociates {
+        reductions::share_parts(&mut graph)?;
+    }
     let graph = if mode.fuses() {
-        let reassociates = mode.allows(Soundness::Reassociating);
         let reductions = Some(mode.reductions).filter(|_| reassociates);
         fuse::fuse(&graph, reductions.unwrap_or(Reductions::Apart))?
     } else {

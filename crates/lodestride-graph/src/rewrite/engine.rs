@@ -7,8 +7,8 @@ use crate::grad::Barrier;
 use crate::hash::ShortMap;
 use crate::op::{Argument, OpRef};
 use crate::ops::{
-    BroadcastLike, Concat, Elemwise, ExpandDims, JoinAxes, MatMul, Permute, Reduce, Reshape,
-    Squeeze, Subtensor, SumTo, Take,
+    BroadcastLike, Concat, Elemwise, ExpandDims, JoinAxes, MatMul, Permute, PlaceSubtensor, Reduce,
+    Reshape, Squeeze, Subtensor, SumTo, Take,
 };
 use crate::rewrite::Mode;
 use crate::ty::Type;
@@ -54,6 +54,7 @@ pub(crate) enum Key {
     ExpandDims,
     Squeeze,
     Subtensor,
+    PlaceSubtensor,
     SumTo,
     BroadcastLike,
     Barrier,
@@ -118,7 +119,7 @@ fn keys(op: &OpRef) -> [Option<Key>; 2] {
         };
         return [Some(first), Some(Key::AnyElemwise)];
     }
-    let table: [(bool, Key); 11] = [
+    let table: [(bool, Key); 12] = [
         (op.is::<Reduce>(), Key::Reduce),
         (op.is::<MatMul>(), Key::MatMul),
         (op.is::<Permute>(), Key::Permute),
@@ -126,6 +127,7 @@ fn keys(op: &OpRef) -> [Option<Key>; 2] {
         (op.is::<ExpandDims>(), Key::ExpandDims),
         (op.is::<Squeeze>(), Key::Squeeze),
         (op.is::<Subtensor>(), Key::Subtensor),
+        (op.is::<PlaceSubtensor>(), Key::PlaceSubtensor),
         (op.is::<SumTo>(), Key::SumTo),
         (op.is::<BroadcastLike>(), Key::BroadcastLike),
         (op.is::<Barrier>(), Key::Barrier),

@@ -1,0 +1,242 @@
+//! Rules that compute on fewer elements, or in the order of memory: elementwise ops before a stretch, sums of what was stretched,
+//! reversed and permuted axes that a reduction or a second move makes irrelevant.
+
+use crate::error::Result;
+use crate::fgraph::{ValueId, Values};
+use crate::op::OpRef;
+use crate::ops::{
+    BroadcastLike, BroadcastTo, ElementCount, Elemwise, Permute, PlaceSubtensor, Reduce, Subtensor,
+};
+use crate::rewrite::engine::Soundness::{Exact, Reassociating};
+use crate::rewrite::engine::{Key, Rewriter, Rule, Site, rule};
+use lodestride_array::DType;
+use lodestride_array::kernels::{BinaryOp, ReduceOp};
+
+type Rewritten = Result<Option<ValueId>>;
+
+/// Rules for graphs that are no longer differentiated.
+pub(super) const LATE_RULES: &[Rule] = &[
+    rule(
+        "elemwise_before_stretch",
+        Key::AnyElemwise,
+        Exact,
+        elemwise_before_stretch,
+    ),
+    rule(
+        "sum_of_stretched",
+        Key::Reduce,
+        Reassociating,
+        sum_of_stretched,
+    ),
+    rule(
+        "sum_to_unstretched",
+        Key::SumTo,
+        Reassociating,
+        sum_to_unstretched,
+    ),
+    rule("reduce_unmoved", Key::Reduce, Reassociating, reduce_unmoved),
+    rule("flip_back", Key::Subtensor, Exact, move_back),
+    rule("permute_back", Key::Permute, Exact, move_back),
+    rule("place_flipped", Key::PlaceSubtensor, Exact, place_flipped),
+];
+
+/// Elementwise ops between two moves, or a move and a reduction, that are looked through.
+const MAX_BETWEEN: usize = 4;
+
+/// What an op stretched, if it is one that stretches to a dense shape.
+fn stretched(r: &Rewriter<'_>, value: ValueId) -> Option<ValueId> {
+    let (op, inputs) = r.producer(value)?;
+    let stretches = op.is::<BroadcastTo>() || op.is::<BroadcastLike>();
+    let dense = inputs.iter().all(|v| !r.ty(*v).is_lod());
+    (stretches && dense).then(|| inputs[0])
+}
+
+/// f(stretch(x), c) = stretch(f(x, c)) for numbers c. Numbers alone are left: rules recognise them stretched.
+fn elemwise_before_stretch(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    let wide: Vec<usize> = (0..site.inputs.len())
+        .filter(|i| r.ty(site.inputs[*i]).rank() > 0)
+        .collect();
+    let [position] = wide[..] else {
+        return Ok(None);
+    };
+    let value = site.inputs[position];
+    let Some(source) = stretched(r, value).filter(|_| r.scalar(value).is_none()) else {
+        return Ok(None);
+    };
+    let mut inputs = Values::from_slice(site.inputs);
+    inputs[position] = source;
+    let small = r.apply(site.op.clone(), &inputs)?;
+    if r.ty(small).dtype() != site.ty.dtype() {
+        return Ok(None);
+    }
+    let Some((op, mut inputs)) = (r.producer(value)).map(|(op, i)| (op.clone(), Values::from(i)))
+    else {
+        return Ok(None);
+    };
+    inputs[0] = small;
+    r.apply(op, &inputs).map(Some)
+}
+
+/// `x` times how many elements of `wide` there are for each of `narrow`, which was stretched to it.
+fn times_repeats(
+    r: &mut Rewriter<'_>,
+    x: ValueId,
+    (wide, narrow): (ValueId, ValueId),
+) -> Result<Option<ValueId>> {
+    let dtype = r.ty(x).dtype();
+    // The count may be more than a half can hold.
+    if matches!(dtype, DType::F16 | DType::BF16 | DType::Bool) {
+        return Ok(None);
+    }
+    let mut counts = Values::new();
+    for value in [wide, narrow] {
+        let axes = (0..r.ty(value).rank()).collect();
+        counts.push(r.apply(ElementCount { axes }, &[value])?);
+    }
+    // Of no elements there are none repeated.
+    let one = r.typed(1i64, DType::I64);
+    let some = r.binary(BinaryOp::Max, counts[1], one)?;
+    let repeats = r.binary(BinaryOp::FloorDiv, counts[0], some)?;
+    let repeats = r.apply(Elemwise::Cast(dtype), &[repeats])?;
+    let total = r.binary(BinaryOp::Mul, x, repeats)?;
+    // Even if they are infinite.
+    let zero = r.typed(0, dtype);
+    let any = r.binary(BinaryOp::Gt, repeats, zero)?;
+    r.apply(Elemwise::Select, &[any, total, zero]).map(Some)
+}
+
+/// The sum of all elements of a stretched value.
+fn sum_of_stretched(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    let wide = site.inputs[0];
+    let (Some(reduce), Some(narrow)) = (site.op.downcast_ref::<Reduce>(), stretched(r, wide))
+    else {
+        return Ok(None);
+    };
+    if reduce.op != ReduceOp::Sum || site.ty.rank() != 0 || r.ty(wide).rank() == 0 {
+        return Ok(None);
+    }
+    let sum = Reduce {
+        axes: (0..r.ty(narrow).rank()).collect(),
+        ..reduce.clone()
+    };
+    let total = r.apply(sum, &[narrow])?;
+    if r.ty(total) != site.ty {
+        return Ok(None);
+    }
+    times_repeats(r, total, (wide, narrow))
+}
+
+/// The sum of a stretched value to the shape it had.
+fn sum_to_unstretched(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    let [wide, like] = *site.inputs else {
+        return Ok(None);
+    };
+    match stretched(r, wide) {
+        Some(narrow) if r.same_shape(narrow, like) && r.ty(narrow) == site.ty => {
+            times_repeats(r, narrow, (wide, like))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The move that undoes this one, for moves that keep every element.
+fn inverse(op: &OpRef) -> Option<OpRef> {
+    if let Some(Permute { order }) = op.downcast_ref() {
+        let mut back = order.clone();
+        for (to, from) in order.iter().enumerate() {
+            back[*from] = to;
+        }
+        return Some(Permute { order: back }.into());
+    }
+    let flip: &Subtensor = op.downcast_ref()?;
+    flip.is_flip().then(|| op.clone())
+}
+
+/// The move at the beginning of the elementwise ops that lead to a value.
+fn first_move(r: &Rewriter<'_>, value: ValueId) -> Option<OpRef> {
+    let mut value = value;
+    for _ in 0..=MAX_BETWEEN {
+        let (op, inputs) = r.producer(value)?;
+        if !op.is::<Elemwise>() {
+            return inverse(op).map(|_| op.clone());
+        }
+        value = *inputs.iter().find(|v| r.ty(**v).rank() > 0)?;
+    }
+    None
+}
+
+/// What a value would be without this move of every operand it is computed from elementwise: `x` for `move(x)`,
+/// `f(x, c)` for `f(move(x), c)`.
+fn unmoved(r: &mut Rewriter<'_>, value: ValueId, first: &OpRef, left: usize) -> Rewritten {
+    if r.ty(value).rank() == 0 {
+        return Ok(Some(value));
+    }
+    let Some((op, inputs)) = (r.producer(value)).map(|(op, i)| (op.clone(), Values::from(i)))
+    else {
+        return Ok(None);
+    };
+    if op == *first {
+        return Ok(Some(inputs[0]).filter(|x| !r.ty(*x).is_lod()));
+    }
+    if left == 0 || !op.is::<Elemwise>() {
+        return Ok(None);
+    }
+    // The axes of operands of lower rank are others.
+    let rank = r.ty(value).rank();
+    if inputs.iter().any(|v| ![0, rank].contains(&r.ty(*v).rank())) {
+        return Ok(None);
+    }
+    // Along one path: two would be computed apart where they meet again.
+    let wide = inputs.iter().filter(|v| r.ty(**v).rank() > 0).count();
+    let mut operands = Values::new();
+    for input in inputs {
+        match unmoved(r, input, first, if wide > 1 { 0 } else { left - 1 })? {
+            Some(operand) => operands.push(operand),
+            None => return Ok(None),
+        }
+    }
+    r.apply(op, &operands).map(Some)
+}
+
+/// A reduction of all elements does not depend on where they are.
+fn reduce_unmoved(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    let x = site.inputs[0];
+    let whole = site
+        .op
+        .downcast_ref::<Reduce>()
+        .is_some_and(|reduce| reduce.axes.len() == r.ty(x).rank());
+    let Some(first) = first_move(r, x).filter(|_| whole) else {
+        return Ok(None);
+    };
+    match unmoved(r, x, &first, MAX_BETWEEN)? {
+        Some(x) => r.apply(site.op.clone(), &[x]).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// A move back of what was computed elementwise after the move.
+fn move_back(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    let Some(first) = inverse(site.op) else {
+        return Ok(None);
+    };
+    let x = unmoved(r, site.inputs[0], &first, MAX_BETWEEN)?;
+    Ok(x.filter(|x| r.ty(*x) == site.ty))
+}
+
+/// Elements put into reversed places, and nothing left over.
+fn place_flipped(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    let [x, like] = *site.inputs else {
+        return Ok(None);
+    };
+    let Some(PlaceSubtensor { index }) = site.op.downcast_ref() else {
+        return Ok(None);
+    };
+    let flip = Subtensor {
+        index: index.clone(),
+    };
+    if !flip.is_flip() || r.ty(like).is_lod() || !r.same_shape(x, like) {
+        return Ok(None);
+    }
+    let flipped = r.apply(flip, &[x])?;
+    Ok(Some(flipped).filter(|flipped| r.ty(*flipped) == site.ty))
+}

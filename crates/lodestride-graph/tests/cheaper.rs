@@ -1,0 +1,263 @@
+//! Rules that save passes over memory: what they make of expressions, where they must not apply, and that results stay.
+
+use lodestride_array::{NdArray, Rng};
+use lodestride_graph::{
+    DType, Dim, Function, Mode, Result, Unused, Value, Variable, compile, dmatrix, dvector,
+    fmatrix, grad, lod, lvector, tensor,
+};
+use lodestride_lod::{Lengths, LodTensor};
+
+fn function(inputs: &[&Variable], outputs: &[&Variable], mode: Mode) -> Result<Function> {
+    let builder = Function::builder(inputs, outputs).on_unused_input(Unused::Ignore);
+    builder.mode(mode).compile()
+}
+
+fn values(rng: &mut Rng, shape: &[usize]) -> Result<Value> {
+    let array = rng.uniform(shape.to_vec(), 0.5, 1.5)?;
+    Ok(array.cast(DType::F64)?.into())
+}
+
+/// Checks that the optimised function gives what the graph as written does, and names the kernels of the call.
+fn kernels(inputs: &[&Variable], outputs: &[&Variable], values: &[Value]) -> Result<Vec<String>> {
+    let plain = function(inputs, outputs, Mode::unoptimised())?.call(values.to_vec())?;
+    for mode in [Mode::default(), Mode::strict()] {
+        let found = function(inputs, outputs, mode)?.call(values.to_vec())?;
+        for (a, b) in plain.iter().zip(&found) {
+            let (a, b) = (a.array(), b.array());
+            assert_eq!((a.shape(), a.dtype()), (b.shape(), b.dtype()));
+            let (a, b) = (a.cast(DType::F64)?, b.cast(DType::F64)?);
+            for (a, b) in a.to_vec::<f64>()?.iter().zip(&b.to_vec::<f64>()?) {
+                let near = (a - b).abs() <= 1e-13 * (1.0 + a.abs());
+                assert!(
+                    near || a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()),
+                    "{a} {b}"
+                );
+            }
+        }
+    }
+    let f = function(inputs, outputs, Mode::default().without_fusion())?;
+    f.call(values.to_vec())?;
+    let names = f.latest_kernels();
+    Ok(names.iter().map(|op| op.name().into_owned()).collect())
+}
+
+/// The cost of an expression and its gradients.
+fn with_gradients(e: &Variable, of: &[&Variable]) -> Result<Vec<Variable>> {
+    let cost = e.square()?.sum(..)?;
+    let mut outputs = vec![cost.clone()];
+    outputs.extend(grad(&cost, of)?);
+    Ok(outputs)
+}
+
+#[test]
+fn what_is_stretched_is_computed_before() -> Result<()> {
+    let (mut rng, x, a) = (Rng::seeded(1), dvector("x"), dmatrix("a"));
+    let small = ["square", "sum{0}", "mul", "cast"];
+    for shape in [&[4usize, 3][..], &[0, 3], &[2, 5, 3]] {
+        for n in [3usize, 1] {
+            let outputs = with_gradients(&x.broadcast_to(shape)?, &[&x])?;
+            let outputs: Vec<&Variable> = outputs.iter().collect();
+            let names = kernels(&[&x], &outputs, &[values(&mut rng, &[n])?])?;
+            assert!(
+                !names.iter().any(|n| n == "sum_to" || n == "sum{0, 1}"),
+                "{names:?}"
+            );
+        }
+    }
+    // Lengths that only the call knows, none among them.
+    for (rows, columns) in [(4, 3), (0, 3), (4, 0)] {
+        let e = x.broadcast_like(&a)?.exp()? * 3.0;
+        let sum = e.sum(..)?;
+        let given = [
+            values(&mut rng, &[columns])?,
+            values(&mut rng, &[rows, columns])?,
+        ];
+        let names = kernels(&[&x, &a], &[&sum, &e], &given)?;
+        assert!(names.iter().any(|n| n == small[1]), "{names:?}");
+    }
+    // Two operands, or a sum along some of the axes: left.
+    let wide = x.broadcast_to(&[4, 3])?;
+    let given = [values(&mut rng, &[3])?, values(&mut rng, &[4, 3])?];
+    let names = kernels(&[&x, &a], &[&(&wide * &a).sum(..)?, &wide.sum(1)?], &given)?;
+    assert_eq!(names, ["mul", "sum{0, 1}", "sum{1}"]);
+    Ok(())
+}
+
+#[test]
+fn infinite_values_and_narrow_dtypes_are_summed_as_written() -> Result<()> {
+    let mut rng = Rng::seeded(2);
+    for dtype in [
+        DType::F16,
+        DType::BF16,
+        DType::F32,
+        DType::I32,
+        DType::U8,
+        DType::Bool,
+    ] {
+        let x = tensor("x", dtype, [Dim::Unknown, Dim::Unknown]);
+        let wide = x.broadcast_to(&[300, 4])?;
+        let array = NdArray::from([[0.0f64, 1.0, 3.0, 2.0]]).cast(dtype)?;
+        kernels(&[&x], &[&wide.sum(..)?], &[array.into()])?;
+    }
+    let x = dvector("x");
+    let infinite = NdArray::from([f64::INFINITY, -1.0, f64::NAN]);
+    for wide in [x.broadcast_to(&[2, 3])?, x.broadcast_to(&[0, 3])?] {
+        kernels(
+            &[&x],
+            &[&wide.exp()?.sum_to(&x)?],
+            &[infinite.clone().into()],
+        )?;
+    }
+    // Ragged batches are not unstretched.
+    let (r, y) = (lod("r", DType::F64, [2usize], 1), dvector("y"));
+    let rows = NdArray::from([[1.0f64, 2.0], [3.0, 4.0]]);
+    let ragged = LodTensor::new(rows, Lengths::from(vec![vec![2usize, 0]]))?;
+    let e = y.broadcast_like(&r)? * 2.0;
+    kernels(
+        &[&y, &r],
+        &[&e, &e.sum(..)?],
+        &[values(&mut rng, &[2])?, ragged.into()],
+    )?;
+    Ok(())
+}
+
+#[test]
+fn moves_are_undone_across_elementwise_ops() -> Result<()> {
+    let (mut rng, a, b) = (Rng::seeded(3), dmatrix("a"), dmatrix("b"));
+    for shape in [[3usize, 4], [1, 4], [0, 4], [3, 3]] {
+        let given = [values(&mut rng, &shape)?, values(&mut rng, &shape)?];
+        let outputs = with_gradients(&(a.flip(1)? * 2.0), &[&a])?;
+        let outputs: Vec<&Variable> = outputs.iter().collect();
+        let names = kernels(&[&a], &outputs, &given[..1])?;
+        assert!(!names.iter().any(|n| n.starts_with("place")), "{names:?}");
+        let back = (a.flip(0)? * b.flip(0)?).flip(0)?;
+        let turned = (a.transpose()?.exp()? + 1.0).transpose()?;
+        let most = (a.transpose()? * 2.0).prod(..)?;
+        let names = kernels(&[&a, &b], &[&back, &turned, &most], &given)?;
+        assert_eq!(names.len(), 5, "{names:?}");
+    }
+    // Other moves, other axes, other ranks, reductions of some axes.
+    let x = dvector("x");
+    let given = [values(&mut rng, &[3, 3])?, values(&mut rng, &[3])?];
+    let cases = [
+        (a.flip(0)? * 2.0).flip(1)?,
+        (a.flip(0)? * x.flip(0)?).flip(0)?,
+        (a.flip(0)? * &a).flip(0)?,
+        (a.flip(1)? * 2.0).sum(1)?,
+        (a.flip(1)? * 2.0).sum(0)?,
+        (a.transpose()? * 2.0).sum(0)?,
+        a.get(&lodestride_array::s![..;2, ..])?.sum(..)?,
+    ];
+    for e in &cases {
+        let slopes = with_gradients(e, &[&a])?;
+        let outputs: Vec<&Variable> = std::iter::once(e).chain(&slopes).collect();
+        kernels(&[&a, &x], &outputs, &given)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn small_factors_meet_first() -> Result<()> {
+    let (mut rng, a, row, column) = (Rng::seeded(4), dmatrix("a"), dvector("r"), dmatrix("c"));
+    let cases = [
+        (&a * &row * 2.0, 2),
+        (&a / &row * 3.0, 2),
+        (3.0 * (&row * &a) / row.exp()?, 4),
+        (&a / &row / row.exp()?, 3),
+        // A row and a column together are as many as all, and nothing is saved on numbers over a quotient's top.
+        (&a * &row * &column, 2),
+        (&row / &a * 2.0, 2),
+    ];
+    for shape in [[3usize, 4], [0, 4], [3, 0]] {
+        let column_shape = [shape[0], 1];
+        let given = [&shape[..], &shape[1..], &column_shape];
+        let given = given.map(|shape| values(&mut rng, shape));
+        let given: Vec<Value> = given.into_iter().collect::<Result<_>>()?;
+        for (e, steps) in &cases {
+            let names = kernels(&[&a, &row, &column], &[e], &given)?;
+            assert!(names.len() <= *steps, "{names:?}");
+        }
+        let sums = [
+            ((&a * &row * &a).sum(0)?, "sum_squares{0}"),
+            ((&a / &row).square()?.mean(0)?, "mean{0}"),
+            ((&a * &row).sum(1)?, "sum{1}"),
+            ((&a * &column).sum(lodestride_array::keep(1))?, "sum{1}"),
+        ];
+        for (e, kernel) in &sums {
+            let names = kernels(&[&a, &row, &column], &[e], &given)?;
+            assert!(names.iter().any(|n| n == kernel), "{names:?}");
+        }
+    }
+    // Factors of halves stay where they are: a quotient of two may be out of range.
+    let x = tensor("x", DType::F16, [Dim::Unknown, Dim::Unknown]);
+    let tiny = NdArray::from([[1e-5f64, 1.0]]).cast(DType::F16)?;
+    let e = &x / 1e-5f32 * 1e-5f32;
+    let names = kernels(&[&x], &[&e], &[tiny.into()])?;
+    assert_eq!(names, ["div", "mul"]);
+    Ok(())
+}
+
+#[test]
+fn a_reduction_goes_on_from_one_of_fewer_axes() -> Result<()> {
+    let (mut rng, a) = (Rng::seeded(5), dmatrix("a"));
+    for shape in [[3usize, 4], [0, 4], [1, 1]] {
+        let given = [values(&mut rng, &shape)?];
+        let kept = a.max(lodestride_array::keep(0))?;
+        let outputs = [
+            a.sum(..)?,
+            a.sum(1)?,
+            a.square()?.sum(0)?,
+            a.square()?.sum(..)?,
+        ];
+        let names = kernels(&[&a], &outputs.iter().collect::<Vec<_>>(), &given)?;
+        assert_eq!(
+            names.iter().filter(|n| n.ends_with("{0, 1}")).count(),
+            0,
+            "{names:?}"
+        );
+        if shape[0] > 0 {
+            kernels(&[&a], &[&a.max(..)?, &kept], &given)?;
+        }
+    }
+    // Means, norms and narrow values do not add up, and a part of more axes is none.
+    let given = [values(&mut rng, &[3, 4])?];
+    let names = kernels(
+        &[&a],
+        &[&a.norm2(..)?, &a.norm2(1)?, &a.sum(0)?, &a.sum(1)?],
+        &given,
+    )?;
+    assert_eq!(names, ["norm2{0, 1}", "norm2{1}", "sum{0}", "sum{1}"]);
+    Ok(())
+}
+
+#[test]
+fn a_result_that_shows_all_of_a_value_takes_its_memory() -> Result<()> {
+    let (mut rng, a) = (Rng::seeded(6), dmatrix("a"));
+    let y = a.exp()?;
+    let flat = y.reshape(&[12])?;
+    let outputs = [
+        flat.clone(),
+        y.clone(),
+        flat.expand_dims(&[0])?,
+        y.transpose()?,
+        y.get(&lodestride_array::s![1])?,
+    ];
+    for order in [[0usize, 1, 2, 3, 4], [1, 0, 3, 2, 4], [3, 2, 4, 1, 0]] {
+        let outputs: Vec<&Variable> = order.iter().map(|i| &outputs[*i]).collect();
+        kernels(&[&a], &outputs, &[values(&mut rng, &[3, 4])?])?;
+        let found = compile(&[&a], &outputs)?.call([values(&mut rng, &[3, 4])?])?;
+        for (i, x) in found.iter().enumerate() {
+            let others = found[i + 1..].iter();
+            assert!(others.clone().all(|y| !x.array().shares_memory(y.array())));
+        }
+    }
+    // Picked elements: the gradient is made flat and handed out as a matrix.
+    let ids = lvector("ids");
+    let x = fmatrix("x");
+    let slope = grad(&x.pick(&ids)?.sum(..)?, &[&x])?.remove(0);
+    let f = compile(&[&x, &ids], &[&slope])?;
+    let array = NdArray::from([[1.0f32, 2.0], [3.0, 4.0]]);
+    let found = f.call([array, NdArray::from([1i64, 0])])?;
+    assert_eq!(found[0].array().to_vec::<f32>()?, [0.0, 1.0, 1.0, 0.0]);
+    Ok(())
+}

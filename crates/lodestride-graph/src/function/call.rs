@@ -8,7 +8,7 @@ use crate::op::{Facts, OpRef, Planned, Slot};
 use crate::ty::{Dim, Type};
 use crate::value::Value;
 use lodestride_array::kernels;
-use lodestride_array::{Buffer, DType, NdArray, scope_out};
+use lodestride_array::{Buffer, NdArray, scope_out};
 use lodestride_lod::Lod;
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -224,7 +224,7 @@ impl Function {
         }
         let mut slots = Vec::with_capacity(plan.slots.len());
         for bytes in &plan.slots {
-            slots.push(NdArray::recycled(DType::U8, *bytes)?.buffer().clone());
+            slots.push(Buffer::recycled(*bytes)?);
         }
         for step in &plan.steps {
             let node = step.node();

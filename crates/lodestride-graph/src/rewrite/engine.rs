@@ -2,7 +2,7 @@
 
 use crate::constant::ConstantData;
 use crate::error::{GraphError, Result, Span};
-use crate::fgraph::{FunctionGraph, Source, Spans, ValueId, Values};
+use crate::fgraph::{Client, FunctionGraph, Source, Spans, ValueId, Values};
 use crate::grad::Barrier;
 use crate::hash::ShortMap;
 use crate::op::{Argument, OpRef};
@@ -193,6 +193,7 @@ fn pass(
         map[input.index()] = Some(copied);
         rewriter.graph.inputs.push(copied);
     }
+    let live = old.live_nodes();
     for id in old.toposort()? {
         let node = &old.nodes[id.index()];
         let mut inputs = Values::with_capacity(node.inputs.len());
@@ -208,7 +209,12 @@ fn pass(
         let outputs = rewriter.apply_all(node.op.clone(), inputs)?;
         for (from, to) in node.outputs.iter().zip(outputs) {
             map[from.index()] = Some(to);
-            *rewriter.uses.entry(to).or_default() += old.clients(*from).len();
+            // Not those that an earlier pass left behind.
+            let uses = old.clients(*from).iter().filter(|client| match client {
+                Client::Node(node, _) => live[node.index()],
+                Client::Output(_) => true,
+            });
+            *rewriter.uses.entry(to).or_default() += uses.count();
             rewriter.keep_name(old, *from, to);
         }
     }

@@ -3,7 +3,7 @@
 use lodestride_array::{NdArray, Rng};
 use lodestride_graph::{
     DType, Dim, Function, Mode, Result, Unused, Value, Variable, compile, dmatrix, dvector,
-    fmatrix, grad, lod, lvector, tensor,
+    fmatrix, grad, lod, lvector, ops, tensor,
 };
 use lodestride_lod::{Lengths, LodTensor};
 
@@ -259,5 +259,93 @@ fn a_result_that_shows_all_of_a_value_takes_its_memory() -> Result<()> {
     let array = NdArray::from([[1.0f32, 2.0], [3.0, 4.0]]);
     let found = f.call([array, NdArray::from([1i64, 0])])?;
     assert_eq!(found[0].array().to_vec::<f32>()?, [0.0, 1.0, 1.0, 0.0]);
+    Ok(())
+}
+
+#[test]
+fn pieces_are_summed_and_parted_without_joining_them() -> Result<()> {
+    let (mut rng, a, b) = (Rng::seeded(7), dmatrix("a"), dmatrix("b"));
+    for (left, right, axis) in [
+        ([3, 4], [2, 4], 0),
+        ([3, 4], [3, 1], 1),
+        ([0, 4], [2, 4], 0),
+        ([0, 4], [0, 3], 1),
+    ] {
+        let given = [values(&mut rng, &left)?, values(&mut rng, &right)?];
+        let joined = ops::concat(&[&a, &b], axis)?;
+        let outputs = with_gradients(&(joined * 3.0), &[&a, &b])?;
+        let outputs: Vec<&Variable> = outputs.iter().collect();
+        let names = kernels(&[&a, &b], &outputs, &given)?;
+        let joins = names.iter().any(|n| n.starts_with("concat"));
+        assert!(!joins, "{names:?}");
+    }
+    let given = [values(&mut rng, &[3, 4])?, values(&mut rng, &[3, 4])?];
+    for axis in 0..3 {
+        let outputs = with_gradients(&ops::stack(&[&a, &b], axis)?.exp()?, &[&a, &b])?;
+        let outputs: Vec<&Variable> = outputs.iter().collect();
+        let names = kernels(&[&a, &b], &outputs, &given)?;
+        // The exponential is wanted once more for the slope, and not computed in parts again.
+        assert!(
+            names.iter().filter(|n| *n == "exp").count() <= 2,
+            "{names:?}"
+        );
+    }
+    // Operands of other pieces or shapes, what is wanted whole, sums along an axis.
+    let (joined, turned) = (ops::concat(&[&a, &b], 0)?, ops::concat(&[&b, &a], 1)?);
+    let column = a.sum(1)?.mean(0)?;
+    let cases = [
+        &joined * ops::concat(&[&b, &a], 0)?,
+        &joined * &column,
+        (&joined * 2.0).exp()?,
+        &joined * b.get(&lodestride_array::s![0])?,
+        joined.matmul(&a.transpose()?)?,
+        turned.sum(0)?,
+        joined.max(..)? + turned.abs()?.sum(..)?,
+    ];
+    for e in &cases {
+        let slopes = with_gradients(e, &[&a, &b])?;
+        let outputs: Vec<&Variable> = std::iter::once(e).chain(&slopes).collect();
+        kernels(&[&a, &b], &outputs, &given)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn long_chains_with_their_gradient_take_few_kernels() -> Result<()> {
+    let (mut rng, x, y) = (Rng::seeded(8), dvector("x"), dvector("y"));
+    let mut h = x.clone();
+    for _ in 0..200 {
+        h = (&h * 1.01 + &y).tanh()?;
+    }
+    let cost = h.square()?.sum(..)?;
+    let slopes = grad(&cost, &[&x, &y])?;
+    let outputs = [&cost, &slopes[0], &slopes[1]];
+    let given = [values(&mut rng, &[5])?, values(&mut rng, &[5])?];
+    kernels(&[&x, &y], &outputs, &given)?;
+    let f = compile(&[&x, &y], &outputs)?;
+    let found = f.call(given.to_vec())?;
+    let plain = function(&[&x, &y], &outputs, Mode::unoptimised())?.call(given.to_vec())?;
+    for (a, b) in found.iter().zip(&plain) {
+        let (a, b) = (a.array().to_vec::<f64>()?, b.array().to_vec::<f64>()?);
+        let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-12 * (1.0 + b.abs());
+        assert!(a.iter().zip(&b).all(near), "{a:?} {b:?}");
+    }
+    // 48 ops of about 1000 in each.
+    let kernels = f.latest_kernels().len();
+    assert!(kernels < 60, "{kernels}");
+    Ok(())
+}
+
+#[test]
+fn the_loser_of_a_maximum_has_no_slope_even_of_an_infinite_one() -> Result<()> {
+    let (x, y) = (dvector("x"), dvector("y"));
+    let cost = (x.maximum(&y)? * f64::INFINITY).sum(..)?;
+    let slopes = grad(&cost, &[&x, &y])?;
+    let f = compile(&[&x, &y], &[&slopes[0], &slopes[1]])?;
+    let given = [NdArray::from([2.0f64, 1.0]), NdArray::from([1.0f64, 1.0])];
+    let found = f.call(given)?;
+    let infinite = f64::INFINITY;
+    assert_eq!(found[0].array().to_vec::<f64>()?, [infinite, infinite]);
+    assert_eq!(found[1].array().to_vec::<f64>()?, [0.0, infinite]);
     Ok(())
 }

@@ -7,8 +7,8 @@ use crate::grad::Barrier;
 use crate::hash::ShortMap;
 use crate::op::{Argument, OpRef};
 use crate::ops::{
-    BroadcastLike, Concat, Elemwise, ExpandDims, JoinAxes, MatMul, Permute, PlaceSubtensor, Reduce,
-    Reshape, Squeeze, Subtensor, SumTo, Take,
+    BroadcastLike, Concat, ConcatPart, Elemwise, ExpandDims, JoinAxes, MatMul, Permute,
+    PlaceSubtensor, Reduce, Reshape, Squeeze, Subtensor, SumTo, Take,
 };
 use crate::rewrite::Mode;
 use crate::ty::Type;
@@ -59,6 +59,7 @@ pub(crate) enum Key {
     BroadcastLike,
     Barrier,
     Concat,
+    ConcatPart,
     /// Any op at all, last.
     Any,
 }
@@ -119,7 +120,7 @@ fn keys(op: &OpRef) -> [Option<Key>; 2] {
         };
         return [Some(first), Some(Key::AnyElemwise)];
     }
-    let table: [(bool, Key); 12] = [
+    let table: [(bool, Key); 13] = [
         (op.is::<Reduce>(), Key::Reduce),
         (op.is::<MatMul>(), Key::MatMul),
         (op.is::<Permute>(), Key::Permute),
@@ -132,6 +133,7 @@ fn keys(op: &OpRef) -> [Option<Key>; 2] {
         (op.is::<BroadcastLike>(), Key::BroadcastLike),
         (op.is::<Barrier>(), Key::Barrier),
         (op.is::<Concat>(), Key::Concat),
+        (op.is::<ConcatPart>(), Key::ConcatPart),
     ];
     [table.iter().find(|(is, _)| *is).map(|(_, key)| *key), None]
 }
@@ -394,7 +396,12 @@ impl Rewriter<'_> {
 
     /// Whether more than one place needs the value, so that absorbing it into one of them would compute it twice.
     pub(crate) fn is_shared(&self, value: ValueId) -> bool {
-        self.uses.get(&value).is_some_and(|n| *n > 1)
+        self.uses(value) > 1
+    }
+
+    /// How many places need the value, as far as the old graph knows it.
+    pub(crate) fn uses(&self, value: ValueId) -> usize {
+        self.uses.get(&value).copied().unwrap_or(0)
     }
 
     /// Whether the value is this number everywhere. -0.0 is not 0.0.
@@ -468,6 +475,11 @@ impl Rewriter<'_> {
             value = inputs[0];
         }
     }
+}
+
+/// Whether a float is computed in its own precision, not between roundings to a half.
+pub(crate) fn is_wide_float(dtype: DType) -> bool {
+    matches!(dtype, DType::F32 | DType::F64)
 }
 
 /// Ops whose every output element is an element of input 0.

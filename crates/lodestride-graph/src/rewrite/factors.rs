@@ -5,9 +5,8 @@ use crate::error::Result;
 use crate::fgraph::ValueId;
 use crate::ops::{AxisList, Elemwise, Reduce, Squeeze};
 use crate::rewrite::engine::Soundness::Reassociating;
-use crate::rewrite::engine::{Key, Rewriter, Rule, Site, rule};
+use crate::rewrite::engine::{Key, Rewriter, Rule, Site, is_wide_float, rule};
 use crate::ty::{Dim, Type};
-use lodestride_array::DType;
 use lodestride_array::kernels::{BinaryOp, ReduceOp, UnaryOp};
 
 type Rewritten = Result<Option<ValueId>>;
@@ -47,10 +46,6 @@ fn are_small(r: &Rewriter<'_>, values: &[ValueId], ty: &Type) -> bool {
             let along = |v: &ValueId| is_stretched_along(r, *v, ty, axis);
             ty.dims()[axis] != Dim::Known(1) && values.iter().all(along)
         })
-}
-
-fn is_wide_float(dtype: DType) -> bool {
-    matches!(dtype, DType::F32 | DType::F64)
 }
 
 /// `(x * b) * c = x * (b * c)` and the same with quotients, for small b and c.

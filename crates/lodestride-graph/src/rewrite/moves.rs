@@ -1,14 +1,15 @@
 //! Rules that compute on fewer elements, or in the order of memory: elementwise ops before a stretch, sums of what was stretched,
-//! reversed and permuted axes that a reduction or a second move makes irrelevant.
+//! moves and joins that a reduction or their undoing makes irrelevant.
 
 use crate::error::Result;
 use crate::fgraph::{ValueId, Values};
 use crate::op::OpRef;
 use crate::ops::{
-    BroadcastLike, BroadcastTo, ElementCount, Elemwise, Permute, PlaceSubtensor, Reduce, Subtensor,
+    BroadcastLike, BroadcastTo, Concat, ConcatPart, ElementCount, Elemwise, ExpandDims, Permute,
+    PlaceSubtensor, Reduce, Squeeze, Subtensor,
 };
 use crate::rewrite::engine::Soundness::{Exact, Reassociating};
-use crate::rewrite::engine::{Key, Rewriter, Rule, Site, rule};
+use crate::rewrite::engine::{Key, Rewriter, Rule, Site, is_wide_float, rule};
 use lodestride_array::DType;
 use lodestride_array::kernels::{BinaryOp, ReduceOp};
 
@@ -37,11 +38,17 @@ pub(super) const LATE_RULES: &[Rule] = &[
     rule("reduce_unmoved", Key::Reduce, Reassociating, reduce_unmoved),
     rule("flip_back", Key::Subtensor, Exact, move_back),
     rule("permute_back", Key::Permute, Exact, move_back),
+    rule("squeeze_back", Key::Squeeze, Exact, move_back),
+    rule("expand_back", Key::ExpandDims, Exact, move_back),
+    rule("sum_of_joined", Key::Reduce, Reassociating, sum_of_joined),
+    rule("part_of_joined", Key::ConcatPart, Exact, part_of_joined),
     rule("place_flipped", Key::PlaceSubtensor, Exact, place_flipped),
 ];
 
 /// Elementwise ops between two moves, or a move and a reduction, that are looked through.
 const MAX_BETWEEN: usize = 4;
+/// More pieces than this stay joined: each has a kernel call of its own.
+const MAX_PIECES: usize = 8;
 
 /// What an op stretched, if it is one that stretches to a dense shape.
 fn stretched(r: &Rewriter<'_>, value: ValueId) -> Option<ValueId> {
@@ -148,49 +155,64 @@ fn inverse(op: &OpRef) -> Option<OpRef> {
         }
         return Some(Permute { order: back }.into());
     }
+    if let Some(ExpandDims { axes }) = op.downcast_ref() {
+        return Some(Squeeze { axes: axes.clone() }.into());
+    }
+    if let Some(Squeeze { axes }) = op.downcast_ref() {
+        return Some(ExpandDims { axes: axes.clone() }.into());
+    }
     let flip: &Subtensor = op.downcast_ref()?;
     flip.is_flip().then(|| op.clone())
 }
 
-/// The move at the beginning of the elementwise ops that lead to a value.
-fn first_move(r: &Rewriter<'_>, value: ValueId) -> Option<OpRef> {
+/// The value at the beginning of the elementwise ops that lead to another.
+fn first_of(r: &Rewriter<'_>, value: ValueId) -> Option<ValueId> {
     let mut value = value;
     for _ in 0..=MAX_BETWEEN {
         let (op, inputs) = r.producer(value)?;
         if !op.is::<Elemwise>() {
-            return inverse(op).map(|_| op.clone());
+            return Some(value);
         }
         value = *inputs.iter().find(|v| r.ty(**v).rank() > 0)?;
     }
     None
 }
 
-/// What a value would be without this move of every operand it is computed from elementwise: `x` for `move(x)`,
-/// `f(x, c)` for `f(move(x), c)`.
-fn unmoved(r: &mut Rewriter<'_>, value: ValueId, first: &OpRef, left: usize) -> Rewritten {
-    if r.ty(value).rank() == 0 {
+/// What stands for a value at the beginning of elementwise ops.
+type Stand<'s> = &'s dyn Fn(&Rewriter<'_>, ValueId) -> Option<ValueId>;
+
+/// What a value is without this move.
+fn without(first: &OpRef) -> impl Fn(&Rewriter<'_>, ValueId) -> Option<ValueId> {
+    move |r, value| {
+        let (op, inputs) = r.producer(value)?;
+        (op == first && !r.ty(inputs[0]).is_lod()).then(|| inputs[0])
+    }
+}
+
+/// The same elementwise ops on what stands for the values they begin with, if something does for each: `f(x, c)` for
+/// `f(move(x), c)`.
+fn begun_with(r: &mut Rewriter<'_>, value: ValueId, stand: Stand<'_>, left: usize) -> Rewritten {
+    let rank = r.ty(value).rank();
+    if rank == 0 {
         return Ok(Some(value));
+    }
+    if let Some(other) = stand(r, value) {
+        return Ok(Some(other));
     }
     let Some((op, inputs)) = (r.producer(value)).map(|(op, i)| (op.clone(), Values::from(i)))
     else {
         return Ok(None);
     };
-    if op == *first {
-        return Ok(Some(inputs[0]).filter(|x| !r.ty(*x).is_lod()));
-    }
-    if left == 0 || !op.is::<Elemwise>() {
-        return Ok(None);
-    }
     // The axes of operands of lower rank are others.
-    let rank = r.ty(value).rank();
-    if inputs.iter().any(|v| ![0, rank].contains(&r.ty(*v).rank())) {
+    let aligned = inputs.iter().all(|v| [0, rank].contains(&r.ty(*v).rank()));
+    if left == 0 || !op.is::<Elemwise>() || !aligned {
         return Ok(None);
     }
     // Along one path: two would be computed apart where they meet again.
     let wide = inputs.iter().filter(|v| r.ty(**v).rank() > 0).count();
     let mut operands = Values::new();
     for input in inputs {
-        match unmoved(r, input, first, if wide > 1 { 0 } else { left - 1 })? {
+        match begun_with(r, input, stand, if wide > 1 { 0 } else { left - 1 })? {
             Some(operand) => operands.push(operand),
             None => return Ok(None),
         }
@@ -201,17 +223,22 @@ fn unmoved(r: &mut Rewriter<'_>, value: ValueId, first: &OpRef, left: usize) -> 
 /// A reduction of all elements does not depend on where they are.
 fn reduce_unmoved(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
     let x = site.inputs[0];
-    let whole = site
-        .op
-        .downcast_ref::<Reduce>()
-        .is_some_and(|reduce| reduce.axes.len() == r.ty(x).rank());
-    let Some(first) = first_move(r, x).filter(|_| whole) else {
+    let whole = (site.op.downcast_ref::<Reduce>())
+        .filter(|reduce| reduce.axes.len() == r.ty(x).rank())
+        .cloned();
+    let (Some(reduce), Some(first)) = (whole, first_of(r, x)) else {
         return Ok(None);
     };
-    match unmoved(r, x, &first, MAX_BETWEEN)? {
-        Some(x) => r.apply(site.op.clone(), &[x]).map(Some),
-        None => Ok(None),
-    }
+    let Some(first) = (r.producer(first)).and_then(|(op, _)| inverse(op).map(|_| op.clone()))
+    else {
+        return Ok(None);
+    };
+    let Some(x) = begun_with(r, x, &without(&first), MAX_BETWEEN)? else {
+        return Ok(None);
+    };
+    let axes = (0..r.ty(x).rank()).collect();
+    let reduced = r.apply(Reduce { axes, ..reduce }, &[x])?;
+    Ok(Some(reduced).filter(|reduced| r.ty(*reduced) == site.ty))
 }
 
 /// A move back of what was computed elementwise after the move.
@@ -219,8 +246,70 @@ fn move_back(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
     let Some(first) = inverse(site.op) else {
         return Ok(None);
     };
-    let x = unmoved(r, site.inputs[0], &first, MAX_BETWEEN)?;
+    let x = begun_with(r, site.inputs[0], &without(&first), MAX_BETWEEN)?;
     Ok(x.filter(|x| r.ty(*x) == site.ty))
+}
+
+/// The pieces that a value joins, all of its dtype, if they are few.
+fn pieces(r: &Rewriter<'_>, value: ValueId, axis: Option<usize>) -> Option<Values> {
+    let (concat, pieces) = r.made_by::<Concat>(value)?;
+    let dtype = r.ty(value).dtype();
+    let alike = |v: &ValueId| r.ty(*v).dtype() == dtype && !r.ty(*v).is_lod();
+    let wanted = axis.is_none_or(|axis| axis == concat.axis);
+    (wanted && pieces.len() <= MAX_PIECES && pieces.iter().all(alike)).then_some(pieces)
+}
+
+/// A sum of all elements of what is joined, or computed of it elementwise: the pieces need not be joined.
+fn sum_of_joined(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    let x = site.inputs[0];
+    let Some(reduce) = site.op.downcast_ref::<Reduce>().cloned() else {
+        return Ok(None);
+    };
+    let sums = matches!(
+        reduce.op,
+        ReduceOp::Sum | ReduceOp::SumSquares | ReduceOp::Norm1
+    );
+    // What was computed of all anyway is summed as it is.
+    let computed = r.producer(x).is_some_and(|(op, _)| op.is::<Elemwise>());
+    if !sums || reduce.axes.len() < r.ty(x).rank() || (computed && r.is_shared(x)) {
+        return Ok(None);
+    }
+    let Some(first) = first_of(r, x).filter(|_| is_wide_float(site.ty.dtype())) else {
+        return Ok(None);
+    };
+    let mut total = None;
+    for piece in pieces(r, first, None).unwrap_or_default() {
+        let stand = |_: &Rewriter<'_>, value: ValueId| (value == first).then_some(piece);
+        let Some(part) = begun_with(r, x, &stand, MAX_BETWEEN)? else {
+            return Ok(None);
+        };
+        let sum = r.apply(reduce.clone(), &[part])?;
+        total = Some(match total {
+            None => sum,
+            Some(total) => r.binary(BinaryOp::Add, total, sum)?,
+        });
+    }
+    Ok(total.filter(|total| r.ty(*total) == site.ty))
+}
+
+/// The part of what is computed elementwise of joined pieces: of that piece alone, if all that is wanted are parts.
+fn part_of_joined(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    let (Some(&ConcatPart { axis, part }), [x, like @ ..]) = (site.op.downcast_ref(), site.inputs)
+    else {
+        return Ok(None);
+    };
+    if r.uses(*x) > like.len() {
+        return Ok(None);
+    }
+    let stand = |r: &Rewriter<'_>, value: ValueId| {
+        let pieces = pieces(r, value, Some(axis)).filter(|pieces| pieces.len() == like.len())?;
+        let mut pairs = pieces.iter().zip(like);
+        pairs
+            .all(|(a, b)| r.same_shape(*a, *b))
+            .then(|| pieces[part])
+    };
+    let piece = begun_with(r, *x, &stand, MAX_BETWEEN)?;
+    Ok(piece.filter(|piece| r.ty(*piece) == site.ty))
 }
 
 /// Elements put into reversed places, and nothing left over.

@@ -4,8 +4,7 @@ use crate::error::Result;
 use crate::fgraph::{Client, FunctionGraph, NodeId, ValueId, Values};
 use crate::ops::Reduce;
 use crate::rewrite::engine::Soundness::{Exact, Reassociating};
-use crate::rewrite::engine::{Key, Rewriter, Rule, Site, rule};
-use lodestride_array::DType;
+use crate::rewrite::engine::{Key, Rewriter, Rule, Site, is_wide_float, rule};
 use lodestride_array::kernels::{BinaryOp, ReduceOp, UnaryOp};
 
 type Rewritten = Result<Option<ValueId>>;
@@ -178,7 +177,7 @@ fn part_of(
             | ReduceOp::Min
     );
     // A half would be rounded in between, and what is ragged loses its sequences.
-    let plain = matches!(graph.ty(x).dtype(), DType::F32 | DType::F64) && !graph.ty(x).is_lod();
+    let plain = is_wide_float(graph.ty(x).dtype()) && !graph.ty(x).is_lod();
     if !joins || !plain {
         return None;
     }

@@ -19,6 +19,7 @@ pub use engine::{Applied, Soundness};
 use crate::error::Result;
 use crate::fgraph::FunctionGraph;
 use engine::RuleSet;
+use lodestride_array::DType;
 use std::sync::LazyLock;
 
 /// What the compiler may do.
@@ -116,6 +117,11 @@ impl Mode {
     pub(crate) fn fuses(self) -> bool {
         self.fuse
     }
+}
+
+/// Whether a float is computed in its own precision, not between roundings to a half.
+fn is_wide_float(dtype: DType) -> bool {
+    matches!(dtype, DType::F32 | DType::F64)
 }
 
 /// Rules that bring a graph into the form that is safe to differentiate.

@@ -1,5 +1,6 @@
 //! Rules that save passes over memory: what they make of expressions, where they must not apply, and that results stay.
 
+use lodestride_array::kernels::SegmentOp;
 use lodestride_array::{NdArray, Rng};
 use lodestride_graph::{
     DType, Dim, Function, Mode, Result, Unused, Value, Variable, compile, dmatrix, dvector,
@@ -347,5 +348,70 @@ fn the_loser_of_a_maximum_has_no_slope_even_of_an_infinite_one() -> Result<()> {
     let infinite = f64::INFINITY;
     assert_eq!(found[0].array().to_vec::<f64>()?, [infinite, infinite]);
     assert_eq!(found[1].array().to_vec::<f64>()?, [0.0, infinite]);
+    Ok(())
+}
+
+#[test]
+fn factors_leave_sums_of_rows_and_reversals_cancel() -> Result<()> {
+    let (mut rng, r, s) = (
+        Rng::seeded(9),
+        lod("r", DType::F64, [2usize], 2),
+        lod("s", DType::F64, [2usize], 2),
+    );
+    let levels = || Lengths::from(vec![vec![2usize, 0, 1], vec![3, 0, 2]]);
+    let mut given = Vec::new();
+    for _ in 0..2 {
+        let rows = values(&mut rng, &[5, 2])?.into_array();
+        given.push(LodTensor::new(rows, levels())?.into());
+    }
+    let names = |e: &Variable, outer: &Variable| -> Result<Vec<String>> {
+        let cost = e.square()?.sum(..)?;
+        let slope = grad(&cost, &[&r])?.remove(0);
+        kernels(&[&r, &s], &[&cost, &slope, outer], &given)
+    };
+    for level in 0..2 {
+        let turned = r.sequence_reverse(level)? * 2.0;
+        let both = (turned.exp()? * 3.0).sequence_reverse(level)?;
+        let found = names(&turned, &both)?;
+        assert!(
+            !found.iter().any(|n| n.starts_with("sequence_reverse")),
+            "{found:?}"
+        );
+        // Another level, another operand.
+        let found = names(&turned, &turned.sequence_reverse(1 - level)?)?;
+        assert!(
+            found.iter().any(|n| n.starts_with("sequence_reverse")),
+            "{found:?}"
+        );
+        names(
+            &(r.sequence_reverse(level)? * s.sequence_reverse(level)?),
+            &turned,
+        )?;
+    }
+    let last = |found: &[String], op: &str| {
+        let at = |name: &str| found.iter().position(|n| n.starts_with(name));
+        at(op) < at("mul")
+    };
+    let found = names(&r.sequence_windows(-1, 3, 1)?, &s)?;
+    assert!(last(&found, "sequence_windows_adjoint"), "{found:?}");
+    for kind in [
+        SegmentOp::Sum,
+        SegmentOp::Mean,
+        SegmentOp::Sqrt,
+        SegmentOp::First,
+        SegmentOp::Max,
+    ] {
+        for level in 0..2 {
+            let pooled = r.sequence_pool(kind, level)?;
+            let found = names(&pooled, &(&r * 3.0).sequence_pool(kind, level)?)?;
+            assert!(
+                found.iter().any(|n| n.starts_with("sequence_pool")),
+                "{found:?}"
+            );
+        }
+    }
+    // The value of an empty sequence is no multiple.
+    let padded = (&r * 3.0).sequence_pool_or(SegmentOp::Sum, 1, 7.0)?;
+    names(&padded, &padded)?;
     Ok(())
 }

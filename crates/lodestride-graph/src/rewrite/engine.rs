@@ -7,10 +7,10 @@ use crate::grad::Barrier;
 use crate::hash::ShortMap;
 use crate::op::{Argument, OpRef};
 use crate::ops::{
-    BroadcastLike, Concat, ConcatPart, Elemwise, ExpandDims, JoinAxes, MatMul, Permute,
-    PlaceSubtensor, Reduce, Reshape, Squeeze, Subtensor, SumTo, Take,
+    BroadcastLike, Concat, ConcatPart, Elemwise, ExpandDims, JoinAxes, LodLike, MatMul, Permute,
+    PlaceSubtensor, Reduce, Reshape, SequenceReverse, Squeeze, Subtensor, SumTo, Take,
 };
-use crate::rewrite::Mode;
+use crate::rewrite::{Mode, factors};
 use crate::ty::Type;
 use crate::value::Value;
 use lodestride_array::kernels::{BinaryOp, UnaryOp};
@@ -60,6 +60,10 @@ pub(crate) enum Key {
     Barrier,
     Concat,
     ConcatPart,
+    SequenceReverse,
+    LodLike,
+    /// Ops that add up rows.
+    RowSum,
     /// Any op at all, last.
     Any,
 }
@@ -120,7 +124,7 @@ fn keys(op: &OpRef) -> [Option<Key>; 2] {
         };
         return [Some(first), Some(Key::AnyElemwise)];
     }
-    let table: [(bool, Key); 13] = [
+    let table: [(bool, Key); 16] = [
         (op.is::<Reduce>(), Key::Reduce),
         (op.is::<MatMul>(), Key::MatMul),
         (op.is::<Permute>(), Key::Permute),
@@ -134,6 +138,9 @@ fn keys(op: &OpRef) -> [Option<Key>; 2] {
         (op.is::<Barrier>(), Key::Barrier),
         (op.is::<Concat>(), Key::Concat),
         (op.is::<ConcatPart>(), Key::ConcatPart),
+        (op.is::<SequenceReverse>(), Key::SequenceReverse),
+        (op.is::<LodLike>(), Key::LodLike),
+        (factors::sums_rows(op), Key::RowSum),
     ];
     [table.iter().find(|(is, _)| *is).map(|(_, key)| *key), None]
 }
@@ -475,11 +482,6 @@ impl Rewriter<'_> {
             value = inputs[0];
         }
     }
-}
-
-/// Whether a float is computed in its own precision, not between roundings to a half.
-pub(crate) fn is_wide_float(dtype: DType) -> bool {
-    matches!(dtype, DType::F32 | DType::F64)
 }
 
 /// Ops whose every output element is an element of input 0.

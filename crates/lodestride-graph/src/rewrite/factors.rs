@@ -2,10 +2,15 @@
 //! For f32 and f64: a half leaves its range too easily when factors meet in another order.
 
 use crate::error::Result;
-use crate::fgraph::ValueId;
-use crate::ops::{AxisList, Elemwise, Reduce, Squeeze};
-use crate::rewrite::engine::Soundness::Reassociating;
-use crate::rewrite::engine::{Key, Rewriter, Rule, Site, is_wide_float, rule};
+use crate::fgraph::{ValueId, Values};
+use crate::op::OpRef;
+use crate::ops::{
+    AxisList, Elemwise, Reduce, SequenceExpandAdjoint, SequencePool, SequenceWindowsAdjoint,
+    Squeeze,
+};
+use crate::rewrite::engine::Soundness::{Exact, Reassociating};
+use crate::rewrite::engine::{Key, Rewriter, Rule, Site, rule};
+use crate::rewrite::is_wide_float;
 use crate::ty::{Dim, Type};
 use lodestride_array::kernels::{BinaryOp, ReduceOp, UnaryOp};
 
@@ -25,6 +30,8 @@ pub(super) const LATE_RULES: &[Rule] = &[
         Reassociating,
         small_factors,
     ),
+    rule("factor_of_rows", Key::RowSum, Reassociating, factor_of_rows),
+    rule("factor_of_lod_like", Key::LodLike, Exact, factor_of_rows),
     rule("factor_of_sum", Key::Reduce, Reassociating, factor_of_sum),
 ];
 
@@ -178,5 +185,28 @@ fn factor_of_sum(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
     let total = r.apply(reduce.clone(), &[split.rest])?;
     let factor = r.apply(Squeeze { axes }, &[split.factor])?;
     let product = r.binary(split.by, total, factor)?;
+    Ok(Some(product).filter(|product| r.ty(*product) == site.ty))
+}
+
+/// Ops that add up rows to no more rows than there were.
+pub(super) fn sums_rows(op: &OpRef) -> bool {
+    let pools = op.downcast_ref().is_some_and(SequencePool::is_linear);
+    pools || op.is::<SequenceWindowsAdjoint>() || op.is::<SequenceExpandAdjoint>()
+}
+
+/// The sum of rows times a number is computed before they are multiplied.
+fn factor_of_rows(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    let scaled = site.inputs[0];
+    let Some((x, c)) = r.binary_of(scaled, BinaryOp::Mul) else {
+        return Ok(None);
+    };
+    let number = r.ty(c).rank() == 0 && r.ty(x) == r.ty(scaled);
+    if !number || r.is_shared(scaled) || !is_wide_float(site.ty.dtype()) {
+        return Ok(None);
+    }
+    let mut inputs = Values::from_slice(site.inputs);
+    inputs[0] = x;
+    let sum = r.apply(site.op.clone(), &inputs)?;
+    let product = r.binary(BinaryOp::Mul, sum, c)?;
     Ok(Some(product).filter(|product| r.ty(*product) == site.ty))
 }

@@ -6,10 +6,11 @@ use crate::fgraph::{ValueId, Values};
 use crate::op::OpRef;
 use crate::ops::{
     BroadcastLike, BroadcastTo, Concat, ConcatPart, ElementCount, Elemwise, ExpandDims, Permute,
-    PlaceSubtensor, Reduce, Squeeze, Subtensor,
+    PlaceSubtensor, Reduce, SequenceReverse, Squeeze, Subtensor,
 };
 use crate::rewrite::engine::Soundness::{Exact, Reassociating};
-use crate::rewrite::engine::{Key, Rewriter, Rule, Site, is_wide_float, rule};
+use crate::rewrite::engine::{Key, Rewriter, Rule, Site, rule};
+use crate::rewrite::is_wide_float;
 use lodestride_array::DType;
 use lodestride_array::kernels::{BinaryOp, ReduceOp};
 
@@ -38,6 +39,7 @@ pub(super) const LATE_RULES: &[Rule] = &[
     rule("reduce_unmoved", Key::Reduce, Reassociating, reduce_unmoved),
     rule("flip_back", Key::Subtensor, Exact, move_back),
     rule("permute_back", Key::Permute, Exact, move_back),
+    rule("reverse_back", Key::SequenceReverse, Exact, move_back),
     rule("squeeze_back", Key::Squeeze, Exact, move_back),
     rule("expand_back", Key::ExpandDims, Exact, move_back),
     rule("sum_of_joined", Key::Reduce, Reassociating, sum_of_joined),
@@ -161,8 +163,8 @@ fn inverse(op: &OpRef) -> Option<OpRef> {
     if let Some(Squeeze { axes }) = op.downcast_ref() {
         return Some(ExpandDims { axes: axes.clone() }.into());
     }
-    let flip: &Subtensor = op.downcast_ref()?;
-    flip.is_flip().then(|| op.clone())
+    let turns = op.downcast_ref().is_some_and(Subtensor::is_flip) || op.is::<SequenceReverse>();
+    turns.then(|| op.clone())
 }
 
 /// The value at the beginning of the elementwise ops that lead to another.
@@ -185,7 +187,9 @@ type Stand<'s> = &'s dyn Fn(&Rewriter<'_>, ValueId) -> Option<ValueId>;
 fn without(first: &OpRef) -> impl Fn(&Rewriter<'_>, ValueId) -> Option<ValueId> {
     move |r, value| {
         let (op, inputs) = r.producer(value)?;
-        (op == first && !r.ty(inputs[0]).is_lod()).then(|| inputs[0])
+        // Other moves take the sequences away.
+        let keeps = op.is::<SequenceReverse>() || !r.ty(inputs[0]).is_lod();
+        (op == first && keeps).then(|| inputs[0])
     }
 }
 

@@ -4,7 +4,8 @@ use crate::error::Result;
 use crate::fgraph::{Client, FunctionGraph, NodeId, ValueId, Values};
 use crate::ops::Reduce;
 use crate::rewrite::engine::Soundness::{Exact, Reassociating};
-use crate::rewrite::engine::{Key, Rewriter, Rule, Site, is_wide_float, rule};
+use crate::rewrite::engine::{Key, Rewriter, Rule, Site, rule};
+use crate::rewrite::is_wide_float;
 use lodestride_array::kernels::{BinaryOp, ReduceOp, UnaryOp};
 
 type Rewritten = Result<Option<ValueId>>;

@@ -281,12 +281,16 @@ impl Function {
     /// Runs an op on memory that is in the frame, that of its results too.
     fn perform(&self, node: NodeId, plan: &Plan, frame: &Frame<'_>) -> Result<(), GraphErrorKind> {
         let op = plan.program.graph.op(node);
-        let mut made: SmallVec<[&Slot; 2]> = SmallVec::new();
-        for result in plan.program.graph.node_outputs(node) {
+        let (given, results) = {
+            let graph = &plan.program.graph;
+            (graph.node_inputs(node), graph.node_outputs(node))
+        };
+        let mut made: SmallVec<[&Slot; 2]> = SmallVec::with_capacity(results.len());
+        for result in results {
             made.push(frame.get(plan.home(*result))?);
         }
-        let mut inputs: SmallVec<[&Slot; 4]> = SmallVec::new();
-        for (position, input) in plan.program.graph.node_inputs(node).iter().enumerate() {
+        let mut inputs: SmallVec<[&Slot; 4]> = SmallVec::with_capacity(given.len());
+        for (position, input) in given.iter().enumerate() {
             match frame.find(plan.home(*input)) {
                 Some(slot) => inputs.push(slot),
                 // An input that is only wanted for its shape has no numbers; the op does not look.

@@ -142,10 +142,11 @@ static OPTIMISING: LazyLock<RuleSet> = LazyLock::new(|| {
         reductions::RULES,
         shapes::RULES,
         stabilise::RULES,
+        // Before sums of squares hide what is summed.
+        factors::LATE_RULES,
         reductions::LATE_RULES,
         shapes::LATE_RULES,
         moves::LATE_RULES,
-        factors::LATE_RULES,
     ])
 });
 

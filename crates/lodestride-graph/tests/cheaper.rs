@@ -179,7 +179,9 @@ fn small_factors_meet_first() -> Result<()> {
             assert!(names.len() <= *steps, "{names:?}");
         }
         let sums = [
-            ((&a * &row * &a).sum(0)?, "sum_squares{0}"),
+            ((&a * 2.0 * &a).sum(0)?, "sum_squares{0}"),
+            ((&a * 3.0).square()?.sum(..)?, "sum_squares{0, 1}"),
+            ((&a * &row * &a).sum(0)?, "sum{0}"),
             ((&a / &row).square()?.mean(0)?, "mean{0}"),
             ((&a * &row).sum(1)?, "sum{1}"),
             ((&a * &column).sum(lodestride_array::keep(1))?, "sum{1}"),
@@ -189,6 +191,17 @@ fn small_factors_meet_first() -> Result<()> {
             assert!(names.iter().any(|n| n == kernel), "{names:?}");
         }
     }
+    // What keeps squares from vanishing stays in them.
+    let tiny = |e: &Variable| e * 1e-200;
+    let given = [values(&mut rng, &[3, 4])?, values(&mut rng, &[4])?];
+    let (low, high) = (tiny(&a), tiny(&row));
+    let outputs = [
+        (&low / &high).square()?.sum(0)?,
+        (&low / &high).square()?.mean(0)?,
+        (&low * (1.0 / &high) * &low).sum(0)? * 1e200,
+        (&low * 1e200).square()?.sum(..)?,
+    ];
+    kernels(&[&a, &row], &outputs.iter().collect::<Vec<_>>(), &given)?;
     // Factors of halves stay where they are: a quotient of two may be out of range.
     let x = tensor("x", DType::F16, [Dim::Unknown, Dim::Unknown]);
     let tiny = NdArray::from([[1e-5f64, 1.0]]).cast(DType::F16)?;

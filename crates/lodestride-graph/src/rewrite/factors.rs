@@ -111,6 +111,12 @@ struct Split {
     by: BinaryOp,
 }
 
+/// Whether a factor may leave a square: one far from 1 may be what keeps it from vanishing or from being infinite.
+fn is_moderate(r: &Rewriter<'_>, factor: ValueId) -> bool {
+    let size = r.scalar(factor).map_or(0.0, |number| number.as_f64().abs());
+    (1.0 / 256.0..=256.0).contains(&size)
+}
+
 fn split(
     r: &mut Rewriter<'_>,
     value: ValueId,
@@ -119,7 +125,7 @@ fn split(
 ) -> Result<Option<Split>> {
     let ty = r.ty(value).clone();
     if let Some(x) = r.unary_of(value, UnaryOp::Square).filter(|_| depth > 0) {
-        let Some(inner) = split(r, x, axes, depth - 1)? else {
+        let Some(inner) = split(r, x, axes, depth - 1)?.filter(|s| is_moderate(r, s.factor)) else {
             return Ok(None);
         };
         return Ok(Some(Split {
@@ -145,7 +151,9 @@ fn split(
             if depth == 0 || !has_shape(r, rest, &ty) || !has_shape(r, factor, &ty) {
                 continue;
             }
-            if let Some(inner) = split(r, rest, axes, depth - 1)? {
+            if let Some(inner) = split(r, rest, axes, depth - 1)?
+                && (inner.rest != factor || is_moderate(r, inner.factor))
+            {
                 let rest = r.binary(by, inner.rest, factor)?;
                 return Ok(Some(Split { rest, ..inner }));
             }

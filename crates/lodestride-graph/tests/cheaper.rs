@@ -92,13 +92,15 @@ fn infinite_values_and_narrow_dtypes_are_summed_as_written() -> Result<()> {
         DType::BF16,
         DType::F32,
         DType::I32,
+        DType::I8,
         DType::U8,
         DType::Bool,
     ] {
         let x = tensor("x", dtype, [Dim::Unknown, Dim::Unknown]);
         let wide = x.broadcast_to(&[300, 4])?;
         let array = NdArray::from([[0.0f64, 1.0, 3.0, 2.0]]).cast(dtype)?;
-        kernels(&[&x], &[&wide.sum(..)?], &[array.into()])?;
+        let back = x.broadcast_to(&[200, 4])?.sum_to(&x)?;
+        kernels(&[&x], &[&wide.sum(..)?, &back], &[array.into()])?;
     }
     let x = dvector("x");
     let infinite = NdArray::from([f64::INFINITY, -1.0, f64::NAN]);
@@ -426,5 +428,44 @@ fn factors_leave_sums_of_rows_and_reversals_cancel() -> Result<()> {
     // The value of an empty sequence is no multiple.
     let padded = (&r * 3.0).sequence_pool_or(SegmentOp::Sum, 1, 7.0)?;
     names(&padded, &padded)?;
+    Ok(())
+}
+
+/// Regions joined in any order must leave a graph without cycles, and its values.
+#[test]
+fn regions_of_random_graphs_wait_for_nothing_that_waits_for_them() -> Result<()> {
+    for seed in 0..60 {
+        let mut rng = Rng::seeded(seed);
+        let numbers = rng.integers([600], 0, 1 << 30)?.to_vec::<i64>()?;
+        let mut numbers = numbers.into_iter().map(|n| n as usize);
+        let mut pick = |n: usize| numbers.next().unwrap_or(0) % n;
+        let (a, b) = (dmatrix("a"), dmatrix("b"));
+        let mut made = vec![a.clone(), b.clone()];
+        for _ in 0..60 {
+            let x = made[made.len() - 1 - pick(made.len().min(12))].clone();
+            let y = made[made.len() - 1 - pick(made.len().min(12))].clone();
+            made.push(match pick(9) {
+                0 => x.tanh()?,
+                1 => x.sigmoid()?,
+                2 => (&x + &y) * 0.5,
+                3 => &x * &y,
+                4 => &x - x.mean(lodestride_array::keep(0))?,
+                5 => &x * y.sum(lodestride_array::keep(1))?.tanh()?,
+                6 => x.maximum(&y)?,
+                7 => x.softmax(1)?,
+                _ => x.sin()?,
+            });
+        }
+        let mut outputs: Vec<&Variable> = made[2..].iter().filter(|_| pick(6) == 0).collect();
+        outputs.push(&made[61]);
+        let given = [values(&mut rng, &[3, 4])?, values(&mut rng, &[3, 4])?];
+        let found = function(&[&a, &b], &outputs, Mode::default())?.call(given.clone())?;
+        let plain = function(&[&a, &b], &outputs, Mode::unoptimised())?.call(given)?;
+        for (x, y) in found.iter().zip(&plain) {
+            let (x, y) = (x.array().to_vec::<f64>()?, y.array().to_vec::<f64>()?);
+            let near = |(x, y): (&f64, &f64)| (x - y).abs() <= 1e-9 * (1.0 + y.abs());
+            assert!(x.iter().zip(&y).all(near), "{seed}: {x:?} {y:?}");
+        }
+    }
     Ok(())
 }

@@ -108,9 +108,9 @@ fn times_repeats(
     let repeats = r.binary(BinaryOp::FloorDiv, counts[0], some)?;
     let repeats = r.apply(Elemwise::Cast(dtype), &[repeats])?;
     let total = r.binary(BinaryOp::Mul, x, repeats)?;
-    // Even if they are infinite.
+    // Even if they are infinite. Of integers the count may wrap around, as their sum does.
     let zero = r.typed(0, dtype);
-    let any = r.binary(BinaryOp::Gt, repeats, zero)?;
+    let any = r.binary(BinaryOp::Ne, repeats, zero)?;
     r.apply(Elemwise::Select, &[any, total, zero]).map(Some)
 }
 

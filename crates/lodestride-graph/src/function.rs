@@ -6,6 +6,7 @@ mod compile;
 mod plan;
 mod plan_cache;
 mod program;
+mod slots;
 mod sole;
 
 pub use compile::{Builder, Unused, compile};

@@ -39,6 +39,6 @@ pub use sequence::{SequencePool, SequencePoolGradient, SequenceReverse, Sequence
 pub use sequence_expand::{SequenceExpand, SequenceExpandAdjoint, SequenceExpandAs};
 pub use sequence_pad::{SequencePad, SequencePadLike, SequenceUnpad, SequenceUnpadLike};
 pub use sequence_windows::{SequenceWindows, SequenceWindowsAdjoint};
-pub(crate) use shape::with_list;
+pub(crate) use shape::{AxisList, with_list};
 pub use shape::{BroadcastTo, ExpandDims, Permute, Squeeze};
 pub use softmax::{LogSoftmaxGradient, Softmax};

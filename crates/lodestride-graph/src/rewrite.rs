@@ -5,8 +5,10 @@
 mod algebra;
 mod constant;
 mod engine;
+mod factors;
 mod fuse;
 mod lower;
+mod moves;
 mod reductions;
 mod regions;
 mod shapes;
@@ -17,6 +19,7 @@ pub use engine::{Applied, Soundness};
 use crate::error::Result;
 use crate::fgraph::FunctionGraph;
 use engine::RuleSet;
+use lodestride_array::DType;
 use std::sync::LazyLock;
 
 /// What the compiler may do.
@@ -116,6 +119,11 @@ impl Mode {
     }
 }
 
+/// Whether a float is computed in its own precision, not between roundings to a half.
+fn is_wide_float(dtype: DType) -> bool {
+    matches!(dtype, DType::F32 | DType::F64)
+}
+
 /// Rules that bring a graph into the form that is safe to differentiate.
 static STABILISING: LazyLock<RuleSet> = LazyLock::new(|| {
     RuleSet::new(&[
@@ -134,8 +142,11 @@ static OPTIMISING: LazyLock<RuleSet> = LazyLock::new(|| {
         reductions::RULES,
         shapes::RULES,
         stabilise::RULES,
+        // Before sums of squares hide what is summed.
+        factors::LATE_RULES,
         reductions::LATE_RULES,
         shapes::LATE_RULES,
+        moves::LATE_RULES,
     ])
 });
 
@@ -159,9 +170,12 @@ pub(crate) fn optimise(graph: &FunctionGraph, mode: Mode) -> Result<(FunctionGra
         ));
     }
     let graph = engine::settle(graph, &OPTIMISING, mode, &mut log)?;
-    let graph = engine::settle(&graph, &LOWERING, mode, &mut log)?;
+    let mut graph = engine::settle(&graph, &LOWERING, mode, &mut log)?;
+    let reassociates = mode.allows(Soundness::Reassociating);
+    if reassociates {
+        reductions::share_parts(&mut graph)?;
+    }
     let graph = if mode.fuses() {
-        let reassociates = mode.allows(Soundness::Reassociating);
         let reductions = Some(mode.reductions).filter(|_| reassociates);
         fuse::fuse(&graph, reductions.unwrap_or(Reductions::Apart))?
     } else {

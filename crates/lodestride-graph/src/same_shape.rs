@@ -3,7 +3,7 @@
 use crate::fgraph::{FunctionGraph, ValueId};
 use crate::grad::Barrier;
 use crate::op::OpRef;
-use crate::ops::{BroadcastLike, Elemwise, LogSoftmaxGradient, Softmax, SumTo};
+use crate::ops::{BroadcastLike, Elemwise, LogSoftmaxGradient, Softmax, Subtensor, SumTo};
 use crate::ty::Type;
 
 impl FunctionGraph {
@@ -54,7 +54,11 @@ impl FunctionGraph {
             *source.or_else(|| inputs.iter().find(whole))?
         } else if op.is::<BroadcastLike>() || op.is::<SumTo>() {
             inputs[1]
-        } else if op.is::<Softmax>() || op.is::<LogSoftmaxGradient>() || op.is::<Barrier>() {
+        } else if op.is::<Softmax>()
+            || op.is::<LogSoftmaxGradient>()
+            || op.is::<Barrier>()
+            || (op.downcast_ref().is_some_and(Subtensor::is_flip) && !self.ty(inputs[0]).is_lod())
+        {
             inputs[0]
         } else {
             return None;

@@ -3,7 +3,9 @@
 use crate::error::{Names, Types};
 use crate::ty::Type;
 use lodestride_array::kernels::KernelError;
-use lodestride_array::{AccessError, ArrayError, DType, Shape, ShapeError, WorkspaceError};
+use lodestride_array::{
+    AccessError, AllocError, ArrayError, DType, Shape, ShapeError, WorkspaceError,
+};
 use lodestride_lod::LodError;
 use std::sync::Arc;
 
@@ -287,6 +289,9 @@ pub enum GraphErrorKind {
     /// An array operation failed.
     #[error(transparent)]
     Array(#[from] ArrayError),
+    /// There was no memory for intermediate results.
+    #[error(transparent)]
+    Allocation(Box<AllocError>),
     /// A kernel failed.
     #[error(transparent)]
     Kernel(Box<KernelError>),
@@ -324,6 +329,7 @@ macro_rules! boxed_sources {
 }
 
 boxed_sources! {
+    Allocation AllocError;
     Kernel KernelError;
     Lod LodError;
     Shape ShapeError;

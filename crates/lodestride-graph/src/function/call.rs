@@ -8,7 +8,7 @@ use crate::op::{Facts, OpRef, Planned, Slot};
 use crate::ty::{Dim, Type};
 use crate::value::Value;
 use lodestride_array::kernels;
-use lodestride_array::{Buffer, DType, NdArray, scope_out};
+use lodestride_array::{Buffer, NdArray, scope_out};
 use lodestride_lod::Lod;
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -224,7 +224,7 @@ impl Function {
         }
         let mut slots = Vec::with_capacity(plan.slots.len());
         for bytes in &plan.slots {
-            slots.push(NdArray::recycled(DType::U8, *bytes)?.buffer().clone());
+            slots.push(Buffer::recycled(*bytes)?);
         }
         for step in &plan.steps {
             let node = step.node();
@@ -281,12 +281,16 @@ impl Function {
     /// Runs an op on memory that is in the frame, that of its results too.
     fn perform(&self, node: NodeId, plan: &Plan, frame: &Frame<'_>) -> Result<(), GraphErrorKind> {
         let op = plan.program.graph.op(node);
-        let mut made: SmallVec<[&Slot; 2]> = SmallVec::new();
-        for result in plan.program.graph.node_outputs(node) {
+        let (given, results) = {
+            let graph = &plan.program.graph;
+            (graph.node_inputs(node), graph.node_outputs(node))
+        };
+        let mut made: SmallVec<[&Slot; 2]> = SmallVec::with_capacity(results.len());
+        for result in results {
             made.push(frame.get(plan.home(*result))?);
         }
-        let mut inputs: SmallVec<[&Slot; 4]> = SmallVec::new();
-        for (position, input) in plan.program.graph.node_inputs(node).iter().enumerate() {
+        let mut inputs: SmallVec<[&Slot; 4]> = SmallVec::with_capacity(given.len());
+        for (position, input) in given.iter().enumerate() {
             match frame.find(plan.home(*input)) {
                 Some(slot) => inputs.push(slot),
                 // An input that is only wanted for its shape has no numbers; the op does not look.

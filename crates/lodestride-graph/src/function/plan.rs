@@ -3,6 +3,7 @@
 use crate::error::{GraphError, GraphErrorKind, Result};
 use crate::fgraph::{FunctionGraph, NodeId, ValueId};
 use crate::function::program::Program;
+use crate::function::slots::Slots;
 use crate::function::sole::Sole;
 use crate::op::{Facts, OpRef, Overwrite, Planned, Slot};
 use crate::ops::{
@@ -12,7 +13,6 @@ use crate::ops::{
 use lodestride_array::{DType, Layout, Order, Shape};
 use lodestride_lod::Lod;
 use smallvec::SmallVec;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Where a value is during a call.
@@ -379,8 +379,15 @@ impl Planner<'_> {
         let graph = &self.program.graph;
         let last = self.last_uses();
         for (position, output) in graph.outputs().iter().enumerate() {
-            if matches!(self.values[output.index()].place, Place::Slot(usize::MAX)) {
+            let root = self.root(*output);
+            if !matches!(self.values[root.index()].place, Place::Slot(usize::MAX)) {
+                continue;
+            }
+            if root == *output {
+                self.values[root.index()].place = Place::Output(position);
+            } else if self.is_all_of(*output, root) {
                 self.values[output.index()].place = Place::Output(position);
+                self.values[root.index()].place = Place::View(*output);
             }
         }
         let mut slots = Slots::default();
@@ -409,6 +416,17 @@ impl Planner<'_> {
             }
         }
         slots.bytes
+    }
+
+    /// Whether a view shows all elements of the value that owns its memory, in their order, as a reshape does: that value may as
+    /// well be computed in the view's memory.
+    fn is_all_of(&self, view: ValueId, root: ValueId) -> bool {
+        let facts = |value: ValueId| self.values[value.index()].facts.as_ref();
+        let (Some(view), Some(root)) = (facts(view), facts(root)) else {
+            return false;
+        };
+        let in_order = view.layout.is_contiguous(Order::C) && view.layout.offset() == 0;
+        in_order && view.layout.elements() == root.layout.elements() && view.dtype == root.dtype
     }
 
     fn bytes(&self, value: ValueId) -> usize {
@@ -451,34 +469,4 @@ impl Planner<'_> {
 
 fn packed(shape: Shape) -> Result<Layout, GraphErrorKind> {
     Ok(Layout::contiguous(shape, Order::C)?)
-}
-
-/// Slots of the arena and which are free.
-#[derive(Default)]
-struct Slots {
-    bytes: Vec<usize>,
-    /// By size, so that finding one does not depend on how many there are.
-    free: BTreeSet<(usize, usize)>,
-}
-
-impl Slots {
-    /// The smallest free slot that is large enough, else the largest free one, grown, else a new one.
-    fn take(&mut self, need: usize) -> usize {
-        let enough = self.free.range((need, 0)..).next().copied();
-        match enough.or_else(|| self.free.last().copied()) {
-            Some((size, slot)) => {
-                self.free.remove(&(size, slot));
-                self.bytes[slot] = size.max(need);
-                slot
-            }
-            None => {
-                self.bytes.push(need);
-                self.bytes.len() - 1
-            }
-        }
-    }
-
-    fn release(&mut self, slot: usize) {
-        self.free.insert((self.bytes[slot], slot));
-    }
 }

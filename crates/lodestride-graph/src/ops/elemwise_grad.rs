@@ -326,10 +326,9 @@ fn extremum(
     y: &Variable,
     g: &Variable,
 ) -> Result<Vec<Option<Variable>>> {
-    let tie = b.select(b.binary(BinaryOp::Eq, x, y)?, 0.5, 0.0)?;
-    let tie = b.cast(tie, g.dtype())?;
-    let dx = b.mul(g, b.select(b.binary(wins, x, y)?, 1.0, &tie)?)?;
-    let dy = b.mul(g, b.select(b.binary(wins, y, x)?, 1.0, &tie)?)?;
+    let tie = b.select(b.binary(BinaryOp::Eq, x, y)?, b.mul(g, 0.5)?, 0.0)?;
+    let dx = b.select(b.binary(wins, x, y)?, g, &tie)?;
+    let dy = b.select(b.binary(wins, y, x)?, g, &tie)?;
     Ok(vec![Some(dx), Some(dy)])
 }
 

@@ -127,7 +127,7 @@ impl Op for Fused {
     }
 
     fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        let mut targets: SmallVec<[Operand<'_>; 2]> = SmallVec::new();
+        let mut targets: SmallVec<[Operand<'_>; 2]> = SmallVec::with_capacity(outputs.len());
         for slot in outputs {
             targets.push(slot.data.operand());
         }
@@ -149,7 +149,7 @@ pub(crate) fn with_inputs(
 ) -> Result<(), GraphErrorKind> {
     let has_shape = |slot: &Slot| slot.data.shape() == shape;
     let mut stretched = Vec::new();
-    let mut operands: SmallVec<[Input<'_>; 4]> = SmallVec::new();
+    let mut operands: SmallVec<[Input<'_>; 4]> = SmallVec::with_capacity(inputs.len());
     // Mostly all have the shape already; the others need a layout of their own.
     if inputs.iter().all(|slot| has_shape(slot)) {
         for slot in inputs {

@@ -357,8 +357,10 @@ impl Op for NonZero {
     fn compute(&self, inputs: &[&Slot]) -> Result<Vec<Slot>, GraphErrorKind> {
         let mask = inputs[0].data.ravel()?;
         let count = kernels::count_nonzero(mask.operand())?;
-        let data = NdArray::zeros_of(DType::I64, [count])?;
-        kernels::nonzero(mask.operand(), data.expand_dims(1)?.operand())?;
+        // Rows of one position each, as the kernel writes them fastest.
+        let rows = NdArray::recycled(DType::I64, [count, 1])?;
+        kernels::nonzero(mask.operand(), rows.operand())?;
+        let data = rows.reshape([count])?;
         Ok(vec![Slot { data, lod: None }])
     }
 

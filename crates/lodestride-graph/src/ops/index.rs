@@ -141,6 +141,20 @@ fn indexed_type(ty: &Type, index: &[Index]) -> Result<Type, GraphErrorKind> {
     Ok(Type::tensor(ty.dtype(), dims))
 }
 
+impl Subtensor {
+    /// Whether nothing is done but to reverse axes.
+    pub(crate) fn is_flip(&self) -> bool {
+        let whole = |index: &Index| match index {
+            Index::All | Index::Ellipsis => true,
+            Index::Interval { start, end, step } => {
+                start.is_none() && end.is_none() && step.abs() == 1
+            }
+            Index::Point(_) | Index::NewAxis => false,
+        };
+        self.index.iter().all(whole)
+    }
+}
+
 impl Op for Subtensor {
     fn name(&self) -> Cow<'static, str> {
         index_name("index", &self.index)

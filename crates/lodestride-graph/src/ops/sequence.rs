@@ -91,6 +91,11 @@ impl SequencePool {
     fn has_positions(self) -> bool {
         matches!(self.kind, SegmentOp::Max | SegmentOp::Min)
     }
+
+    /// Whether what is pooled of a multiple is that multiple of what is pooled.
+    pub(crate) fn is_linear(&self) -> bool {
+        !self.has_positions() && self.pad == 0
+    }
 }
 
 impl Op for SequencePool {

@@ -2,15 +2,15 @@
 
 use crate::constant::ConstantData;
 use crate::error::{GraphError, Result, Span};
-use crate::fgraph::{FunctionGraph, Source, Spans, ValueId, Values};
+use crate::fgraph::{Client, FunctionGraph, Source, Spans, ValueId, Values};
 use crate::grad::Barrier;
 use crate::hash::ShortMap;
 use crate::op::{Argument, OpRef};
 use crate::ops::{
-    BroadcastLike, Concat, Elemwise, ExpandDims, JoinAxes, MatMul, Permute, Reduce, Reshape,
-    Squeeze, Subtensor, SumTo, Take,
+    BroadcastLike, Concat, ConcatPart, Elemwise, ExpandDims, JoinAxes, LodLike, MatMul, Permute,
+    PlaceSubtensor, Reduce, Reshape, SequenceReverse, Squeeze, Subtensor, SumTo, Take,
 };
-use crate::rewrite::Mode;
+use crate::rewrite::{Mode, factors};
 use crate::ty::Type;
 use crate::value::Value;
 use lodestride_array::kernels::{BinaryOp, UnaryOp};
@@ -54,10 +54,16 @@ pub(crate) enum Key {
     ExpandDims,
     Squeeze,
     Subtensor,
+    PlaceSubtensor,
     SumTo,
     BroadcastLike,
     Barrier,
     Concat,
+    ConcatPart,
+    SequenceReverse,
+    LodLike,
+    /// Ops that add up rows.
+    RowSum,
     /// Any op at all, last.
     Any,
 }
@@ -118,7 +124,7 @@ fn keys(op: &OpRef) -> [Option<Key>; 2] {
         };
         return [Some(first), Some(Key::AnyElemwise)];
     }
-    let table: [(bool, Key); 11] = [
+    let table: [(bool, Key); 16] = [
         (op.is::<Reduce>(), Key::Reduce),
         (op.is::<MatMul>(), Key::MatMul),
         (op.is::<Permute>(), Key::Permute),
@@ -126,10 +132,15 @@ fn keys(op: &OpRef) -> [Option<Key>; 2] {
         (op.is::<ExpandDims>(), Key::ExpandDims),
         (op.is::<Squeeze>(), Key::Squeeze),
         (op.is::<Subtensor>(), Key::Subtensor),
+        (op.is::<PlaceSubtensor>(), Key::PlaceSubtensor),
         (op.is::<SumTo>(), Key::SumTo),
         (op.is::<BroadcastLike>(), Key::BroadcastLike),
         (op.is::<Barrier>(), Key::Barrier),
         (op.is::<Concat>(), Key::Concat),
+        (op.is::<ConcatPart>(), Key::ConcatPart),
+        (op.is::<SequenceReverse>(), Key::SequenceReverse),
+        (op.is::<LodLike>(), Key::LodLike),
+        (factors::sums_rows(op), Key::RowSum),
     ];
     [table.iter().find(|(is, _)| *is).map(|(_, key)| *key), None]
 }
@@ -191,6 +202,7 @@ fn pass(
         map[input.index()] = Some(copied);
         rewriter.graph.inputs.push(copied);
     }
+    let live = old.live_nodes();
     for id in old.toposort()? {
         let node = &old.nodes[id.index()];
         let mut inputs = Values::with_capacity(node.inputs.len());
@@ -206,7 +218,12 @@ fn pass(
         let outputs = rewriter.apply_all(node.op.clone(), inputs)?;
         for (from, to) in node.outputs.iter().zip(outputs) {
             map[from.index()] = Some(to);
-            *rewriter.uses.entry(to).or_default() += old.clients(*from).len();
+            // Not those that an earlier pass left behind.
+            let uses = old.clients(*from).iter().filter(|client| match client {
+                Client::Node(node, _) => live[node.index()],
+                Client::Output(_) => true,
+            });
+            *rewriter.uses.entry(to).or_default() += uses.count();
             rewriter.keep_name(old, *from, to);
         }
     }
@@ -386,7 +403,12 @@ impl Rewriter<'_> {
 
     /// Whether more than one place needs the value, so that absorbing it into one of them would compute it twice.
     pub(crate) fn is_shared(&self, value: ValueId) -> bool {
-        self.uses.get(&value).is_some_and(|n| *n > 1)
+        self.uses(value) > 1
+    }
+
+    /// How many places need the value, as far as the old graph knows it.
+    pub(crate) fn uses(&self, value: ValueId) -> usize {
+        self.uses.get(&value).copied().unwrap_or(0)
     }
 
     /// Whether the value is this number everywhere. -0.0 is not 0.0.

@@ -1,10 +1,11 @@
 //! Identities of reductions.
 
 use crate::error::Result;
-use crate::fgraph::ValueId;
+use crate::fgraph::{Client, FunctionGraph, NodeId, ValueId, Values};
 use crate::ops::Reduce;
 use crate::rewrite::engine::Soundness::{Exact, Reassociating};
 use crate::rewrite::engine::{Key, Rewriter, Rule, Site, rule};
+use crate::rewrite::is_wide_float;
 use lodestride_array::kernels::{BinaryOp, ReduceOp, UnaryOp};
 
 type Rewritten = Result<Option<ValueId>>;
@@ -127,4 +128,71 @@ fn sum_of_mapped(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
         }
     }
     Ok(None)
+}
+
+/// Lets a reduction over some axes be a part of that of the same value over more of them: one pass over memory less.
+pub(super) fn share_parts(graph: &mut FunctionGraph) -> Result<()> {
+    let live = graph.live_nodes();
+    for node in graph.toposort()? {
+        let Some(whole) = graph.op(node).downcast_ref::<Reduce>().cloned() else {
+            continue;
+        };
+        let Some((part, value)) = part_of(graph, node, &whole, &live) else {
+            continue;
+        };
+        let axes = whole.axes.iter().copied();
+        let axes = if part.keep {
+            axes.collect()
+        } else {
+            let left = axes.filter(|axis| !part.axes.contains(axis));
+            let gone = |axis: usize| part.axes.iter().filter(|gone| **gone < axis).count();
+            left.map(|axis| axis - gone(axis)).collect()
+        };
+        let op = match whole.op {
+            ReduceOp::SumSquares | ReduceOp::Norm1 => ReduceOp::Sum,
+            op => op,
+        };
+        let rest = Reduce { op, axes, ..whole };
+        let spans = graph.nodes[node.index()].spans.clone();
+        let total = graph.add(rest.into(), Values::from_slice(&[value]), &spans)?[0];
+        graph.replace(graph.node_outputs(node)[0], total)?;
+    }
+    Ok(())
+}
+
+/// A reduction over fewer axes from which this one may go on, and its result.
+fn part_of(
+    graph: &FunctionGraph,
+    node: NodeId,
+    whole: &Reduce,
+    live: &[bool],
+) -> Option<(Reduce, ValueId)> {
+    let x = graph.node_inputs(node)[0];
+    let joins = matches!(
+        whole.op,
+        ReduceOp::Sum
+            | ReduceOp::SumSquares
+            | ReduceOp::Norm1
+            | ReduceOp::Prod
+            | ReduceOp::Max
+            | ReduceOp::Min
+    );
+    // A half would be rounded in between, and what is ragged loses its sequences.
+    let plain = is_wide_float(graph.ty(x).dtype()) && !graph.ty(x).is_lod();
+    if !joins || !plain {
+        return None;
+    }
+    graph.clients(x).iter().find_map(|client| {
+        let Client::Node(other, _) = *client else {
+            return None;
+        };
+        let part: &Reduce = graph.op(other).downcast_ref()?;
+        let inside = part.axes.iter().all(|axis| whole.axes.contains(axis));
+        let fewer = !part.axes.is_empty() && part.axes.len() < whole.axes.len();
+        let fits = part.op == whole.op && (part.keep || !whole.keep);
+        let value = graph.node_outputs(other)[0];
+        // One that goes on from a part itself has no clients any more.
+        let wanted = live.get(other.index()) == Some(&true) && !graph.clients(value).is_empty();
+        (fits && inside && fewer && wanted).then(|| (part.clone(), value))
+    })
 }

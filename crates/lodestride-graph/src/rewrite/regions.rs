@@ -17,6 +17,9 @@ const MAX_STEPS: usize = 48;
 /// Nodes looked at, per node of the graph, to see whether a region waits for another.
 const LOOKS: usize = 8;
 
+/// A place in an order that more can be put into, after any of its places.
+type Rank = (usize, usize);
+
 /// A few regions, each by the number of a node that has its shape.
 type Places = SmallVec<[NodeId; 2]>;
 
@@ -32,6 +35,10 @@ pub(super) struct Regions<'g> {
     held: Vec<Places>,
     /// Per region, its nodes; in order once all are found.
     members: Vec<Vec<NodeId>>,
+    /// Per region, and per node of none: before those of all that waits for it.
+    ranks: Vec<Rank>,
+    /// Regions put after others so far.
+    moved: usize,
     /// Nodes that may still be looked at.
     looks: usize,
 }
@@ -46,10 +53,13 @@ impl<'g> Regions<'g> {
             home: vec![None; nodes],
             held: vec![Places::new(); nodes],
             members: vec![Vec::new(); nodes],
+            ranks: vec![(0, 0); nodes],
+            moved: 0,
             looks: LOOKS * order.len(),
         };
         for (place, node) in order.iter().enumerate() {
             regions.at[node.index()] = place;
+            regions.ranks[node.index()] = (place, 0);
         }
         for node in order.iter().rev() {
             if graph.op(*node).is::<Elemwise>() {
@@ -139,7 +149,7 @@ impl<'g> Regions<'g> {
         let mut others = self.users(node).into_vec();
         others.retain(|user| self.home[user.index()] != Some(region));
         let is_wanted_outside = self.is_output(node) || !others.is_empty();
-        !is_wanted_outside || (self.are_alike(node, region) && !self.leads_to(others, region))
+        !is_wanted_outside || (self.are_alike(node, region) && self.come_after(others, region))
     }
 
     /// Whether two elementwise nodes certainly have one shape.
@@ -152,18 +162,21 @@ impl<'g> Regions<'g> {
         if size >= MAX_STEPS || !self.are_alike(a, b) {
             return false;
         }
-        // What leaves both must not come back to either.
+        // What leaves the first must not come back to the second. What leaves the second comes after both.
+        let (first, second) = if self.ranks[a.index()] < self.ranks[b.index()] {
+            (a, b)
+        } else {
+            (b, a)
+        };
         let mut leaving = Vec::new();
-        for region in [a, b] {
-            for member in &self.members[region.index()] {
-                let outside = |user: &NodeId| {
-                    let home = self.home[user.index()];
-                    home != Some(a) && home != Some(b)
-                };
-                leaving.extend(self.users(*member).into_iter().filter(outside));
-            }
+        for member in &self.members[first.index()] {
+            let outside = |user: &NodeId| {
+                let home = self.home[user.index()];
+                home != Some(first) && home != Some(second)
+            };
+            leaving.extend(self.users(*member).into_iter().filter(outside));
         }
-        !self.leads_to(leaving.clone(), a) && !self.leads_to(leaving, b)
+        self.come_after(leaving, second)
     }
 
     /// One region of two; the later of their last nodes is the last of both.
@@ -173,6 +186,7 @@ impl<'g> Regions<'g> {
         } else {
             (b, a)
         };
+        self.ranks[to.index()] = self.ranks[a.index()].max(self.ranks[b.index()]);
         let moved = std::mem::take(&mut self.members[from.index()]);
         for node in &moved {
             self.home[node.index()] = Some(to);
@@ -181,32 +195,41 @@ impl<'g> Regions<'g> {
         to
     }
 
-    /// Whether a region waits for one of these nodes; also if finding out takes too long.
-    fn leads_to(&mut self, mut pending: Vec<NodeId>, region: NodeId) -> bool {
+    /// Whether these nodes may come after a region because it does not wait for them, and if so lets them and what waits for them
+    /// rank after it; no if finding out takes too long.
+    fn come_after(&mut self, mut pending: Vec<NodeId>, region: NodeId) -> bool {
+        let base = self.ranks[region.index()].0;
+        let mut before: Vec<NodeId> = Vec::new();
         let mut seen: HashSet<NodeId> = HashSet::new();
         while let Some(node) = pending.pop() {
-            let home = self.home[node.index()];
-            if home == Some(region) || self.looks == 0 {
-                return true;
+            let unit = self.home[node.index()].unwrap_or(node);
+            if unit == region {
+                return false;
             }
-            // A region is left where any of its values is used.
-            if !seen.insert(home.unwrap_or(node)) {
+            // All that waits for what ranks after the region does too. A region is left where any of its values is used.
+            if self.ranks[unit.index()].0 > base || !seen.insert(unit) {
                 continue;
             }
-            match home {
-                Some(home) => {
-                    for member in &self.members[home.index()] {
-                        pending.extend(self.users(*member));
-                    }
-                    self.looks = self.looks.saturating_sub(self.members[home.index()].len());
-                }
-                None => {
-                    pending.extend(self.users(node));
-                    self.looks -= 1;
-                }
+            if self.looks == 0 {
+                return false;
             }
+            before.push(unit);
+            let alone = [unit];
+            let members = match self.home[unit.index()] {
+                Some(_) => &self.members[unit.index()][..],
+                None => &alone,
+            };
+            for member in members {
+                pending.extend(self.users(*member));
+            }
+            self.looks = self.looks.saturating_sub(members.len());
         }
-        false
+        before.sort_by_key(|unit| self.ranks[unit.index()]);
+        for unit in before {
+            self.moved += 1;
+            self.ranks[unit.index()] = (base, self.moved);
+        }
+        true
     }
 
     /// Whether a node may be computed with the shape of a region's result.

@@ -42,6 +42,7 @@ pub(super) const RULES: &[Rule] = &[
         Exact,
         broadcast_twice,
     ),
+    rule("lod_like_same", Key::LodLike, Exact, lod_like_same),
     rule("sum_to_same", Key::SumTo, Exact, sum_to_same),
     rule("sum_to_scalar", Key::SumTo, Exact, sum_to_scalar),
     rule("sum_to_known", Key::SumTo, Exact, sum_to_known),
@@ -224,6 +225,13 @@ fn broadcast_same(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
         return Ok(None);
     };
     Ok((r.ty(x).is_lod() == site.ty.is_lod() && r.same_shape(x, like)).then_some(x))
+}
+
+fn lod_like_same(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
+    let [x, like] = *site.inputs else {
+        return Ok(None);
+    };
+    Ok((r.ty(x) == site.ty && r.same_shape(x, like)).then_some(x))
 }
 
 /// A number needs no unit axes to be stretched, and without them it is recognised as a number.

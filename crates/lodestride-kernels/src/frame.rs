@@ -15,7 +15,7 @@ use crate::tile::{self, Scratch};
 use smallvec::SmallVec;
 
 /// Bytes of the first cache level that the tiles of a call may take.
-const TILE_BUDGET: usize = 24 << 10;
+pub(crate) const TILE_BUDGET: usize = 24 << 10;
 
 /// A tile is a whole number of cache lines of every dtype.
 const TILE_UNIT: usize = 64;

@@ -263,6 +263,16 @@ pub(crate) fn run_for<C: Compute, T: Task>(level: Level, task: T) -> T::Output {
     }
 }
 
+/// [`run_for`] of a loop that memory bounds: a copy of its code for AVX-512 would gain nothing.
+#[inline]
+pub(crate) fn run_narrow_for<C: Compute, T: Task>(level: Level, task: T) -> T::Output {
+    if const { C::VECTOR } {
+        level.run_narrow(task)
+    } else {
+        task_baseline(task)
+    }
+}
+
 /// Runs a fold of values of type `C`: integers stop at AVX2, which bounds the time and size of the build.
 #[inline]
 pub(crate) fn run_fold<C: Compute, T: Task>(task: T) -> T::Output {

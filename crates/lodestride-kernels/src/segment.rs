@@ -11,7 +11,7 @@ use lodestride_shape::Shape;
 use crate::door;
 use crate::error::KernelError;
 use crate::isa::{Arch, Level, Task};
-use crate::numeric::{Compute, ComputeKind, run_for};
+use crate::numeric::{Compute, ComputeKind, run_for, run_narrow_for};
 use crate::operand::Operand;
 use crate::reduce_kinds::{Addable, Magnitude};
 use crate::segment_move::segment_ends;
@@ -290,7 +290,11 @@ impl<C: Compute, P: Pool<C>> Pooling<'_, C, P> {
             (out, args) = (rest, args_rest);
         }
         let level = Level::current();
-        threads::for_each_part(tasks.into_iter(), |task| run_for::<C, _>(level, task));
+        let is_run = (self.view.row_len(), self.view.row_stride) == (1, 1);
+        threads::for_each_part(tasks.into_iter(), |task| match is_run {
+            true => run_narrow_for::<C, _>(level, Elements(task)),
+            false => run_for::<C, _>(level, task),
+        });
     }
 }
 
@@ -309,12 +313,6 @@ impl<C: Compute, P: Pool<C>, T: Compute> Task for PoolTask<'_, C, P, T> {
     fn run<A: Arch>(self) {
         let Self { pooling, pad, .. } = self;
         let (view, width) = (pooling.view, pooling.view.width);
-        if (view.row_len(), view.row_stride) == (1, 1) {
-            return match self.args {
-                [] => self.run_of_elements::<A, false>(),
-                _ => self.run_of_elements::<A, true>(),
-            };
-        }
         let far = view.row_stride == width as isize && stream::is_far(size_of_val(&*view.data));
         let mut out = self.out.chunks_mut(width);
         let mut args = self.args.chunks_mut(width);
@@ -348,11 +346,31 @@ impl<C: Compute, P: Pool<C>, T: Compute> Task for PoolTask<'_, C, P, T> {
     }
 }
 
-impl<C: Compute, P: Pool<C>, T: Compute> PoolTask<'_, C, P, T> {
-    /// Rows of one element that follow each other.
+/// The same of rows of one element that follow each other.
+struct Elements<'a, C: Compute, P, T>(PoolTask<'a, C, P, T>);
+
+impl<C: Compute, P: Pool<C>, T: Compute> Task for Elements<'_, C, P, T> {
+    type Output = ();
+
     #[inline(always)]
-    fn run_of_elements<A: Arch, const WHERE: bool>(self) {
-        let Self { pooling, pad, .. } = self;
+    fn run<A: Arch>(self) {
+        if P::IS_LOCATED && !self.0.args.is_empty() {
+            self.pool::<A, true>();
+        } else {
+            self.pool::<A, false>();
+        }
+    }
+}
+
+impl<C: Compute, P: Pool<C>, T: Compute> Elements<'_, C, P, T> {
+    #[inline(always)]
+    fn pool<A: Arch, const WHERE: bool>(self) {
+        let PoolTask {
+            pooling,
+            pad,
+            out,
+            args,
+        } = self.0;
         let data = &pooling.view.data[pooling.view.start as usize..];
         for (index, pair) in pooling.offsets.windows(2).enumerate() {
             let (value, row) = if pair[0] == pair[1] {
@@ -362,9 +380,9 @@ impl<C: Compute, P: Pool<C>, T: Compute> PoolTask<'_, C, P, T> {
                 let (value, row) = pooling.pool.fold_run::<A, WHERE>(rows, &data[pair[0]..]);
                 (T::load(value), (pair[0] + row) as i64)
             };
-            self.out[index] = value;
+            out[index] = value;
             if WHERE {
-                self.args[index] = row;
+                args[index] = row;
             }
         }
     }

@@ -11,6 +11,8 @@ use crate::stream;
 /// How the rows of one segment are folded, `W` columns at a time: as many accumulators as registers hold.
 pub(crate) trait Pool<C: Compute>: Copy + Send + Sync {
     type Value: Compute;
+    /// Whether a value comes from one row.
+    const IS_LOCATED: bool;
     /// Folds at least one row into one value per column; `from` gets the row it came from, where that is located. Must be
     /// `#[inline(always)]`.
     fn fold<A: Arch, const W: usize>(
@@ -86,6 +88,7 @@ pub(crate) struct SumPool(pub(crate) Divide);
 
 impl<C: Addable + Magnitude> Pool<C> for SumPool {
     type Value = C::Value;
+    const IS_LOCATED: bool = false;
 
     #[inline(always)]
     fn fold<A: Arch, const W: usize>(
@@ -163,6 +166,7 @@ pub(crate) struct ExtremePool<const MIN: bool>;
 
 impl<C: Compute, const MIN: bool> Pool<C> for ExtremePool<MIN> {
     type Value = C;
+    const IS_LOCATED: bool = true;
 
     #[inline(always)]
     fn fold<A: Arch, const W: usize>(
@@ -187,6 +191,16 @@ impl<C: Compute, const MIN: bool> Pool<C> for ExtremePool<MIN> {
     #[inline(always)]
     fn fold_run<A: Arch, const WHERE: bool>(&self, rows: usize, run_and_more: &[C]) -> (C, usize) {
         let first = run_and_more[0];
+        if const { !C::VECTOR } {
+            // Nothing is gained by vectors that the baseline has no comparisons for.
+            let run = run_and_more[..rows].iter().copied().zip(0..);
+            return run.fold((first, 0), |best, next| {
+                match Self::is_better(next.0, best.0) {
+                    true => next,
+                    false => best,
+                }
+            });
+        }
         // In place of a NaN too, which is never better, and better than none.
         let held = |value: C, held: C| match Self::is_better(value, held) {
             true => value,

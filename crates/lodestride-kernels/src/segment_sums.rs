@@ -7,8 +7,8 @@ use lodestride_buffer::{Argument, DType};
 
 use crate::door;
 use crate::error::Result;
-use crate::isa::{Arch, Level, Task, task_baseline};
-use crate::numeric::{Compute, ComputeKind};
+use crate::isa::{Arch, Level, Task};
+use crate::numeric::{Compute, ComputeKind, run_narrow_for};
 use crate::operand::Operand;
 use crate::reduce_kinds::Addable;
 use crate::segment::with_rows;
@@ -56,15 +56,6 @@ fn summed_in(dtype: DType, out: DType) -> ComputeKind {
         ComputeKind::U64 if out.is_float() => ComputeKind::F64,
         ComputeKind::U64 => ComputeKind::I64,
         kind => kind,
-    }
-}
-
-/// Runs sums, which memory bounds: a copy of their code for AVX-512 would gain nothing.
-fn run_sums<C: Compute, T: Task>(level: Level, task: T) -> T::Output {
-    if const { C::VECTOR } {
-        level.run_narrow(task)
-    } else {
-        task_baseline(task)
     }
 }
 
@@ -167,7 +158,7 @@ impl<C: Compute> Sums<'_, C> {
         let pieces = out.chunks_mut(share * self.width).enumerate();
         threads::for_each_part(pieces, |(part, out)| {
             let first = part * share;
-            run_sums::<C, _>(
+            run_narrow_for::<C, _>(
                 level,
                 SumTask {
                     sums: self,
@@ -375,7 +366,7 @@ fn products<C: Addable>(
         for (chunk, totals) in totals.chunks_mut(size).enumerate() {
             let first = (part * share + chunk) * CHUNK;
             let rows = first..rows.min(first + CHUNK);
-            run_sums::<C, _>(level, ProductTask { work, rows, totals });
+            run_narrow_for::<C, _>(level, ProductTask { work, rows, totals });
         }
     });
     let (sums, others) = totals.split_at_mut(size);

@@ -285,7 +285,7 @@ pub(crate) fn with_rows_of(
 }
 
 /// The same with `x` as it was converted.
-fn with_open(
+pub(crate) fn with_open(
     op: &'static str,
     x: Operand<'_>,
     out: Operand<'_>,

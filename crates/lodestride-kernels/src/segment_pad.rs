@@ -9,7 +9,7 @@ use crate::error::{KernelError, Result};
 use crate::operand::Operand;
 use crate::row_copy::with_unit;
 use crate::segment::with_rows;
-use crate::segment_move::{FILL, Rows};
+use crate::segment_move::{FILL, Rows, with_open};
 use crate::segment_rows::{check_offsets, rows_of};
 use crate::stream;
 use crate::threads;
@@ -81,11 +81,6 @@ fn pad_with(
     value: Option<(&Layout, &ReadGuard<'_>)>,
     out: Operand<'_>,
 ) -> Result<()> {
-    let converted = door::converted(op, x, out.dtype())?;
-    let x = door::stand_in(converted.as_ref(), x)?;
-    let copy = door::private_copy(op, Argument::X, x, &[out])?;
-    let guard = door::read(op, Argument::X, x, copy.as_ref())?;
-    let mut out_guard = door::write(op, Argument::Z, out)?;
     let to = out.layout();
     let onto = |start, steps: &[isize]| Rows::onto((start, steps), (to, &to.strides()[1..]));
     let value = value.map(|(layout, guard)| {
@@ -96,17 +91,19 @@ fn pad_with(
             guard,
         )
     });
-    let padding = Padding {
-        offsets,
-        steps: to.shape()[1],
-        segment_step: to.strides()[0],
-        rows: onto(x.layout().offset(), x.layout().strides()),
-    };
-    with_unit!(out.dtype(), U => {
-        let value = value.as_ref().map(|(rows, guard)| (rows, guard.slice::<U>()));
-        padding.run(guard.slice::<U>(), value, out_guard.slice_mut::<U>());
-    });
-    Ok(())
+    with_open(op, x, out, |x, source, target| {
+        let padding = Padding {
+            offsets,
+            steps: to.shape()[1],
+            segment_step: to.strides()[0],
+            rows: onto(x.layout().offset(), x.layout().strides()),
+        };
+        with_unit!(out.dtype(), U => {
+            let value = value.as_ref().map(|(rows, guard)| (rows, guard.slice::<U>()));
+            padding.run(source.slice::<U>(), value, target.slice_mut::<U>());
+        });
+        Ok(())
+    })
 }
 
 /// Segments side by side, each filled up.

@@ -230,7 +230,7 @@ fn pool_with<C: Compute, P: Pool<C>>(
         .as_ref()
         .and_then(|(sink, _)| sink.dense_start::<i64>(width));
     let aside = target.arg.is_some() && dense_args.is_none();
-    let mut args_aside = vec![-1; if aside { segments * width } else { 0 }];
+    let mut args_aside = vec![0; if aside { segments * width } else { 0 }];
     let args = match (&mut target.arg, dense_args) {
         (Some((_, guard)), Some(start)) => {
             &mut guard.slice_mut::<i64>()[start..][..segments * width]

@@ -8,7 +8,6 @@ use std::marker::PhantomData;
 
 use lodestride_buffer::Element;
 
-use crate::cached;
 use crate::isa::{Arch, Level, Task};
 use crate::stream::{LINE, copy_ends, copy_piece};
 
@@ -63,7 +62,7 @@ pub(crate) fn write_runs<'x, U: Element>(
     runs: &mut dyn Iterator<Item = Run<'x>>,
 ) {
     let bytes = width * size_of::<U>();
-    let mut rows = ShortRows {
+    let rows = ShortRows {
         count: out.len().checked_div(width).unwrap_or(0),
         bytes,
         to: out.as_mut_ptr().cast(),
@@ -73,14 +72,8 @@ pub(crate) fn write_runs<'x, U: Element>(
             runs,
         },
     };
-    if bytes <= LONGEST {
-        // SAFETY: every row lies inside a slice that is borrowed longer than this call, and its place is a part of a unique one.
-        return unsafe { rows.copy() };
-    }
-    for row in 0..rows.count {
-        // SAFETY: as above.
-        unsafe { cached::copy(rows.to(row), rows.from.row(row), bytes) };
-    }
+    // SAFETY: every row lies inside a slice that is borrowed longer than this call, and its place is a part of a unique one.
+    unsafe { rows.copy() };
 }
 
 /// The rows of one run after the other.

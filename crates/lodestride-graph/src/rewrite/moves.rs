@@ -5,12 +5,12 @@ use crate::error::Result;
 use crate::fgraph::{ValueId, Values};
 use crate::op::OpRef;
 use crate::ops::{
-    BroadcastLike, BroadcastTo, Concat, ConcatPart, ElementCount, Elemwise, ExpandDims, Permute,
-    PlaceSubtensor, Reduce, SequenceReverse, Squeeze, Subtensor,
+    Concat, ConcatPart, ElementCount, Elemwise, ExpandDims, Permute, PlaceSubtensor, Reduce,
+    SequenceReverse, Squeeze, Subtensor,
 };
 use crate::rewrite::engine::Soundness::{Exact, Reassociating};
 use crate::rewrite::engine::{Key, Rewriter, Rule, Site, rule};
-use crate::rewrite::is_wide_float;
+use crate::rewrite::{is_wide_float, shapes};
 use lodestride_array::DType;
 use lodestride_array::kernels::{BinaryOp, ReduceOp};
 
@@ -52,12 +52,11 @@ const MAX_BETWEEN: usize = 4;
 /// More pieces than this stay joined: each has a kernel call of its own.
 const MAX_PIECES: usize = 8;
 
-/// What an op stretched, if it is one that stretches to a dense shape.
+/// What was stretched to a value, where neither that nor what it was stretched like is ragged.
 fn stretched(r: &Rewriter<'_>, value: ValueId) -> Option<ValueId> {
-    let (op, inputs) = r.producer(value)?;
-    let stretches = op.is::<BroadcastTo>() || op.is::<BroadcastLike>();
-    let dense = inputs.iter().all(|v| !r.ty(*v).is_lod());
-    (stretches && dense).then(|| inputs[0])
+    let (source, like) = shapes::stretched(r, value)?;
+    let is_dense = |value| !r.ty(value).is_lod();
+    (is_dense(source) && like.is_none_or(is_dense)).then_some(source)
 }
 
 /// f(stretch(x), c) = stretch(f(x, c)) for numbers c. Numbers alone are left: rules recognise them stretched.

@@ -370,7 +370,7 @@ fn elemwise_of_broadcast(r: &mut Rewriter<'_>, site: &Site<'_>) -> Rewritten {
 }
 
 /// What was stretched to a value, and whose shape it took.
-fn stretched(r: &Rewriter<'_>, value: ValueId) -> Option<(ValueId, Option<ValueId>)> {
+pub(super) fn stretched(r: &Rewriter<'_>, value: ValueId) -> Option<(ValueId, Option<ValueId>)> {
     if let Some((_, inputs)) = r.made_by::<BroadcastLike>(value) {
         return Some((inputs[0], Some(inputs[1])));
     }

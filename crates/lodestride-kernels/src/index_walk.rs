@@ -127,7 +127,9 @@ impl Search {
             (false, true) if is_run => runs_at_a_time(count(&self.reduced)),
             // So that some rows fit in a tile.
             (true, false) => FEW_COLUMNS,
-            _ => COLUMNS,
+            // With their keys, positions and places, so many stay in the first-level cache.
+            (true, true) => COLUMNS * size_of::<u32>() / size_of::<C>(),
+            (false, _) => COLUMNS,
         };
         let find = |x: isize, best: &mut [i64]| self.search(order, source, x, best);
         self.each_piece(most, size_of::<C>(), &find, output);
@@ -143,10 +145,10 @@ impl Search {
         let (plan, depth) = (&self.plan, count(&self.reduced));
         let elements = plan.pieces(1) * depth;
         let is_shared = threads::are_worth(elements.saturating_mul(bytes), false);
-        let width = if is_shared && !self.goes_by_rows() {
-            (SHARE / depth).clamp(1, most)
-        } else {
-            most
+        let width = match (is_shared, self.goes_by_rows()) {
+            (true, true) => most.min(plan.shared_width()),
+            (true, false) => (SHARE / depth).clamp(1, most),
+            (false, _) => most,
         };
         let pieces = plan.pieces(width);
         let mut put = |piece: Piece, best: &[i64]| {

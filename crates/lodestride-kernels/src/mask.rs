@@ -2,7 +2,7 @@
 //!
 //! Masks of any dtype and layout are turned into bytes, a tile at a time; bool arrays without gaps are such bytes already.
 
-use lodestride_buffer::{Argument, DType, Element, ReadGuard, WriteGuard};
+use lodestride_buffer::{Argument, DType, Element, ReadGuard};
 use lodestride_shape::Shape;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -123,12 +123,12 @@ impl<'a> Flags<'a> {
         found
     }
 
-    /// Calls `job` for every tile, in order, with its first position and how far behind that its elements that are not
+    /// Calls `job` for every tile of a range, in order, with its first position and how far behind that its elements that are not
     /// zero lie.
-    fn each_kept(&self, elements: usize, mut job: impl FnMut(usize, &[u16])) {
+    fn each_kept(&self, range: Range<usize>, mut job: impl FnMut(usize, &[u16])) {
         let level = Level::current();
         let mut kept = [0; TILE];
-        self.each_tile(0..elements, level, |first, flags| {
+        self.each_tile(range, level, |first, flags| {
             // Without a branch for every flag, which nobody can predict.
             let found = compact::compact(&OFFSETS[..flags.len()], flags, &mut kept, level);
             job(first, &kept[..found]);
@@ -137,7 +137,7 @@ impl<'a> Flags<'a> {
 
     /// Calls `job` with the position of every element that is not zero, in order.
     fn each_set(&self, elements: usize, mut job: impl FnMut(usize)) {
-        self.each_kept(elements, |first, kept| {
+        self.each_kept(0..elements, |first, kept| {
             for &offset in kept {
                 job(first + usize::from(offset));
             }
@@ -289,33 +289,56 @@ pub fn nonzero(x: Operand<'_>, out: Operand<'_>) -> Result<(), KernelError> {
     let copy = door::private_copy(OP, Argument::X, x, &[out])?;
     let guard = door::read(OP, Argument::X, x, copy.as_ref())?;
     let mut out_guard = door::write(OP, Argument::Z, out)?;
-    let mut rows = IndexRows {
-        sizes: Sizes::new(shape),
-        out: &mut out_guard,
-        layout: out,
-        row: out.layout().offset() as isize,
-    };
-    Flags::new(&guard, x).each_kept(x.elements(), |first, kept| rows.push(first, kept));
+    let (flags, sizes) = (Flags::new(&guard, x), Sizes::new(shape));
+    let (start, rank) = (out.layout().offset(), shape.len());
+    let [row, place] = [0, 1].map(|axis| out.layout().strides()[axis]);
+    if out.dtype() == i64::DTYPE && (row, place) == (rank as isize, 1) {
+        let places = &mut out_guard.slice_mut::<i64>()[start..start + found * rank];
+        flags.indices(x.elements(), &sizes, (places, rank));
+        return Ok(());
+    }
+    let mut index = SmallVec::<[i64; 8]>::from_elem(0, rank);
+    let mut at = start as isize;
+    flags.each_set(x.elements(), |position| {
+        sizes.split(position, &mut index);
+        store(&mut out_guard, out.dtype(), at, place, &index);
+        at += row;
+    });
     Ok(())
 }
 
-/// Indices written row by row.
-struct IndexRows<'a, 'g> {
-    sizes: Sizes,
-    out: &'a mut WriteGuard<'g>,
-    layout: Operand<'a>,
-    row: isize,
-}
+impl Flags<'_> {
+    /// Writes the indices of the elements that are not zero, row after row, on several threads where that pays.
+    fn indices(&self, elements: usize, sizes: &Sizes, (places, rank): (&mut [i64], usize)) {
+        /// What an element counts for beside the thresholds of threads: it takes one to two nanoseconds.
+        const BYTES: usize = 24;
+        let parts = threads::parts(BYTES * elements, true);
+        if parts == 1 {
+            return self.indices_of(0..elements, sizes, (places, rank));
+        }
+        let (share, level) = (elements.div_ceil(parts), Level::current());
+        let part = |index: usize| index * share..elements.min((index + 1) * share);
+        let counts = spread::map(elements.div_ceil(share), |index| {
+            self.count(part(index), level)
+        });
+        let (mut jobs, mut rest) = (Vec::with_capacity(counts.len()), places);
+        for (index, count) in counts.into_iter().enumerate() {
+            let (now, later) = rest.split_at_mut(count * rank);
+            jobs.push((part(index), now));
+            rest = later;
+        }
+        threads::for_each_part(jobs.into_iter(), |(range, places)| {
+            self.indices_of(range, sizes, (places, rank));
+        });
+    }
 
-impl IndexRows<'_, '_> {
-    /// Writes the rows of a tile: its first position, and how far behind that each of the rows' elements lies.
-    fn push(&mut self, first: usize, kept: &[u16]) {
-        let (layout, dtype) = (self.layout.layout(), self.layout.dtype());
-        let (rank, strides) = (layout.shape()[1], layout.strides());
-        let positions = kept.iter().map(|&offset| first + usize::from(offset));
-        if dtype == i64::DTYPE && (strides[0], strides[1]) == (rank as isize, 1) {
-            let row = self.row as usize;
-            let places = &mut self.out.slice_mut::<i64>()[row..row + kept.len() * rank];
+    /// [`indices`](Self::indices) of a part of the elements.
+    fn indices_of(&self, range: Range<usize>, sizes: &Sizes, (rows, rank): (&mut [i64], usize)) {
+        let mut rest = rows;
+        self.each_kept(range, |first, kept| {
+            let positions = kept.iter().map(|&offset| first + usize::from(offset));
+            let (places, later) = std::mem::take(&mut rest).split_at_mut(kept.len() * rank);
+            rest = later;
             match rank {
                 1 => {
                     for (place, position) in places.iter_mut().zip(positions) {
@@ -324,24 +347,16 @@ impl IndexRows<'_, '_> {
                 }
                 2 => {
                     for (row, position) in places.as_chunks_mut::<2>().0.iter_mut().zip(positions) {
-                        self.sizes.split(position, row);
+                        sizes.split(position, row);
                     }
                 }
                 _ => {
                     for (row, position) in places.chunks_exact_mut(rank.max(1)).zip(positions) {
-                        self.sizes.split(position, row);
+                        sizes.split(position, row);
                     }
                 }
             }
-            self.row += places.len() as isize;
-            return;
-        }
-        let mut index = SmallVec::<[i64; 8]>::from_elem(0, rank);
-        for position in positions {
-            self.sizes.split(position, &mut index);
-            store(self.out, dtype, self.row, strides[1], &index);
-            self.row += strides[0];
-        }
+        });
     }
 }
 

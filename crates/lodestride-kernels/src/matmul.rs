@@ -17,8 +17,8 @@ use crate::matmul_mixed;
 use crate::matmul_small;
 use crate::matrix::{Matrix, MatrixMut, MatrixShape};
 use crate::operand::{Operand, Output};
-use crate::spread;
 use crate::strided::{Dim, Dims, collapse, count, dims_of, offset_at};
+use crate::{spread, threads};
 
 pub(crate) const OP: &str = "matmul";
 
@@ -184,13 +184,51 @@ impl Call<'_> {
     fn integers<C: Whole>(self, a: &ReadGuard<'_>, b: &ReadGuard<'_>, out: &mut WriteGuard<'_>) {
         let (a, b, out) = (a.slice::<C>(), b.slice::<C>(), out.slice_mut::<C>());
         let batch = Batch::new(self.a, self.b, self.out);
-        for index in 0..batch.len() {
+        let one = |index: usize, out: &mut [C], start: usize, is_shared: bool| {
             let [left, right, to] = batch.shapes(index);
             let (left, right) = (Matrix::new(a, left), Matrix::new(b, right));
-            gemm_small::product(left, right, &mut MatrixMut::new(out, to));
+            let to = MatrixShape {
+                start: to.start - start,
+                ..to
+            };
+            if is_shared {
+                in_bands(left, right, out, to);
+            } else {
+                gemm_small::product(left, right, &mut MatrixMut::new(out, to));
+            }
+        };
+        let is_worth = are_worth_threads::<C>(batch.work().saturating_mul(batch.len()));
+        if !is_worth || !batch.shares_out(out, &|index, out, start| one(index, out, start, false)) {
+            (0..batch.len()).for_each(|index| one(index, out, 0, is_worth));
         }
     }
 }
+
+/// The product of integers in bands of rows, for as many threads as there are, where these lie wholly one before the other.
+fn in_bands<C: Whole>(a: Matrix<'_, C>, b: Matrix<'_, C>, out: &mut [C], to: MatrixShape) {
+    /// Rows that are worth reading the right matrix once more.
+    const LEAST: usize = 16;
+    let share = to.rows.div_ceil(threads::shares()).max(LEAST);
+    let (step, width) = (to.row_step, (to.columns as isize - 1) * to.column_step + 1);
+    if share >= to.rows || to.column_step < 0 || step < width {
+        return gemm_small::product(a, b, &mut MatrixMut::new(out, to));
+    }
+    let (first, step) = (to.start, step.unsigned_abs());
+    let last = first + (to.rows - 1) * step + width.unsigned_abs();
+    spread::for_each_chunk(&mut out[first..last], share * step, |part, out| {
+        let rows = share.min(to.rows - part * share);
+        let a = a.part(part * share, rows, 0, a.shape().columns);
+        let to = MatrixShape {
+            start: 0,
+            rows,
+            ..to
+        };
+        gemm_small::product(a, b, &mut MatrixMut::new(out, to));
+    });
+}
+
+/// What is done with one product of several: its number, what holds its destination, and where that begins.
+type One<'a, C> = dyn Fn(usize, &mut [C], usize) + Sync + 'a;
 
 /// The products of a call: one matrix shape per operand, and the steps of the batch.
 struct Batch {
@@ -306,19 +344,26 @@ impl Batch {
             });
             multiply_before(x, y, out, blend, threads, next);
         };
-        match self.separate() {
-            Some(step) if products > 1 && are_worth_threads::<C>(work.saturating_mul(products)) => {
-                let first = self.out.start;
-                let last = first + (products - 1) * step + self.reach();
-                spread::for_each_chunk(&mut out[first..last], step, |index, out| {
-                    one(index, out, first + index * step, 1);
-                });
-            }
-            _ => {
-                let threads = self.threads::<C>();
-                (0..products).for_each(|index| one(index, out, 0, threads));
-            }
+        let is_worth = are_worth_threads::<C>(work.saturating_mul(products));
+        if !is_worth || !self.shares_out(out, &|index, out, start| one(index, out, start, 1)) {
+            let threads = self.threads::<C>();
+            (0..products).for_each(|index| one(index, out, 0, threads));
         }
+    }
+
+    /// Shares several products out among threads, where their destinations lie one before the other; false, with nothing done,
+    /// where they do not.
+    fn shares_out<C: Send>(&self, out: &mut [C], one: &One<'_, C>) -> bool {
+        let products = self.len();
+        let Some(step) = self.separate().filter(|_| products > 1) else {
+            return false;
+        };
+        let first = self.out.start;
+        let last = first + (products - 1) * step + self.reach();
+        spread::for_each_chunk(&mut out[first..last], step, |index, out| {
+            one(index, out, first + index * step);
+        });
+        true
     }
 
     /// Elements from the first to past the last of one destination with positive steps.

@@ -4,6 +4,10 @@ use smallvec::SmallVec;
 
 use crate::across::FEW;
 use crate::strided::{Dim, Dims, collapse, count, offset_at};
+use crate::threads;
+
+/// Threads share whole lines of the caches, several of each row.
+const SHARED_COLUMNS: usize = 128;
 
 /// A kept axis: how far one step goes in the input and in the output.
 #[derive(Clone, Copy, Debug)]
@@ -153,9 +157,24 @@ impl Plan {
         }
     }
 
+    /// Lines along the innermost kept axis.
+    pub(crate) fn lines(&self) -> usize {
+        count(&self.outer_x)
+    }
+
     /// Pieces of so many outputs at most.
     pub(crate) fn pieces(&self, width: usize) -> usize {
-        count(&self.outer_x) * self.pieces_of_row(width)
+        self.lines() * self.pieces_of_row(width)
+    }
+
+    /// Outputs of a piece where rows are folded and every thread is to have some pieces: columns are independent, so no
+    /// result depends on it.
+    pub(crate) fn shared_width(&self) -> usize {
+        let pieces = threads::threads().div_ceil(self.lines().max(1));
+        self.inner
+            .size
+            .div_ceil(pieces)
+            .next_multiple_of(SHARED_COLUMNS)
     }
 
     /// Pieces of a line along the innermost kept axis: mostly one, which needs no division.

@@ -48,6 +48,8 @@ pub(crate) struct Walk<'a, C: Compute, T, V> {
     plan: &'a Plan,
     source: &'a Source<'a, C>,
     reducer: &'a AnyReducer<'a, C, T, V>,
+    /// Whether threads share the work.
+    threaded: bool,
     /// Halves of long rows, which are folded as they are read: on every instruction set, since a tile holds fewer rows of them than
     /// are folded before totals are lifted.
     lifted: Option<Lift<'a, C>>,
@@ -75,7 +77,11 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
     ) -> Self {
         let are_long = plan.inner.x == 1 && plan.inner.size >= LANES;
         let lifted = source.lift(1).filter(|_| are_long && reducer.lifts_rows());
+        let heavy = reducer.is_heavy() || source.is_computed();
+        let work = (plan.lines() * plan.inner.size).saturating_mul(plan.depth());
+        let threaded = threads::are_worth(work.saturating_mul(size_of::<C>()), heavy);
         let facts = Facts {
+            threaded,
             native: source.native().is_some(),
             lifted: lifted.is_some(),
             computed: source.is_computed(),
@@ -87,6 +93,7 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
             plan,
             source,
             reducer,
+            threaded,
             lifted,
             sweep,
             width,
@@ -97,10 +104,7 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
     /// Runs the reduction and hands out `(output offset, output stride, values)` runs.
     pub(crate) fn run(&self, sink: &mut Sink<'_, V>) {
         let (pieces, parts) = (self.plan.pieces(self.width), self.parts());
-        let work = pieces * self.width.min(self.plan.inner.size) * self.plan.depth();
-        let units = pieces * parts;
-        let heavy = self.reducer.is_heavy() || self.source.is_computed();
-        if units > 1 && threads::are_worth(work.saturating_mul(size_of::<C>()), heavy) {
+        if self.threaded && pieces * parts > 1 {
             if parts > 1 || self.run_whole(pieces, sink).is_none() {
                 self.run_threaded(pieces, parts, sink);
             }

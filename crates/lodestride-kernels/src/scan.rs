@@ -25,9 +25,10 @@ use crate::reduce_plan::insert_by;
 use crate::scan_lines::{
     BLOCK, Extreme, Product, SIDE, Step, Sum, free_line, in_order, long_line, side_by_side,
 };
-use crate::scan_rows::Sweep;
+use crate::scan_rows::{Columns, Strips};
 use crate::stream::{self, LINE};
 use crate::strided::{Dim, Dims, Source, count, dims_of, join_axes, offset_at};
+use crate::{spread, threads};
 
 /// What accumulates along the axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -258,16 +259,12 @@ impl Plane {
     fn along<C: Compute, S: Step<C>>(&self, source: &Source<'_, C>, output: &mut WriteGuard<'_>) {
         let dense = self.x.1 == 1 && self.out.1 == 1 && self.out_dtype == C::DTYPE;
         if let (Some(data), true) = (source.native(), dense) {
-            // All lines by one call where they follow each other, else one at a time.
-            let ordered = self.x.0 >= 0 && self.out.0 >= self.len as isize;
-            let lines = if ordered { self.lines } else { 1 };
-            for line in (0..self.lines as isize).step_by(lines) {
-                let x = (self.x_start + line * self.x.0) as usize;
-                let out = (self.out_start + line * self.out.0) as usize;
+            let steps = (self.x.0.unsigned_abs(), self.out.0.unsigned_abs());
+            let along = |x: usize, out: &mut [C], lines: usize| {
                 run::<C, _>(Along::<C, S> {
                     x: &data[x..],
-                    out: &mut output.slice_mut::<C>()[out..],
-                    steps: (self.x.0.unsigned_abs(), self.out.0.unsigned_abs()),
+                    out,
+                    steps,
                     lines,
                     len: self.len,
                     running: S::START,
@@ -275,6 +272,28 @@ impl Plane {
                     near: false,
                     step: PhantomData,
                 });
+            };
+            let (x, out) = (self.x_start as usize, self.out_start as usize);
+            let output = output.slice_mut::<C>();
+            // All lines by one call, or one a thread, where they follow each other, else one at a time.
+            if self.x.0 >= 0 && self.out.0 >= self.len as isize {
+                let bytes = 2 * self.lines * self.len * size_of::<C>();
+                let share = self.lines.div_ceil(threads::parts(bytes, true));
+                let end = out + (self.lines - 1) * steps.1 + self.len;
+                let output = &mut output[out..end];
+                if share == self.lines {
+                    return along(x, output, share);
+                }
+                spread::for_each_chunk(output, share * steps.1, |part, out| {
+                    let first = part * share;
+                    along(x + first * steps.0, out, share.min(self.lines - first));
+                });
+                return;
+            }
+            for line in 0..self.lines as isize {
+                let x = (self.x_start + line * self.x.0) as usize;
+                let out = (self.out_start + line * self.out.0) as usize;
+                along(x, &mut output[out..], 1);
             }
             return;
         }
@@ -298,20 +317,74 @@ impl Plane {
     /// All lines together: a row of running values takes one row after the other.
     fn sweep<C: Compute, S: Step<C>>(&self, source: &Source<'_, C>, output: &mut WriteGuard<'_>) {
         if let (Some(data), true) = (source.native(), self.are_rows(source)) {
-            run::<C, _>(Sweep::<C, S> {
+            let out = &mut output.slice_mut::<C>()[self.out_start as usize..];
+            let is_done = run::<C, _>(Strips::<C, S> {
                 x: data,
                 x_start: self.x_start,
                 x_step: self.x.1,
-                out: &mut output.slice_mut::<C>()[self.out_start as usize..],
+                out,
                 out_step: self.out.1 as usize,
                 width: self.lines,
                 rows: self.len,
-                past: self.past,
                 step: PhantomData,
             });
+            if !is_done {
+                self.columns::<C, S>(data, out);
+            }
             return;
         }
         self.across_tiles(&Steps::of::<S>(), source, output);
+    }
+
+    /// Rows of some columns from one on.
+    fn some_columns<C: Compute, S: Step<C>>(
+        &self,
+        data: &[C],
+        first: usize,
+        rows: &mut dyn Iterator<Item = &mut [C]>,
+    ) {
+        run::<C, _>(Columns::<C, S> {
+            x: data,
+            x_start: self.x_start + first as isize,
+            x_step: self.x.1,
+            rows,
+            past: self.past,
+            step: PhantomData,
+        });
+    }
+
+    /// Rows that lie as they are needed: some columns at a time, which threads share where that pays.
+    #[inline(never)]
+    fn columns<C: Compute, S: Step<C>>(&self, data: &[C], out: &mut [C]) {
+        /// Threads take whole lines of the caches, several of each row.
+        const SHARED: usize = 128;
+        let step = self.out.1.unsigned_abs();
+        let bytes = 2 * self.lines * self.len * size_of::<C>();
+        let is_shared = self.lines >= 2 * SHARED && threads::are_worth(bytes, true);
+        if !is_shared {
+            for first in (0..self.lines).step_by(TILE) {
+                let width = TILE.min(self.lines - first);
+                let rows = out.chunks_mut(step).take(self.len);
+                let mut rows = rows.map(|row| &mut row[first..][..width]);
+                self.some_columns::<C, S>(data, first, &mut rows);
+            }
+            return;
+        }
+        let share = self.lines.div_ceil(threads::threads());
+        let share = share.next_multiple_of(SHARED).min(TILE);
+        let mut parts: Vec<Vec<&mut [C]>> = Vec::new();
+        parts.resize_with(self.lines.div_ceil(share), || Vec::with_capacity(self.len));
+        for row in out.chunks_mut(step).take(self.len) {
+            for (part, out) in parts.iter_mut().zip(row[..self.lines].chunks_mut(share)) {
+                part.push(out);
+            }
+        }
+        threads::for_each_part(parts.into_iter().enumerate(), |(part, rows)| {
+            self.some_columns::<C, S>(data, part * share, &mut rows.into_iter());
+            if self.past {
+                stream::fence();
+            }
+        });
     }
 }
 

@@ -17,6 +17,9 @@ const LONGEST: usize = u32::MAX as usize;
 /// From how many keys on a table of all that may occur is the fastest, of up to 16 bits.
 const TABLE: usize = 1 << 14;
 
+/// Up to so many parts, those of two threads, one thread with a table is faster than all that sort.
+const TABLE_PARTS: usize = 8;
+
 /// As [`order`], of lines of `len` keys; several threads share a single one.
 pub(crate) fn order_lines<K: Key>(
     keys: &[K],
@@ -89,7 +92,7 @@ fn order<K: Key>(keys: &[K], out: &mut [u64], scratch: &mut [u64], parts: usize)
         }
         return out.sort_by_key(|&position| keys[position as usize]);
     }
-    let is_table = K::BITS <= 16 || (keys.len() >= TABLE && parts <= 2);
+    let is_table = K::BITS <= 16 || (keys.len() >= TABLE && parts <= TABLE_PARTS);
     let (low, varying) = match K::BITS {
         8 | 16 => (0, K::BITS),
         32 if !is_table => (0, K::BITS),

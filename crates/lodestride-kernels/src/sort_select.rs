@@ -10,7 +10,7 @@ use crate::sort::sort_lines;
 use crate::sort_float::{ascending, float_key, has_vectors, is_ordered, partition_floats};
 use crate::sort_halved::sort_halved;
 use crate::sort_key::{Coding, Key};
-use crate::sort_radix::sort_above;
+use crate::sort_radix::{is_counted, sort_above};
 use crate::sort_share::{Partition, divide, each_chunk, partition_keys, sample};
 use crate::sort_side::sort_side_by_side;
 
@@ -44,10 +44,10 @@ fn bracket<K: Key>(values: &[K], k: usize, key: impl Fn(K) -> K) -> (K, K) {
 const FEW_BYTES: usize = 512;
 
 /// The `k`-th smallest key, which is moved there, with larger ones behind it.
-fn nth<K: Key>(keys: &mut [K], k: usize, scratch: &mut [K]) -> K {
+fn nth<K: Key>(keys: &mut [K], k: usize, scratch: &mut [K], parts: usize) -> K {
     let is_short = keys.len() <= if K::BITS == 8 { FEW_BYTES } else { SHORT };
     if K::has_vectors() || !is_short {
-        settle(keys, k, scratch, 1);
+        settle(keys, k, scratch, parts);
     } else if !K::sort_vectors(keys, scratch) {
         keys.select_nth_unstable(k);
     }
@@ -55,8 +55,13 @@ fn nth<K: Key>(keys: &mut [K], k: usize, scratch: &mut [K]) -> K {
 }
 
 /// The `k`-th smallest key and the one after it (itself where it is the last); moves the keys.
-pub(crate) fn nth_and_next<K: Key>(keys: &mut [K], k: usize, scratch: &mut [K]) -> (K, K) {
-    let key = nth(keys, k, scratch);
+pub(crate) fn nth_and_next<K: Key>(
+    keys: &mut [K],
+    k: usize,
+    scratch: &mut [K],
+    parts: usize,
+) -> (K, K) {
+    let key = nth(keys, k, scratch, parts);
     let behind = keys[k + 1..].iter().copied();
     (key, behind.reduce(K::min).unwrap_or(key))
 }
@@ -131,8 +136,8 @@ fn settle_floats<K: Key>(mut values: &mut [K], mut k: usize, scratch: &mut [K], 
 
 /// Settles one place of keys: what is certainly before it and behind it is moved there, until little is left.
 fn settle<K: Key>(mut keys: &mut [K], mut k: usize, scratch: &mut [K], parts: usize) {
-    if K::BITS == 8 {
-        // Counting bytes divides them at all places.
+    if K::BITS == 8 || is_counted::<K>(keys.len()) {
+        // Counting divides keys at all places.
         return sort_above(keys, scratch, 0, parts);
     }
     while keys.len() > SHORT {
@@ -287,7 +292,7 @@ pub(crate) fn order_around<K: Key>(
         let pivot = if is_sorted {
             copy[k]
         } else {
-            nth(copy, k, scratch)
+            nth(copy, k, scratch, 1)
         };
         let ends = if is_sorted {
             let is_other = |&key: &K| key != pivot;
@@ -353,7 +358,7 @@ mod tests {
                 let mut scratch = vec![0; len];
                 for k in [0, len / 3, len / 2, len - 1] {
                     let next = sorted[(k + 1).min(len - 1)];
-                    let found = nth_and_next(&mut keys.clone(), k, &mut scratch);
+                    let found = nth_and_next(&mut keys.clone(), k, &mut scratch, 1);
                     assert_eq!(found, (sorted[k], next), "{k} of {len}, {distinct}");
                 }
             }

@@ -13,7 +13,7 @@ use crate::operand::Operand;
 use crate::row_copy::with_unit;
 use crate::sort::{Sorting, TOGETHER, check};
 use crate::sort_key::{Coding, Key};
-use crate::sort_lines::{Lines, Scratch, TOUCHES, read_lines};
+use crate::sort_lines::{KEY_BYTES, Lines, Scratch, read_lines};
 use crate::sort_order::order_lines;
 use crate::sort_side::is_short;
 use crate::threads;
@@ -62,7 +62,7 @@ fn first_of_lines<K: Key>(
     (lines, len): (&[K], usize),
     (values, positions, k): (&mut [K], &mut [u64], usize),
 ) -> Result<()> {
-    let parts = threads::parts(TOUCHES * size_of_val(lines), true);
+    let parts = threads::parts(KEY_BYTES / 2 * lines.len(), true);
     let count = lines.len() / len;
     // A single line is left whole.
     let (share, parts) = if count < parts {

@@ -62,6 +62,9 @@ pub(crate) fn transfer(op: &'static str, x: &Operand<'_>, out: &Operand<'_>) -> 
     Ok(())
 }
 
+/// Bytes of pieces, on average, up to which one thread joins them.
+const SMALL_PIECES: usize = 1 << 14;
+
 /// Copies arrays of `out`'s dtype to `out`, one after the other along `axis`. No two positions of `out` share an element,
 /// no array shares its memory, and they have its shape but for that axis, along which they fill it.
 ///
@@ -81,7 +84,9 @@ pub(crate) fn transfer_joined(
     let bytes = 2 * out.elements() * size;
     let stream = stream::pays(bytes);
     let is_dense = |x: &Operand<'_>| x.layout().is_contiguous(Order::C);
-    if !threads::are_worth(bytes, false) && is_dense(out) && pieces.iter().all(is_dense) {
+    // A plan for each of many small pieces takes longer than to copy it.
+    let is_alone = bytes / pieces.len().max(1) < SMALL_PIECES || !threads::are_worth(bytes, false);
+    if is_alone && is_dense(out) && pieces.iter().all(is_dense) {
         let open = Open::new(op, &[(Argument::Z, *out)], &inputs)?;
         // SAFETY: the operands are open, dense, and have the shapes that the caller vouches for.
         unsafe { join_dense(&open, pieces, axis, out, stream) };

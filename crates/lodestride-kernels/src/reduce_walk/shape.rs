@@ -4,8 +4,8 @@ use super::{NARROW, OUTPUTS, SUPERBLOCK};
 use crate::across::FEW;
 use crate::reduce_fold::{BLOCK, COLUMNS, FOLDED};
 use crate::reduce_plan::Plan;
+use crate::stream;
 use crate::strided::Dim;
-use crate::{stream, threads};
 
 /// Bytes of the longest row folded whole.
 const WIDE_BYTES: usize = 32 << 10;
@@ -17,6 +17,8 @@ const FEW_COLUMNS: usize = 8;
 /// What is known of the data and the reducer.
 #[derive(Clone, Copy)]
 pub(super) struct Facts {
+    /// Whether threads share the work.
+    pub(super) threaded: bool,
     /// Whether the elements are of the compute type.
     pub(super) native: bool,
     /// Whether long rows of them are folded as they are read.
@@ -44,7 +46,7 @@ impl Shape {
         let sweep = sweeps(plan, facts);
         let deep = plan.depth() > SUPERBLOCK * BLOCK;
         // Whole rows, in the order of memory, are one stream, but then no thread could take other columns.
-        let alone = !stream::wakes() && threads::threads() == 1;
+        let alone = !stream::wakes() && !facts.threaded;
         let whole = inner.size <= facts.columns && inner.size * facts.size <= WIDE_BYTES;
         // Rows that are copied to a tile are best copied whole: short ones of what the second-level cache holds.
         let bytes = plan.depth() * inner.size * facts.size;
@@ -59,6 +61,11 @@ impl Shape {
             (true, false) => TILE_COLUMNS,
             (false, _) if deep => 1,
             (false, _) => OUTPUTS,
+        };
+        let width = if facts.threaded && sweep {
+            width.min(plan.shared_width())
+        } else {
+            width
         };
         // Narrow contiguous rows: `fold` of them make one wide row, and the columns are merged at the end.
         let fold = match (sweep && are_packed(plan) && !facts.computed, inner.size) {

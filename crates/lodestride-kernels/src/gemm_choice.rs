@@ -2,6 +2,7 @@
 
 use crate::blas::{self, Backend, BlasFloat};
 use crate::gemm_copied;
+use crate::gemm_deep;
 use crate::gemm_small::{self, Blend};
 use crate::gemm_tile::{self, Ahead, TileFloat, Walk};
 use crate::isa::Isa;
@@ -103,6 +104,21 @@ pub(crate) fn multiply<C: BlasFloat>(
         gemm_small::scale(&mut out, blend.beta);
         return;
     }
+    let pieces = gemm_deep::pieces([m, k, n]);
+    if pieces > 1 && gemm_deep::product(a, b, &mut out, blend, (pieces, threads)) {
+        return;
+    }
+    multiply_whole(a, b, out, blend, threads);
+}
+
+/// [`multiply`] where no axis is empty, in one piece.
+pub(crate) fn multiply_whole<C: BlasFloat>(
+    a: Matrix<'_, C>,
+    b: Matrix<'_, C>,
+    mut out: MatrixMut<'_, C>,
+    blend: Blend<C>,
+    threads: usize,
+) {
     if unpacked(a, b, &mut out, blend, threads)
         || gemm_copied::small(a, b, &mut out, blend, threads)
         || unpacked_turned(a, b, &mut out, blend, threads)

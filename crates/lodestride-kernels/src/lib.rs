@@ -25,6 +25,7 @@ mod gather_indices;
 mod gemm_choice;
 mod gemm_copied;
 #[cfg(target_arch = "x86_64")]
+mod gemm_deep;
 mod gemm_dots;
 #[cfg(target_arch = "x86_64")]
 mod gemm_few;

@@ -77,7 +77,9 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
     ) -> Self {
         let are_long = plan.inner.x == 1 && plan.inner.size >= LANES;
         let lifted = source.lift(1).filter(|_| are_long && reducer.lifts_rows());
-        let heavy = reducer.is_heavy() || source.is_computed();
+        // What does not lie in line, or is converted, is copied first.
+        let lies = plan.inner.x == 1 || plan.reduced.last().is_some_and(|dim| dim.stride == 1);
+        let heavy = reducer.is_heavy() || source.native().is_none() || !lies;
         let work = (plan.lines() * plan.inner.size).saturating_mul(plan.depth());
         let threaded = threads::are_worth(work.saturating_mul(size_of::<C>()), heavy);
         let facts = Facts {

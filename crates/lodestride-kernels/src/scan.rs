@@ -356,11 +356,15 @@ impl Plane {
     /// Rows that lie as they are needed: some columns at a time, which threads share where that pays.
     #[inline(never)]
     fn columns<C: Compute, S: Step<C>>(&self, data: &[C], out: &mut [C]) {
-        /// Threads take whole lines of the caches, several of each row.
-        const SHARED: usize = 128;
+        /// Bytes of each row that a thread takes at least: of shorter stretches, in a page each, too few are fetched ahead.
+        const SHARED: usize = 1 << 13;
+        /// Columns of whole lines of the caches.
+        const LINES: usize = 64;
         let step = self.out.1.unsigned_abs();
         let bytes = 2 * self.lines * self.len * size_of::<C>();
-        let is_shared = self.lines >= 2 * SHARED && threads::are_worth(bytes, true);
+        let share = self.lines.div_ceil(threads::threads());
+        let is_wide = share * size_of::<C>() >= SHARED && share < self.lines;
+        let is_shared = is_wide && threads::are_worth(bytes, true);
         if !is_shared {
             for first in (0..self.lines).step_by(TILE) {
                 let width = TILE.min(self.lines - first);
@@ -370,8 +374,7 @@ impl Plane {
             }
             return;
         }
-        let share = self.lines.div_ceil(threads::threads());
-        let share = share.next_multiple_of(SHARED).min(TILE);
+        let share = share.next_multiple_of(LINES).min(TILE);
         let mut parts: Vec<Vec<&mut [C]>> = Vec::new();
         parts.resize_with(self.lines.div_ceil(share), || Vec::with_capacity(self.len));
         for row in out.chunks_mut(step).take(self.len) {

@@ -215,7 +215,7 @@ impl Wanted<'_> {
                         let next = (place + 1).min(self.len - nans - 1);
                         [keys[place], keys[next]]
                     } else {
-                        nth_and_next(keys, place, scratch, block.parts).into()
+                        nth_and_next(keys, place, scratch).into()
                     };
                     if !is_done {
                         coding.decode(&mut pair);

@@ -44,10 +44,10 @@ fn bracket<K: Key>(values: &[K], k: usize, key: impl Fn(K) -> K) -> (K, K) {
 const FEW_BYTES: usize = 512;
 
 /// The `k`-th smallest key, which is moved there, with larger ones behind it.
-fn nth<K: Key>(keys: &mut [K], k: usize, scratch: &mut [K], parts: usize) -> K {
+fn nth<K: Key>(keys: &mut [K], k: usize, scratch: &mut [K]) -> K {
     let is_short = keys.len() <= if K::BITS == 8 { FEW_BYTES } else { SHORT };
     if K::has_vectors() || !is_short {
-        settle(keys, k, scratch, parts);
+        settle(keys, k, scratch, 1);
     } else if !K::sort_vectors(keys, scratch) {
         keys.select_nth_unstable(k);
     }
@@ -55,13 +55,8 @@ fn nth<K: Key>(keys: &mut [K], k: usize, scratch: &mut [K], parts: usize) -> K {
 }
 
 /// The `k`-th smallest key and the one after it (itself where it is the last); moves the keys.
-pub(crate) fn nth_and_next<K: Key>(
-    keys: &mut [K],
-    k: usize,
-    scratch: &mut [K],
-    parts: usize,
-) -> (K, K) {
-    let key = nth(keys, k, scratch, parts);
+pub(crate) fn nth_and_next<K: Key>(keys: &mut [K], k: usize, scratch: &mut [K]) -> (K, K) {
+    let key = nth(keys, k, scratch);
     let behind = keys[k + 1..].iter().copied();
     (key, behind.reduce(K::min).unwrap_or(key))
 }
@@ -292,7 +287,7 @@ pub(crate) fn order_around<K: Key>(
         let pivot = if is_sorted {
             copy[k]
         } else {
-            nth(copy, k, scratch, 1)
+            nth(copy, k, scratch)
         };
         let ends = if is_sorted {
             let is_other = |&key: &K| key != pivot;
@@ -358,7 +353,7 @@ mod tests {
                 let mut scratch = vec![0; len];
                 for k in [0, len / 3, len / 2, len - 1] {
                     let next = sorted[(k + 1).min(len - 1)];
-                    let found = nth_and_next(&mut keys.clone(), k, &mut scratch, 1);
+                    let found = nth_and_next(&mut keys.clone(), k, &mut scratch);
                     assert_eq!(found, (sorted[k], next), "{k} of {len}, {distinct}");
                 }
             }

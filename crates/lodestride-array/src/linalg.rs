@@ -1,6 +1,8 @@
 //! Matrix products; behind the feature `linalg`, solvers and decompositions.
 
 #[cfg(feature = "linalg")]
+mod decompositions;
+#[cfg(feature = "linalg")]
 mod eigen;
 #[cfg(feature = "linalg")]
 mod elimination;
@@ -20,6 +22,8 @@ mod solve;
 mod svd;
 #[cfg(feature = "linalg")]
 mod tall;
+#[cfg(feature = "linalg")]
+mod threads;
 
 use lodestride_buffer::{Buffer, DType};
 use lodestride_kernels::{self as kernels, BinaryOp, KernelError, Output, PackedProduct};

@@ -1,10 +1,10 @@
 //! Eigenvalues and eigenvectors.
 
-use faer::Side;
 use lodestride_buffer::Argument;
 use lodestride_shape::Shape;
 
-use super::matrices::{LinalgProblem, Matrices, checked};
+use super::decompositions::{general, general_values, symmetric, symmetric_values};
+use super::matrices::{Matrices, converged};
 use crate::NdArray;
 use crate::blas::{self, Diagonal, Transpose, Triangle};
 use crate::checks::{Made, Watch};
@@ -74,15 +74,10 @@ impl NdArray {
         let matrices = Matrices::of("eigh", self)?;
         let (mut values, mut vectors) = (matrices.results([n]), matrices.results([n, n]));
         for matrix in 0..matrices.count_filled() {
-            let found = matrices.get(matrix).self_adjoint_eigen(Side::Lower);
-            let found = checked(
-                "eigh",
-                self,
-                found.map_err(|_| LinalgProblem::NoConvergence { matrix }),
-            )?;
-            let column = found.S().column_vector();
-            values.extend((0..n).map(|i| column[i]));
-            vectors.push(found.U());
+            let found = symmetric(matrices.get(matrix));
+            let found = converged("eigh", self, found, matrix)?;
+            values.extend(found.0);
+            vectors.push(found.1.as_ref());
         }
         let (values, vectors) = (
             values.array(matrices.dtype)?,
@@ -171,20 +166,18 @@ impl NdArray {
         let mut values = [matrices.results([n]), matrices.results([n])];
         let mut vectors = [matrices.results([n, n]), matrices.results([n, n])];
         for matrix in 0..matrices.count_filled() {
-            let found = matrices.get(matrix).eigen();
-            let found = checked(
-                "eig",
-                self,
-                found.map_err(|_| LinalgProblem::NoConvergence { matrix }),
-            )?;
-            let (column, u) = (found.S().column_vector(), found.U());
-            let length = |j: usize| (0..n).map(|i| u[(i, j)].norm_sqr()).sum::<f64>().sqrt();
+            let found = converged("eig", self, general(matrices.get(matrix)), matrix)?;
+            let [re, im] = &found.vectors;
+            let square = |i, j| re[(i, j)] * re[(i, j)] + im[(i, j)] * im[(i, j)];
+            let length = |j: usize| (0..n).map(|i| square(i, j)).sum::<f64>().sqrt();
             let lengths: Vec<f64> = (0..n).map(length).collect();
-            values[0].extend((0..n).map(|i| column[i].re));
-            values[1].extend((0..n).map(|i| column[i].im));
-            for i in 0..n {
-                vectors[0].extend((0..n).map(|j| u[(i, j)].re / lengths[j]));
-                vectors[1].extend((0..n).map(|j| u[(i, j)].im / lengths[j]));
+            for (all, part) in values.iter_mut().zip(found.values) {
+                all.extend(part);
+            }
+            for (all, part) in vectors.iter_mut().zip(&found.vectors) {
+                for i in 0..n {
+                    all.extend((0..n).map(|j| part[(i, j)] / lengths[j]));
+                }
             }
         }
         let dtype = matrices.dtype;
@@ -229,11 +222,10 @@ impl NdArray {
             matrices.results([matrices.rows]),
         ];
         for matrix in 0..matrices.count_filled() {
-            let found = matrices.get(matrix).eigenvalues();
-            let found = found.map_err(|_| LinalgProblem::NoConvergence { matrix });
-            let found = checked(op, self, found)?;
-            parts[0].extend(found.iter().map(|value| value.re));
-            parts[1].extend(found.iter().map(|value| value.im));
+            let found = converged(op, self, general_values(matrices.get(matrix)), matrix)?;
+            for (all, part) in parts.iter_mut().zip(found) {
+                all.extend(part);
+            }
         }
         let [re, im] = parts.map(|part| part.array(matrices.dtype));
         Ok((re?, im?))
@@ -258,9 +250,8 @@ impl NdArray {
         let matrices = Matrices::of("eigvalsh", self)?;
         let mut values = matrices.results([n]);
         for matrix in 0..matrices.count_filled() {
-            let found = matrices.get(matrix).self_adjoint_eigenvalues(Side::Lower);
-            let found = found.map_err(|_| LinalgProblem::NoConvergence { matrix });
-            values.extend(checked("eigvalsh", self, found)?);
+            let found = symmetric_values(matrices.get(matrix));
+            values.extend(converged("eigvalsh", self, found, matrix)?);
         }
         watch.made("eigvalsh", &[self], values.array(matrices.dtype))
     }

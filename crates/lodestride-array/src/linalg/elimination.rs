@@ -7,9 +7,7 @@ use faer::{Mat, MatMut, MatRef, Par};
 
 use super::matrices::LinalgProblem;
 use super::small::Small;
-
-/// Up to this many elements the library works in one thread: handing out shares takes longer.
-const ONE_THREAD: usize = 64 * 64;
+use super::threads::Work;
 
 /// Elimination of square matrices of one size.
 pub(super) enum Elimination {
@@ -110,24 +108,24 @@ pub(super) struct Factors {
     places: Vec<usize>,
     /// Whether the rows were exchanged an odd number of times.
     odd: bool,
-    /// Scratch memory of the elimination.
+    /// The threads of the elimination.
+    par: Par,
+    /// Scratch memory for so many.
     memory: MemBuffer,
 }
 
 impl Factors {
     /// Of matrices of one shape.
     pub(super) fn new(rows: usize, columns: usize) -> Self {
-        let needed = factor::lu_in_place_scratch::<usize, f64>(
-            rows,
-            columns,
-            threads(rows, columns),
-            Default::default(),
-        );
+        let par = Work::Elimination.of_matrix(rows, columns);
+        let needed =
+            factor::lu_in_place_scratch::<usize, f64>(rows, columns, par, Default::default());
         Self {
             both: Mat::zeros(rows, columns),
             order: vec![0; rows],
             places: vec![0; rows],
             odd: false,
+            par,
             memory: MemBuffer::new(needed),
         }
     }
@@ -141,7 +139,7 @@ impl Factors {
             self.both.as_mut(),
             &mut self.order,
             &mut self.places,
-            threads(rows, columns),
+            self.par,
             MemStack::new(&mut self.memory),
             Default::default(),
         );
@@ -207,7 +205,7 @@ impl Factors {
 
     fn solve(&mut self, b: &[f64], columns: usize, x: &mut [f64]) {
         let n = self.both.nrows();
-        let par = threads(n, n);
+        let par = Work::Solution.par([n, n, columns]);
         let order = PermRef::new_checked(&self.order, &self.places, n);
         let needed = solve::solve_in_place_scratch::<usize, f64>(n, columns, par);
         let mut found = MatRef::from_row_major_slice(b, n, columns).to_owned();
@@ -224,7 +222,7 @@ impl Factors {
 
     fn inverse(&mut self, out: &mut [f64]) {
         let n = self.both.nrows();
-        let par = threads(n, n);
+        let par = Work::Inverse.of_matrix(n, n);
         let order = PermRef::new_checked(&self.order, &self.places, n);
         let needed = inverse::inverse_scratch::<usize, f64>(n, par);
         let mut found = Mat::zeros(n, n);
@@ -237,14 +235,5 @@ impl Factors {
             MemStack::new(&mut MemBuffer::new(needed)),
         );
         MatMut::from_row_major_slice_mut(out, n, n).copy_from(&found);
-    }
-}
-
-/// How many threads work on a matrix of this shape.
-pub(super) fn threads(rows: usize, columns: usize) -> Par {
-    if rows * columns <= ONE_THREAD {
-        Par::Seq
-    } else {
-        faer::get_global_parallelism()
     }
 }

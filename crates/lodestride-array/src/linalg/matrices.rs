@@ -138,6 +138,18 @@ pub(super) fn checked<T>(
     }
 }
 
+/// What was found by steps of which there may be too few.
+#[track_caller]
+pub(super) fn converged<T, E>(
+    op: &'static str,
+    array: &NdArray,
+    found: std::result::Result<T, E>,
+    matrix: usize,
+) -> Result<T> {
+    let found = found.map_err(|_| LinalgProblem::NoConvergence { matrix });
+    checked(op, array, found)
+}
+
 /// Where the first element is that is NaN or infinite.
 fn first_not_finite(values: &[f64]) -> Option<usize> {
     // Blocks without an exit, which several elements at once go through.

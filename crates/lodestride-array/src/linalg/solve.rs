@@ -1,12 +1,11 @@
 //! Elimination: systems of equations, inverses, determinants, triangular factors.
 
-use faer::Side;
-use faer::linalg::solvers::Llt;
 use lodestride_buffer::Argument;
 use lodestride_shape::{Shape, broadcast_shapes};
 
+use super::decompositions::{orthogonal, positive};
 use super::elimination::{Elimination, Factors};
-use super::matrices::{LinalgProblem, Matrices, checked, problem};
+use super::matrices::{LinalgProblem, Matrices, checked};
 use crate::NdArray;
 use crate::checks::{Made, Watch};
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, Result};
@@ -310,9 +309,9 @@ impl NdArray {
             matrices.results([small, columns]),
         );
         for matrix in 0..matrices.count() {
-            let factors = matrices.get(matrix).qr();
-            q.push(factors.compute_thin_Q().as_ref());
-            r.push(factors.thin_R());
+            let factors = orthogonal(matrices.get(matrix));
+            q.push(factors.0.as_ref());
+            r.push(factors.1.as_ref());
         }
         let made = Ok(Qr {
             q: q.array(matrices.dtype)?,
@@ -343,13 +342,9 @@ impl NdArray {
         let matrices = Matrices::of("cholesky", self)?;
         let mut results = matrices.results([n, n]);
         for matrix in 0..matrices.count() {
-            match Llt::new(matrices.get(matrix), Side::Lower) {
-                Ok(factor) => results.push(factor.L()),
-                Err(faer::linalg::solvers::LltError::NonPositivePivot { index: pivot }) => {
-                    let found = LinalgProblem::NotPositiveDefinite { matrix, pivot };
-                    return Err(problem("cholesky", self, found));
-                }
-            }
+            let found = positive(matrices.get(matrix))
+                .map_err(|pivot| LinalgProblem::NotPositiveDefinite { matrix, pivot });
+            results.push(checked("cholesky", self, found)?.as_ref());
         }
         watch.made("cholesky", &[self], results.array(matrices.dtype))
     }

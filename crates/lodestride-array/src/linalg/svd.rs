@@ -1,14 +1,12 @@
 //! Singular values and what follows from them: least squares, pseudo-inverses, rank, principal components. Norms are in
 //! `norms`.
 
-use faer::linalg::matmul::matmul;
-use faer::linalg::solvers::Svd as Factors;
-use faer::{Accum, Mat, MatMut, MatRef};
+use faer::{Accum, Mat, MatMut};
 use lodestride_buffer::{Argument, DType};
 use lodestride_shape::interval;
 
-use super::elimination::threads;
-use super::matrices::{LinalgProblem, Matrices, checked, problem};
+use super::decompositions::{multiply, product, singular, singular_values};
+use super::matrices::{LinalgProblem, Matrices, converged, problem};
 use super::tall::reduced;
 use crate::NdArray;
 use crate::checks::{Made, Watch};
@@ -60,24 +58,6 @@ pub enum Components {
     Variance(f64),
 }
 
-/// What was found by steps of which there may be too few.
-#[track_caller]
-fn converged<T, E>(
-    op: &'static str,
-    given: &NdArray,
-    found: std::result::Result<T, E>,
-    matrix: usize,
-) -> Result<T> {
-    let found = found.map_err(|_| LinalgProblem::NoConvergence { matrix });
-    checked(op, given, found)
-}
-
-/// Singular values of factors.
-fn values(factors: &Factors<f64>) -> Vec<f64> {
-    let column = factors.S().column_vector();
-    (0..column.nrows()).map(|i| column[i]).collect()
-}
-
 /// The distance from 1 to the next number of a float dtype.
 pub(super) fn epsilon(dtype: DType) -> f64 {
     match dtype {
@@ -107,22 +87,17 @@ pub(super) fn least_squares(
     let (mut s, mut x) = (Vec::new(), Mat::zeros(a.columns, right.columns));
     if a.count_filled() > 0 {
         let (reduced, turned) = reduced(a.get(0), right.get(0));
-        let found = converged(op, given, Factors::new_thin(reduced.as_ref()), 0)?;
-        s = values(&found);
+        let found = converged(op, given, singular(reduced.as_ref()), 0)?;
+        s = found.values;
         let rank = rank_above(&s, tolerance);
-        x = over_values(found.V(), &s, rank) * (found.U().subcols(0, rank).transpose() * turned);
+        let along = product(found.u.subcols(0, rank).transpose(), turned.as_ref());
+        x = product(over_values(&found.v, &s, rank).as_ref(), along.as_ref());
     }
     // What is left: the right sides less the product.
     let mut left = right.elements(0).to_vec();
     let (rows, columns) = (right.rows, right.columns);
-    matmul(
-        MatMut::from_row_major_slice_mut(&mut left, rows, columns),
-        Accum::Add,
-        a.get(0),
-        x.as_ref(),
-        -1.0,
-        threads(rows, a.columns),
-    );
+    let whole = MatMut::from_row_major_slice_mut(&mut left, rows, columns);
+    multiply(whole, Accum::Add, a.get(0), x.as_ref(), -1.0);
     let mut solution = vec![0.0; a.columns * columns];
     MatMut::from_row_major_slice_mut(&mut solution, a.columns, columns).copy_from(&x);
     Ok(LeastSquares {
@@ -167,7 +142,7 @@ impl Matrices {
 }
 
 /// The columns of the right factor that count, each over its singular value.
-fn over_values(v: MatRef<'_, f64>, values: &[f64], rank: usize) -> Mat<f64> {
+fn over_values(v: &Mat<f64>, values: &[f64], rank: usize) -> Mat<f64> {
     Mat::from_fn(v.nrows(), rank, |i, j| v[(i, j)] / values[j])
 }
 
@@ -224,10 +199,10 @@ impl NdArray {
         let (mut u, mut s) = (matrices.results([rows, small]), matrices.results([small]));
         let mut vt = matrices.results([small, columns]);
         for matrix in 0..matrices.count_filled() {
-            let found = converged("svd", self, Factors::new_thin(matrices.get(matrix)), matrix)?;
-            u.push(found.U());
-            s.extend(values(&found));
-            vt.push(found.V().transpose());
+            let found = converged("svd", self, singular(matrices.get(matrix)), matrix)?;
+            u.push(found.u.as_ref());
+            s.extend(found.values);
+            vt.push(found.v.transpose());
         }
         let dtype = matrices.dtype;
         let made = Ok(Svd {
@@ -248,7 +223,7 @@ impl NdArray {
         let matrices = Matrices::of("singular_values", self)?;
         let mut s = matrices.results([matrices.rows.min(matrices.columns)]);
         for matrix in 0..matrices.count_filled() {
-            let found = matrices.get(matrix).singular_values();
+            let found = singular_values(matrices.get(matrix));
             s.extend(converged("singular_values", self, found, matrix)?);
         }
         watch.made("singular_values", &[self], s.array(matrices.dtype))
@@ -276,7 +251,7 @@ impl NdArray {
         }
         let mut ranks = matrices.results([]);
         for matrix in 0..matrices.count_filled() {
-            let found = matrices.get(matrix).singular_values();
+            let found = singular_values(matrices.get(matrix));
             let values = converged("matrix_rank", self, found, matrix)?;
             ranks.extend([matrices.rank_of(&values) as f64]);
         }
@@ -327,9 +302,8 @@ impl NdArray {
         let matrices = Matrices::of(op, self)?;
         let mut results = matrices.results([matrices.columns, matrices.rows]);
         for matrix in 0..matrices.count_filled() {
-            let found = converged(op, self, Factors::new_thin(matrices.get(matrix)), matrix)?;
-            let values = values(&found);
-            let (rank, needed) = (matrices.rank_of(&values), needed(&matrices));
+            let found = converged(op, self, singular(matrices.get(matrix)), matrix)?;
+            let (rank, needed) = (matrices.rank_of(&found.values), needed(&matrices));
             if rank < needed {
                 let found = LinalgProblem::RankDeficient {
                     matrix,
@@ -339,13 +313,12 @@ impl NdArray {
                 return Err(problem(op, self, found));
             }
             let (rows, columns) = (matrices.rows, matrices.columns);
-            matmul(
+            multiply(
                 MatMut::from_row_major_slice_mut(results.room(rows * columns), columns, rows),
                 Accum::Replace,
-                over_values(found.V(), &values, rank),
-                found.U().subcols(0, rank).transpose(),
+                over_values(&found.v, &found.values, rank).as_ref(),
+                found.u.subcols(0, rank).transpose(),
                 1.0,
-                threads(rows, columns),
             );
         }
         watch.made(op, &[self], results.array(matrices.dtype))

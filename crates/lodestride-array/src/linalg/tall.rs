@@ -1,10 +1,11 @@
 //! Tall problems of least squares, brought to as many rows as columns.
 
-use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
-use faer::linalg::{householder, qr::no_pivoting::factor};
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::householder;
 use faer::{Conj, Mat, MatMut, MatRef};
 
-use super::elimination::threads;
+use super::decompositions::turned;
+use super::threads::Work;
 
 /// Elements that are turned at once: they stay in the cache of a core.
 const BLOCK: usize = 32 * 1024;
@@ -44,32 +45,21 @@ pub(super) fn reduced(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> (Mat<f64>, Mat<
 /// Makes a matrix with no fewer rows than columns upper triangular by turning its columns, and turns others in the same way.
 /// Below the first rows, one for each column, nothing is of use afterwards.
 fn turn(mut matrix: MatMut<'_, f64>, others: MatMut<'_, f64>) {
-    let (rows, n) = (matrix.nrows(), matrix.ncols());
-    let par = threads(rows, n);
-    let block = factor::recommended_block_size::<f64>(rows, n);
-    let mut coefficients = Mat::zeros(block, n);
-    let own = factor::qr_in_place_scratch::<f64>(rows, n, block, par, Default::default());
-    let other =
+    let (rows, n, sides) = (matrix.nrows(), matrix.ncols(), others.ncols());
+    let coefficients = turned(matrix.as_mut());
+    let needed =
         householder::apply_block_householder_sequence_transpose_on_the_left_in_place_scratch::<f64>(
             rows,
-            block,
-            others.ncols(),
+            coefficients.nrows(),
+            sides,
         );
-    let mut memory = MemBuffer::new(StackReq::any_of(&[own, other]));
-    factor::qr_in_place(
-        matrix.as_mut(),
-        coefficients.as_mut(),
-        par,
-        MemStack::new(&mut memory),
-        Default::default(),
-    );
     householder::apply_block_householder_sequence_transpose_on_the_left_in_place_with_conj(
         matrix.as_ref(),
         coefficients.as_ref(),
         Conj::No,
         others,
-        par,
-        MemStack::new(&mut memory),
+        Work::Turned.par([rows, n, sides]),
+        MemStack::new(&mut MemBuffer::new(needed)),
     );
     for column in 0..n {
         matrix

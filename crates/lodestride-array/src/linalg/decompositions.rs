@@ -115,7 +115,8 @@ pub(super) fn general(matrix: MatRef<'_, f64>) -> Result<General, EvdError> {
     let mut first = 0;
     while first < n {
         let second = first + 1;
-        if values[1][first] == 0.0 {
+        // What is not a number may stand alone.
+        if values[1][first] == 0.0 || second == n {
             first += 1;
             continue;
         }

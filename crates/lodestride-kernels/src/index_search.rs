@@ -348,23 +348,18 @@ impl<C: Compute, O: Order<C>> Task for Steps<'_, C, O> {
             let best = if take { key } else { best };
             (best, if take { row } else { position })
         };
-        // Comparing takes longer than fetching.
-        let quads = rows.offsets.len() / 4;
-        for quad in 0..quads {
-            let first = 4 * quad as u32;
-            let row = |index: usize| rows.row(4 * quad + index);
+        // Always four to a pass, for comparing takes longer than fetching; at the end the last row is compared again, and does not
+        // beat itself.
+        let count = rows.offsets.len();
+        for at in (0..count).step_by(4) {
+            let first = at as u32;
+            let row = |index: usize| rows.row((at + index).min(count - 1));
             let values = row(0).iter().zip(row(1)).zip(row(2)).zip(row(3));
             for ((best, position), (((&a, &b), &c), &d)) in
                 keys.iter_mut().zip(positions.iter_mut()).zip(values)
             {
                 let two = step(step((*best, *position), a, first), b, first + 1);
                 (*best, *position) = step(step(two, c, first + 2), d, first + 3);
-            }
-        }
-        for index in 4 * quads..rows.offsets.len() {
-            let lanes = keys.iter_mut().zip(positions.iter_mut());
-            for ((best, position), &value) in lanes.zip(rows.row(index)) {
-                (*best, *position) = step((*best, *position), value, index as u32);
             }
         }
     }

@@ -25,7 +25,7 @@ use crate::reduce_plan::insert_by;
 use crate::scan_lines::{
     BLOCK, Extreme, Product, SIDE, Step, Sum, free_line, in_order, long_line, side_by_side,
 };
-use crate::scan_rows::{Columns, Strips};
+use crate::scan_rows::Strips;
 use crate::stream::{self, LINE};
 use crate::strided::{Dim, Dims, Source, count, dims_of, join_axes, offset_at};
 use crate::{spread, threads};
@@ -329,65 +329,11 @@ impl Plane {
                 step: PhantomData,
             });
             if !is_done {
-                self.columns::<C, S>(data, out);
+                self.columns(&Steps::of::<S>(), data, out);
             }
             return;
         }
         self.across_tiles(&Steps::of::<S>(), source, output);
-    }
-
-    /// Rows of some columns from one on.
-    fn some_columns<C: Compute, S: Step<C>>(
-        &self,
-        data: &[C],
-        first: usize,
-        rows: &mut dyn Iterator<Item = &mut [C]>,
-    ) {
-        run::<C, _>(Columns::<C, S> {
-            x: data,
-            x_start: self.x_start + first as isize,
-            x_step: self.x.1,
-            rows,
-            past: self.past,
-            step: PhantomData,
-        });
-    }
-
-    /// Rows that lie as they are needed: some columns at a time, which threads share where that pays.
-    #[inline(never)]
-    fn columns<C: Compute, S: Step<C>>(&self, data: &[C], out: &mut [C]) {
-        /// Bytes of each row that a thread takes at least: of shorter stretches, in a page each, too few are fetched ahead.
-        const SHARED: usize = 1 << 13;
-        /// Columns of whole lines of the caches.
-        const LINES: usize = 64;
-        let step = self.out.1.unsigned_abs();
-        let bytes = 2 * self.lines * self.len * size_of::<C>();
-        let share = self.lines.div_ceil(threads::threads());
-        let is_wide = share * size_of::<C>() >= SHARED && share < self.lines;
-        let is_shared = is_wide && threads::are_worth(bytes, true);
-        if !is_shared {
-            for first in (0..self.lines).step_by(TILE) {
-                let width = TILE.min(self.lines - first);
-                let rows = out.chunks_mut(step).take(self.len);
-                let mut rows = rows.map(|row| &mut row[first..][..width]);
-                self.some_columns::<C, S>(data, first, &mut rows);
-            }
-            return;
-        }
-        let share = share.next_multiple_of(LINES).min(TILE);
-        let mut parts: Vec<Vec<&mut [C]>> = Vec::new();
-        parts.resize_with(self.lines.div_ceil(share), || Vec::with_capacity(self.len));
-        for row in out.chunks_mut(step).take(self.len) {
-            for (part, out) in parts.iter_mut().zip(row[..self.lines].chunks_mut(share)) {
-                part.push(out);
-            }
-        }
-        threads::for_each_part(parts.into_iter().enumerate(), |(part, rows)| {
-            self.some_columns::<C, S>(data, part * share, &mut rows.into_iter());
-            if self.past {
-                stream::fence();
-            }
-        });
     }
 }
 

@@ -226,7 +226,15 @@ fn settle_runs<K: Key>(keys: &[K], packed: &mut [u64], scratch: &mut [u64]) {
 fn settle<K: Key>(keys: &[K], run: &mut [u64], scratch: &mut [u64]) {
     let key = |packed: u64| keys[position(packed)].to_u64();
     if run.len() <= 32 {
-        return run.sort_unstable_by_key(|&packed| (key(packed), position(packed)));
+        // One after the other is put in its place: the standard library's sort is ten times the code.
+        let place = |packed: u64| (key(packed), position(packed));
+        for end in 1..run.len() {
+            let packed = run[end];
+            let at = run[..end].partition_point(|&other| place(other) < place(packed));
+            run.copy_within(at..end, at + 1);
+            run[at] = packed;
+        }
+        return;
     }
     let low = run.iter().map(|&packed| key(packed)).min().unwrap_or(0);
     for packed in run.iter_mut() {

@@ -7,9 +7,10 @@ use lodestride_buffer::WriteGuard;
 use super::{Along, Plane, TILE, run};
 use crate::numeric::Compute;
 use crate::scan_lines::{BLOCK, Step};
-use crate::scan_rows::step_all;
+use crate::scan_rows::{Columns, step_all};
 use crate::strided::{Dim, Source, store_lines};
 use crate::tile::Scratch;
+use crate::{stream, threads};
 
 /// An operation on the lines or rows of a tile.
 pub(super) struct Steps<C> {
@@ -19,7 +20,12 @@ pub(super) struct Steps<C> {
     along: fn(&[C], &mut [C], Way<C>) -> C,
     /// Running values step over rows, which take what they are then.
     across: fn(&mut [C], &mut [C]),
+    /// Columns of a dense input from one on, and the rows of their results.
+    columns: fn(&Plane, &[C], usize, Results<'_, '_, C>),
 }
+
+/// Rows of results, one after the other.
+type Results<'a, 'r, C> = &'r mut dyn Iterator<Item = &'a mut [C]>;
 
 /// Elements of a line, the running value, and whether lines are long enough for groups.
 type Way<C> = (usize, C, bool);
@@ -31,6 +37,7 @@ impl<C: Compute> Steps<C> {
             is_grouped: S::IS_GROUPED,
             along: along::<C, S>,
             across: across::<C, S>,
+            columns: columns::<C, S>,
         }
     }
 }
@@ -57,7 +64,61 @@ fn across<C: Compute, S: Step<C>>(running: &mut [C], rows: &mut [C]) {
     }
 }
 
+/// Some columns from one on, and the rows of their results.
+fn columns<C: Compute, S: Step<C>>(
+    plane: &Plane,
+    data: &[C],
+    first: usize,
+    rows: Results<'_, '_, C>,
+) {
+    run::<C, _>(Columns::<C, S> {
+        x: data,
+        x_start: plane.x_start + first as isize,
+        x_step: plane.x.1,
+        rows,
+        past: plane.past,
+        step: PhantomData,
+    });
+}
+
 impl Plane {
+    /// Rows that lie as they are needed: some columns at a time, which threads share where that pays.
+    #[inline(never)]
+    pub(super) fn columns<C: Compute>(&self, steps: &Steps<C>, data: &[C], out: &mut [C]) {
+        /// Bytes of each row that a thread takes at least: of shorter stretches, in a page each, too few are fetched ahead.
+        const SHARED: usize = 1 << 13;
+        /// Columns of whole lines of the caches.
+        const LINES: usize = 64;
+        let step = self.out.1.unsigned_abs();
+        let bytes = 2 * self.lines * self.len * size_of::<C>();
+        let share = self.lines.div_ceil(threads::threads());
+        let is_wide = share * size_of::<C>() >= SHARED && share < self.lines;
+        let is_shared = is_wide && threads::are_worth(bytes, true);
+        if !is_shared {
+            for first in (0..self.lines).step_by(TILE) {
+                let width = TILE.min(self.lines - first);
+                let rows = out.chunks_mut(step).take(self.len);
+                let mut rows = rows.map(|row| &mut row[first..][..width]);
+                (steps.columns)(self, data, first, &mut rows);
+            }
+            return;
+        }
+        let share = share.next_multiple_of(LINES).min(TILE);
+        let mut parts: Vec<Vec<&mut [C]>> = Vec::new();
+        parts.resize_with(self.lines.div_ceil(share), || Vec::with_capacity(self.len));
+        for row in out.chunks_mut(step).take(self.len) {
+            for (part, out) in parts.iter_mut().zip(row[..self.lines].chunks_mut(share)) {
+                part.push(out);
+            }
+        }
+        threads::for_each_part(parts.into_iter().enumerate(), |(part, rows)| {
+            (steps.columns)(self, data, part * share, &mut rows.into_iter());
+            if self.past {
+                stream::fence();
+            }
+        });
+    }
+
     /// Lines: short ones are copied to the tile together, long ones part by part.
     #[inline(never)]
     pub(super) fn along_tiles<C: Compute>(

@@ -207,7 +207,7 @@ impl Call<'_> {
 /// The product of integers in bands of rows, for as many threads as there are, where these lie wholly one before the other.
 fn in_bands<C: Whole>(a: Matrix<'_, C>, b: Matrix<'_, C>, out: &mut [C], to: MatrixShape) {
     /// Rows that are worth reading the right matrix once more.
-    const LEAST: usize = 16;
+    const LEAST: usize = 64;
     let share = to.rows.div_ceil(threads::shares()).max(LEAST);
     let (step, width) = (to.row_step, (to.columns as isize - 1) * to.column_step + 1);
     if share >= to.rows || to.column_step < 0 || step < width {

@@ -1,7 +1,9 @@
-//! What several threads share has the bits that one thread gives, and these are right: sizes beyond which work is shared.
+//! What several threads share has the bits that one thread gives, at sizes beyond which work is shared.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
+
+use std::sync::{Mutex, PoisonError};
 
 use lodestride_array::kernels::{set_threads, threads};
 use lodestride_array::{DType, NdArray, Result};
@@ -52,84 +54,75 @@ const OPS: [(&str, Op); 19] = [
     }),
 ];
 
+/// Compares what several threads give with what one gives.
+#[derive(Default)]
+struct Checker {
+    checked: usize,
+    failed: Vec<String>,
+}
+
+impl Checker {
+    fn check(&mut self, case: &str, run: impl Fn() -> NdArray) {
+        /// The number of threads is the whole process's: one test at a time.
+        static TURN: Mutex<()> = Mutex::new(());
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        set_threads(1);
+        let alone = bits(&run());
+        // Twice each: workers that are awake take part in smaller work.
+        for count in [2, 2, 4, 4] {
+            set_threads(count);
+            self.checked += 1;
+            if bits(&run()) != alone {
+                self.failed.push(format!("{case}, {} threads", threads()));
+            }
+        }
+        set_threads(0);
+    }
+}
+
+const DTYPES: [DType; 6] = [
+    DType::F32,
+    DType::F64,
+    DType::F16,
+    DType::I32,
+    DType::I64,
+    DType::U8,
+];
+
 #[test]
 fn threads_share_without_changing_a_bit() {
-    let (mut checked, mut failures) = (0, Vec::new());
-    for dtype in [
-        DType::F32,
-        DType::F64,
-        DType::F16,
-        DType::I32,
-        DType::I64,
-        DType::U8,
-    ] {
+    let mut checker = Checker::default();
+    for dtype in DTYPES {
         for (shape, limit) in [([1100, 900], 90), ([40, 30_000], 250), ([300, 4500], 250)] {
             let x = numbers(dtype, &shape, limit);
             for (name, op) in OPS {
-                set_threads(1);
-                let alone = bits(&op(&x).unwrap());
-                for count in [2, 4] {
-                    set_threads(count);
-                    // Twice: workers that are awake take part in smaller work.
-                    for _ in 0..2 {
-                        checked += 1;
-                        if bits(&op(&x).unwrap()) != alone {
-                            failures.push(format!(
-                                "{name} of {shape:?} {dtype}, {} threads",
-                                threads()
-                            ));
-                        }
-                    }
-                }
+                checker.check(&format!("{name} of {shape:?} {dtype}"), || op(&x).unwrap());
             }
         }
     }
-    set_threads(0);
-    report(checked, &failures);
+    report(checker.checked, &checker.failed);
 }
 
-/// Products of integers, and products along long axes, in pieces: beside one thread.
+/// Products of integers, and products along long axes, in pieces.
 #[test]
 fn threads_share_products_without_changing_a_bit() {
-    let (mut checked, mut failures) = (0, Vec::new());
+    let mut checker = Checker::default();
     let shapes = [
         ([260, 250], [250, 270]),
         ([1, 300_000], [300_000, 1]),
         ([33, 9000], [9000, 35]),
         ([2000, 700], [700, 1]),
     ];
-    for dtype in [
-        DType::F32,
-        DType::F64,
-        DType::F16,
-        DType::I32,
-        DType::I64,
-        DType::U8,
-    ] {
+    for dtype in DTYPES {
         for (left, right) in shapes {
             let (a, b) = (numbers(dtype, &left, 100), numbers(dtype, &right, 77));
-            for turned in [false, true] {
-                // The same product of columns that lie one after the other.
-                let b = if turned {
-                    b.transpose().dup().unwrap().transpose()
-                } else {
-                    b.clone()
-                };
-                set_threads(1);
-                let alone = bits(&a.matmul(&b).unwrap());
-                for count in [2, 4] {
-                    set_threads(count);
-                    for _ in 0..2 {
-                        checked += 1;
-                        if bits(&a.matmul(&b).unwrap()) != alone {
-                            failures
-                                .push(format!("{left:?} by {right:?} {dtype}, {turned}, {count}"));
-                        }
-                    }
-                }
+            // Of columns that lie one after the other, too.
+            let turned = b.transpose().dup().unwrap().transpose();
+            for (b, order) in [(&b, "rows"), (&turned, "columns")] {
+                let case = format!("{left:?} by {right:?} {dtype} in {order}");
+                checker.check(&case, || a.matmul(b).unwrap());
             }
         }
     }
-    set_threads(0);
-    report(checked, &failures);
+    report(checker.checked, &checker.failed);
 }

@@ -19,7 +19,7 @@ use crate::reduce_kinds::Magnitude;
 use crate::reduce_plan::{Piece, Plan};
 use crate::strided::{Dim, Dims, Source, copy_lines, count, offset_at, store};
 use crate::tile::Scratch;
-use crate::{spread, threads};
+use crate::{spread, stream, threads};
 
 /// One search: what is looked for, and along which axes.
 pub(crate) struct Search {
@@ -123,13 +123,16 @@ impl Search {
             return;
         }
         let is_run = matches!(*self.reduced.as_slice(), [Dim { stride: 1, .. }]);
+        let elements = self.plan.pieces(1) * count(&self.reduced);
         let most = match (self.goes_by_rows(), source.native().is_some()) {
             (false, true) if is_run => runs_at_a_time(count(&self.reduced)),
             // So that some rows fit in a tile.
             (true, false) => FEW_COLUMNS,
-            // With their keys, positions and places, so many stay in the first-level cache.
-            (true, true) => COLUMNS * size_of::<u32>() / size_of::<C>(),
-            (false, _) => COLUMNS,
+            // With their keys, positions and places, so many stay in the first-level cache; longer stretches come faster from memory.
+            (true, true) if !stream::pays(elements * size_of::<C>()) => {
+                COLUMNS * size_of::<u32>() / size_of::<C>()
+            }
+            _ => COLUMNS,
         };
         let find = |x: isize, best: &mut [i64]| self.search(order, source, x, best);
         self.each_piece(most, size_of::<C>(), &find, output);

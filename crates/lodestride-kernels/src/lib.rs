@@ -24,8 +24,8 @@ mod frame;
 mod gather_indices;
 mod gemm_choice;
 mod gemm_copied;
-#[cfg(target_arch = "x86_64")]
 mod gemm_deep;
+#[cfg(target_arch = "x86_64")]
 mod gemm_dots;
 #[cfg(target_arch = "x86_64")]
 mod gemm_few;

@@ -123,19 +123,23 @@ impl Search {
             return;
         }
         let is_run = matches!(*self.reduced.as_slice(), [Dim { stride: 1, .. }]);
-        let elements = self.plan.pieces(1) * count(&self.reduced);
         let most = match (self.goes_by_rows(), source.native().is_some()) {
             (false, true) if is_run => runs_at_a_time(count(&self.reduced)),
             // So that some rows fit in a tile.
             (true, false) => FEW_COLUMNS,
             // With their keys, positions and places, so many stay in the first-level cache; longer stretches come faster from memory.
-            (true, true) if !stream::pays(elements * size_of::<C>()) => {
+            (true, true) if !stream::pays(self.elements() * size_of::<C>()) => {
                 COLUMNS * size_of::<u32>() / size_of::<C>()
             }
             _ => COLUMNS,
         };
         let find = |x: isize, best: &mut [i64]| self.search(order, source, x, best);
         self.each_piece(most, size_of::<C>(), &find, output);
+    }
+
+    /// How many elements are searched.
+    fn elements(&self) -> usize {
+        self.plan.pieces(1) * count(&self.reduced)
     }
 
     /// Whether neighbouring outputs are found row by row.
@@ -146,8 +150,7 @@ impl Search {
     /// Finds and stores all positions, so many neighbouring ones at a time at most, of elements of so many bytes.
     fn each_piece(&self, most: usize, bytes: usize, find: &Find<'_>, output: &mut WriteGuard<'_>) {
         let (plan, depth) = (&self.plan, count(&self.reduced));
-        let elements = plan.pieces(1) * depth;
-        let is_shared = threads::are_worth(elements.saturating_mul(bytes), false);
+        let is_shared = threads::are_worth(self.elements().saturating_mul(bytes), false);
         let width = match (is_shared, self.goes_by_rows()) {
             (true, true) => most.min(plan.shared_width()),
             (true, false) => (SHARE / depth).clamp(1, most),

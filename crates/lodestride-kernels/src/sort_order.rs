@@ -18,7 +18,7 @@ const LONGEST: usize = u32::MAX as usize;
 const TABLE: usize = 1 << 14;
 
 /// Up to so many parts, those of two threads, one thread with a table is faster than all that sort.
-const TABLE_PARTS: usize = 8;
+const TABLE_PARTS: usize = 2 * threads::PARTS;
 
 /// As [`order`], of lines of `len` keys; several threads share a single one.
 pub(crate) fn order_lines<K: Key>(

@@ -30,7 +30,7 @@ const AWAKE: Duration = Duration::from_micros(50);
 const PAYING: [Duration; 2] = [Duration::from_micros(160), Duration::from_micros(400)];
 
 /// Parts for each thread.
-const PARTS: usize = 4;
+pub(crate) const PARTS: usize = 4;
 
 /// From how many moved bytes on an operation is divided among threads, and writes past the caches.
 ///

@@ -62,7 +62,7 @@ pub(crate) fn transfer(op: &'static str, x: &Operand<'_>, out: &Operand<'_>) -> 
     Ok(())
 }
 
-/// Bytes of pieces, on average, up to which one thread joins them.
+/// Bytes read and written for a piece, on average, below which one thread joins them.
 const SMALL_PIECES: usize = 1 << 14;
 
 /// Copies arrays of `out`'s dtype to `out`, one after the other along `axis`. No two positions of `out` share an element,

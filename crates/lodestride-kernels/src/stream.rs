@@ -73,8 +73,29 @@ fn look_up() -> usize {
 }
 
 /// The largest cache the processor describes.
-#[cfg(target_arch = "x86_64")]
 fn described_cache() -> Option<usize> {
+    described_caches().map(|(_, bytes)| bytes).max()
+}
+
+/// Bytes of the second-level cache, 0 before the first look.
+static SECOND: AtomicUsize = AtomicUsize::new(0);
+
+/// The bytes of the second-level cache, as the processor describes it.
+pub(crate) fn second_level() -> usize {
+    match SECOND.load(Ordering::Relaxed) {
+        0 => {
+            let second = described_caches().find(|&(level, _)| level == 2);
+            let bytes = second.map_or(SECOND_LEVEL, |(_, bytes)| bytes);
+            SECOND.store(bytes, Ordering::Relaxed);
+            bytes
+        }
+        bytes => bytes,
+    }
+}
+
+/// Levels and sizes of the caches the processor describes.
+#[cfg(target_arch = "x86_64")]
+fn described_caches() -> impl Iterator<Item = (u32, usize)> {
     use std::arch::x86_64::__cpuid_count;
 
     // Intel describes its caches in leaf 4, AMD in the same form in leaf 0x8000_001D.
@@ -83,8 +104,9 @@ fn described_cache() -> Option<usize> {
         .find(|&(range, leaf)| {
             __cpuid_count(range, 0).eax >= leaf && __cpuid_count(leaf, 0).eax & 31 != 0
         });
-    let (_, leaf) = leaf?;
-    let caches = (0..8).map(|index| __cpuid_count(leaf, index));
+    let caches = leaf
+        .into_iter()
+        .flat_map(|(_, leaf)| (0..8).map(move |index| __cpuid_count(leaf, index)));
     let size = |ebx: u32, ecx: u32| {
         let (ways, partitions, line) =
             ((ebx >> 22) + 1, (ebx >> 12 & 0x3FF) + 1, (ebx & 0xFFF) + 1);
@@ -92,13 +114,12 @@ fn described_cache() -> Option<usize> {
     };
     caches
         .take_while(|cache| cache.eax & 31 != 0)
-        .map(|cache| size(cache.ebx, cache.ecx))
-        .max()
+        .map(move |cache| (cache.eax >> 5 & 7, size(cache.ebx, cache.ecx)))
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn described_cache() -> Option<usize> {
-    None
+fn described_caches() -> impl Iterator<Item = (u32, usize)> {
+    std::iter::empty()
 }
 
 /// Asks for the cache line of an address ahead of its use. Any address will do; nothing is read.

@@ -210,8 +210,8 @@ const COLUMNS: usize = 4;
 /// Elements of rows that meet every column before the next ones: they stay in L1.
 const CLOSE: usize = 1 << 12;
 
-/// A product with a few contiguous columns as dot products of contiguous rows; false, having done nothing, where they do not lie so
-/// or are so few or short that the packing library is as fast.
+/// A product with a few columns, which are contiguous or little to copy, as dot products of contiguous rows; false, having done nothing,
+/// where they do not lie so or are so few or short that the packing library is as fast.
 fn dots<C: TileFloat>(
     a: Matrix<'_, C>,
     b: Matrix<'_, C>,
@@ -220,10 +220,17 @@ fn dots<C: TileFloat>(
     threads: usize,
 ) -> bool {
     let (m, n, k) = (a.shape().rows, b.shape().columns, a.shape().columns);
-    let lies = a.shape().column_step == 1 && b.shape().row_step == 1;
     let is_worth = k >= 64 && m >= 16 || k > NEAR;
-    if !lies || n > COLUMNS || !is_worth || !gemm_tile::is_walked() {
+    if a.shape().column_step != 1 || n > COLUMNS || !is_worth || !gemm_tile::is_walked() {
         return false;
+    }
+    if b.shape().row_step != 1 {
+        let is_little = k * n <= gemm_copied::LITTLE && Isa::detect() == Isa::Avx512;
+        let turned = |room: &mut [C]| {
+            let b = gemm_copied::to_rows(b.transposed(), room, 1).transposed();
+            dots(a, b, out, blend, threads)
+        };
+        return is_little && gemm_copied::with_room(k * n, turned) == Some(true);
     }
     // Where sixteen rows are joined at once, which rows they are does not depend on the number of threads.
     let share = if threads > 1 {

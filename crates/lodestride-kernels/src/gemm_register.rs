@@ -14,7 +14,11 @@ use std::arch::x86_64::{
     _mm512_mul_pd, _mm512_mul_ps, _mm512_set1_pd, _mm512_set1_ps,
 };
 
+use crate::gemm_across::{eight_across, eight_narrow_across, four_narrow_across, sixteen_across};
 use crate::numeric::Compute;
+
+/// Lanes of the widest register.
+pub(crate) const MOST_LANES: usize = 16;
 
 /// A vector register of floats whose first lanes can be loaded and stored alone.
 ///
@@ -37,13 +41,16 @@ pub(crate) trait Register: Copy {
     unsafe fn mul(self, other: Self) -> Self;
     /// `self * b + c`.
     unsafe fn mul_add(self, b: Self, c: Self) -> Self;
-    /// The same of numbers.
+    /// The sums of the lanes of as many registers as one has lanes, in their order: lanes half a register apart are added first, then
+    /// those a quarter apart, and so on.
+    unsafe fn across(of: &[Self; MOST_LANES]) -> Self;
+    /// The same of numbers as of lanes: `a * b + c`.
     unsafe fn fused(a: Self::Item, b: Self::Item, c: Self::Item) -> Self::Item;
 }
 
 macro_rules! register {
     ($R:ty, $t:ty, $Mask:ty, $lanes:literal, $rows:literal, |$n:ident| $mask:expr,
-     $splat:ident, $mul:ident, $fma:ident,
+     $splat:ident, $mul:ident, $fma:ident, $across:ident,
      load |$from:ident, $load_mask:ident| $load:expr, store |$to:ident, $store_mask:ident, $value:ident| $store:expr) => {
         impl Register for $R {
             type Item = $t;
@@ -82,6 +89,11 @@ macro_rules! register {
                 unsafe { $fma(self, b, c) }
             }
             #[inline(always)]
+            unsafe fn across(of: &[Self; MOST_LANES]) -> Self {
+                // SAFETY: the caller vouches for the instruction set.
+                unsafe { $across(of) }
+            }
+            #[inline(always)]
             unsafe fn fused(a: $t, b: $t, c: $t) -> $t {
                 a.mul_add(b, c)
             }
@@ -99,6 +111,7 @@ register!(
     _mm512_set1_ps,
     _mm512_mul_ps,
     _mm512_fmadd_ps,
+    sixteen_across,
     load | from,
     mask | _mm512_maskz_loadu_ps(mask, from),
     store | to,
@@ -115,6 +128,7 @@ register!(
     _mm512_set1_pd,
     _mm512_mul_pd,
     _mm512_fmadd_pd,
+    eight_across,
     load | from,
     mask | _mm512_maskz_loadu_pd(mask, from),
     store | to,
@@ -131,6 +145,7 @@ register!(
     _mm256_set1_ps,
     _mm256_mul_ps,
     _mm256_fmadd_ps,
+    eight_narrow_across,
     load | from,
     mask | _mm256_maskload_ps(from, mask),
     store | to,
@@ -147,6 +162,7 @@ register!(
     _mm256_set1_pd,
     _mm256_mul_pd,
     _mm256_fmadd_pd,
+    four_narrow_across,
     load | from,
     mask | _mm256_maskload_pd(from, mask),
     store | to,

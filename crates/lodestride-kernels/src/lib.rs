@@ -22,6 +22,8 @@ mod every_second;
 mod flat;
 mod frame;
 mod gather_indices;
+#[cfg(target_arch = "x86_64")]
+mod gemm_across;
 mod gemm_choice;
 mod gemm_copied;
 mod gemm_deep;

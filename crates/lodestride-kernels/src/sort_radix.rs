@@ -53,7 +53,7 @@ pub(crate) const MANY: usize = 1 << 16;
 
 /// Beyond this many keys of 16 bits, which the second-level cache does not hold, counting is faster than partitions: on Zen 5
 /// a third of the time for a million `f16` between 0 and 1, half of it for four million with all bits random.
-const COUNTED: usize = 1 << 19;
+pub(crate) const COUNTED: usize = 1 << 19;
 
 /// Whether every key that may occur is best counted, however many threads could share the line.
 pub(crate) fn is_counted<K: Key>(len: usize) -> bool {

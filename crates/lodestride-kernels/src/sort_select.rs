@@ -10,7 +10,7 @@ use crate::sort::sort_lines;
 use crate::sort_float::{ascending, float_key, has_vectors, is_ordered, partition_floats};
 use crate::sort_halved::sort_halved;
 use crate::sort_key::{Coding, Key};
-use crate::sort_radix::{is_counted, sort_above};
+use crate::sort_radix::{COUNTED, is_counted, sort_above};
 use crate::sort_share::{Partition, divide, each_chunk, partition_keys, sample};
 use crate::sort_side::sort_side_by_side;
 
@@ -46,7 +46,9 @@ const FEW_BYTES: usize = 512;
 /// The `k`-th smallest key, which is moved there, with larger ones behind it.
 fn nth<K: Key>(keys: &mut [K], k: usize, scratch: &mut [K]) -> K {
     let is_short = keys.len() <= if K::BITS == 8 { FEW_BYTES } else { SHORT };
-    if K::has_vectors() || !is_short {
+    if is_counted::<K>(keys.len()) {
+        sort_above(keys, scratch, 0, 1);
+    } else if K::has_vectors() || !is_short {
         settle(keys, k, scratch, 1);
     } else if !K::sort_vectors(keys, scratch) {
         keys.select_nth_unstable(k);
@@ -131,8 +133,8 @@ fn settle_floats<K: Key>(mut values: &mut [K], mut k: usize, scratch: &mut [K], 
 
 /// Settles one place of keys: what is certainly before it and behind it is moved there, until little is left.
 fn settle<K: Key>(mut keys: &mut [K], mut k: usize, scratch: &mut [K], parts: usize) {
-    if K::BITS == 8 || is_counted::<K>(keys.len()) {
-        // Counting divides keys at all places.
+    // Counting divides keys at all places; where it does must not depend on the instruction set, as the order within groups does.
+    if K::BITS == 8 || K::BITS == 16 && keys.len() > COUNTED {
         return sort_above(keys, scratch, 0, parts);
     }
     while keys.len() > SHORT {

@@ -5,7 +5,7 @@
 //! their sums are in the end: those meet first whose sums lie half a register apart, last those whose sums are neighbours.
 #![expect(unsafe_code, reason = "intrinsics need their instruction set")]
 
-use crate::gemm_register::MOST_LANES;
+use crate::vector::MOST_LANES;
 use std::arch::x86_64::*;
 
 /// Two registers in one: what two shuffles of them select, added. No function and no closure, which would not be compiled for the

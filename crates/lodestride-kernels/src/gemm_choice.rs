@@ -210,8 +210,8 @@ const COLUMNS: usize = 4;
 /// Elements of rows that meet every column before the next ones: they stay in L1.
 const CLOSE: usize = 1 << 12;
 
-/// A product with a few columns, which are contiguous or little to copy, as dot products of contiguous rows; false, having done nothing,
-/// where they do not lie so or are so few or short that the packing library is as fast.
+/// A product with a few contiguous columns as dot products of contiguous rows; false, having done nothing, where they do not lie so
+/// or are so few or short that the packing library is as fast.
 fn dots<C: TileFloat>(
     a: Matrix<'_, C>,
     b: Matrix<'_, C>,
@@ -220,17 +220,10 @@ fn dots<C: TileFloat>(
     threads: usize,
 ) -> bool {
     let (m, n, k) = (a.shape().rows, b.shape().columns, a.shape().columns);
+    let lies = a.shape().column_step == 1 && b.shape().row_step == 1;
     let is_worth = k >= 64 && m >= 16 || k > NEAR;
-    if a.shape().column_step != 1 || n > COLUMNS || !is_worth || !gemm_tile::is_walked() {
+    if !lies || n > COLUMNS || !is_worth || !gemm_tile::is_walked() {
         return false;
-    }
-    if b.shape().row_step != 1 {
-        let is_little = k * n <= gemm_copied::LITTLE && Isa::detect() == Isa::Avx512;
-        let turned = |room: &mut [C]| {
-            let b = gemm_copied::to_rows(b.transposed(), room, 1).transposed();
-            dots(a, b, out, blend, threads)
-        };
-        return is_little && gemm_copied::with_room(k * n, turned) == Some(true);
     }
     // Where sixteen rows are joined at once, which rows they are does not depend on the number of threads.
     let share = if threads > 1 {
@@ -290,7 +283,7 @@ const FLAT_BYTES: usize = 128 << 20;
 const TURNED: usize = 512;
 
 /// Steps up to which writing the result takes longer than the arithmetic, so that nothing is won by computing half of it, which is then
-/// read again to be mirrored. On a Xeon (model 106) a matrix of 1000 by 3 `f64` times its own transpose took 1.02 ms and takes 0.57.
+/// read again to be mirrored. On a Xeon (model 106) a matrix of 1000 by 3 `f64` times its own transpose took 1.18 ms and takes 0.33.
 const SHALLOW: usize = 32;
 
 /// Whether few rows meet a large matrix, with AVX2: on an EPYC 32 by 2048 by 8192 `f32` take the `gemm` crate 30 ms, packed panels 16.

@@ -46,7 +46,7 @@ pub(crate) fn turned<C: BlasFloat>(
 }
 
 /// Elements of a right matrix up to which copying it takes next to no time beside so many rows as these.
-pub(crate) const LITTLE: usize = 1 << 13;
+const LITTLE: usize = 1 << 13;
 pub(crate) const SEVERAL: usize = 16;
 
 /// A product whose right matrix is small and copied to contiguous rows first; false, with nothing done, where that does not pay and

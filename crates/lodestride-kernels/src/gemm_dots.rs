@@ -7,11 +7,12 @@
 )]
 
 use crate::across::{FEW, halved};
-use crate::gemm_register::{MOST_LANES, Register};
+use crate::gemm_register::Register;
 use crate::gemm_store::finish;
 use crate::gemm_tile::Job;
 use crate::numeric::Compute;
 use crate::stream::LINE;
+use crate::vector::MOST_LANES;
 
 /// The dot products of all rows of the left operand with one column.
 ///

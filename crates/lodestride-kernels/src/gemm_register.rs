@@ -16,9 +16,7 @@ use std::arch::x86_64::{
 
 use crate::gemm_across::{eight_across, eight_narrow_across, four_narrow_across, sixteen_across};
 use crate::numeric::Compute;
-
-/// Lanes of the widest register.
-pub(crate) const MOST_LANES: usize = 16;
+use crate::vector::MOST_LANES;
 
 /// A vector register of floats whose first lanes can be loaded and stored alone.
 ///

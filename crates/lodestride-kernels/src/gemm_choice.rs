@@ -279,6 +279,10 @@ const FLAT: usize = 64;
 const FLAT_SIZE: usize = 512;
 const FLAT_BYTES: usize = 128 << 20;
 
+/// Rows and columns of a result from which on packed panels are faster than the `gemm` crate in any layout, with AVX-512, if there are
+/// as many steps: on a Xeon (model 106) 1024 by 1024 by 1024 `f64` take the crate 36.0 ms, panels 30.0.
+const LARGE: usize = 480;
+
 /// Rows of the left matrix up to which panels of a transposed right one are faster than the `gemm` crate, with AVX2.
 const TURNED: usize = 512;
 
@@ -302,14 +306,18 @@ fn packed<C: BlasFloat>(
     blend: Blend<C>,
     threads: usize,
 ) -> bool {
-    let is_shallow = a.shape().columns <= SHALLOW;
+    let (m, k, n) = (a.shape().rows, a.shape().columns, b.shape().columns);
+    let is_shallow = k <= SHALLOW;
     let is_square = is_square_of_one(a, b) && blend.beta == C::ZERO && !is_shallow;
-    let work = a.shape().rows * b.shape().rows * b.shape().columns;
+    let work = m * k * n;
     let suits = || {
         let [left, right] = [a.shape(), b.shape()].map(|x| x.column_step != 1);
         let apart = match Isa::detect() {
             // What it writes is in its way where there is little to add up.
-            Isa::Avx512 => (left || right || is_shallow) && work > MIDDLING,
+            Isa::Avx512 => {
+                let is_large = m.min(n) >= LARGE && work > LARGE * LARGE * LARGE;
+                (left || right || is_shallow || is_large) && work > MIDDLING
+            }
             // The left one it reads as well, and many rows make the right one worth its while.
             _ => right && a.shape().rows <= TURNED && work > SMALL,
         };

@@ -1,7 +1,9 @@
 //! Products of large matrices of floats: blocks of both operands are copied to panels that registers read in order.
 //!
-//! A block of the right matrix, some hundred rows deep, fills half of L2; a panel of it stays in L1 while rows of the left one go by,
-//! which are asked for ahead: 512 by 512 by 512 `f64` took a Xeon (model 106) 5.2 ms with rows in L1 and the block going by. A matrix times its own transpose finds its left panels in the block of the right one,
+//! A panel of the right matrix, some hundred rows deep, stays in L1 while rows of the left one go by, which are asked for ahead:
+//! 512 by 512 by 512 `f64` took a Xeon (model 106) 5.2 ms with rows in L1 and the block going by. Half of L2 holds what is gone
+//! through again and again: rows of the left matrix with AVX-512, where both matrices are then copied but once, and a block of
+//! the right one with AVX2 ([`Sizes`]). A matrix times its own transpose finds its left panels in the block of the right one,
 //! and is computed from the diagonal on. The sums of the blocks are added up in the order of their rows, whatever else is
 //! divided.
 #![expect(
@@ -25,32 +27,64 @@ use crate::stream::{self, LINE};
 /// Rows of the right matrix in a block, at most. The last bits of results depend on it, so it is the same everywhere.
 const DEPTH: usize = 256;
 
-/// Rows of the left matrix that are copied at once.
-const HEIGHT: usize = 64;
-
-/// Columns of a block are a multiple of this, which panels of any register divide.
+/// Columns of a block are a multiple of this, which panels of any register divide, and rows of that: panels begin with lines.
 const COLUMNS: usize = 48;
+const ROWS: usize = 16;
 
 /// Steps of a panel that are turned at once: what is written stays in L1 until its lines are complete.
 const TURNED: usize = 64;
 
-/// How many steps ahead a panel of the left matrix is asked for.
+/// How many steps ahead a panel of the left matrix is asked for, and one of the right, which may come from the third level.
 const PANEL_AHEAD: usize = 8;
+const LINES_AHEAD: usize = 4;
 
 /// How many rows ahead a matrix is asked for while it is copied.
 const ROWS_AHEAD: isize = 4;
 
-/// Steps of a block and how many columns it may have.
-fn largest<C>(k: usize) -> (usize, usize) {
-    let depth = k.div_ceil(k.div_ceil(DEPTH));
-    let columns = stream::second_level() / 2 / size_of::<C>() / depth;
-    (depth, columns.max(COLUMNS))
+/// What is copied at once.
+#[derive(Clone, Copy, Debug)]
+struct Sizes {
+    /// Steps, which are rows of the right matrix and columns of the left one.
+    depth: usize,
+    /// Columns of the right matrix.
+    columns: usize,
+    /// Rows of the left matrix.
+    height: usize,
 }
 
-/// Elements of working memory for a product of at most `n` columns and of `k` steps, neither of which is zero.
-pub(crate) fn room_for<C>(n: usize, k: usize) -> usize {
-    let (depth, most) = largest::<C>(k);
-    depth * (n.min(most).next_multiple_of(COLUMNS) + HEIGHT)
+/// Columns of the right matrix that are copied at once, and rows of the left one, where the other of the two fills half of L2.
+const WIDE: usize = 4080;
+const LOW: usize = 64;
+
+impl Sizes {
+    /// For `k` steps, with registers of which a tile has `rows` rows.
+    fn of<C>(k: usize, rows: usize) -> Self {
+        let depth = k.div_ceil(k.div_ceil(DEPTH));
+        let lines = stream::second_level() / 2 / size_of::<C>() / depth;
+        if rows == 8 {
+            let height = (lines / ROWS * ROWS).max(LOW);
+            Self {
+                depth,
+                columns: WIDE,
+                height,
+            }
+        } else {
+            let columns = lines.max(COLUMNS);
+            Self {
+                depth,
+                columns,
+                height: LOW,
+            }
+        }
+    }
+}
+
+/// Elements of working memory for a product of at most `m` rows, `n` columns and `k` steps, none of which is zero.
+pub(crate) fn room_for<R: Register>([m, n, k]: [usize; 3]) -> usize {
+    let sizes = Sizes::of::<R::Item>(k, R::ROWS);
+    let columns = n.min(sizes.columns).next_multiple_of(COLUMNS);
+    let rows = m.next_multiple_of(ROWS).min(sizes.height);
+    sizes.depth * (columns + rows)
 }
 
 /// The product; with `diagonal`, that of a matrix and its own transpose from the diagonal on, where the job begins at this
@@ -60,8 +94,12 @@ pub(crate) fn room_for<C>(n: usize, k: usize) -> usize {
 /// As [`Job`], on a machine with the instruction set of `R`; the job's room has as many elements as [`room_for`] says.
 #[inline(always)]
 pub(crate) unsafe fn blocks<R: Register>(job: &Job<R::Item>, diagonal: Option<usize>) {
-    let (depth, most) = largest::<R::Item>(job.k);
-    let width = (job.n.div_ceil(job.n.div_ceil(most))).next_multiple_of(COLUMNS);
+    let Sizes {
+        depth,
+        columns,
+        height,
+    } = Sizes::of::<R::Item>(job.k, R::ROWS);
+    let width = (job.n.div_ceil(job.n.div_ceil(columns))).next_multiple_of(COLUMNS);
     for column in (0..job.n).step_by(width) {
         let columns = width.min(job.n - column);
         for step in (0..job.k).step_by(depth) {
@@ -81,6 +119,7 @@ pub(crate) unsafe fn blocks<R: Register>(job: &Job<R::Item>, diagonal: Option<us
                 columns,
                 step,
                 steps,
+                height,
                 diagonal: diagonal.map(|first| first + column),
                 left: job.room.wrapping_add(depth * width),
             };
@@ -102,6 +141,8 @@ struct Block<C> {
     columns: usize,
     step: usize,
     steps: usize,
+    /// Rows of the left matrix that are copied at once.
+    height: usize,
     /// The row of the left matrix that is the block's first column, where the two are transposes of one another.
     diagonal: Option<usize>,
     /// Room for rows of the left matrix.
@@ -131,8 +172,8 @@ unsafe fn rows_of_block<R: Register, const M: usize>(job: &Job<R::Item>, block: 
     let width = ACROSS * R::LANES;
     let below = block.diagonal.map_or(job.m, |first| first + block.columns);
     let m = job.m.min(below);
-    for top in (0..m).step_by(HEIGHT) {
-        let rows = HEIGHT.min(m - top);
+    for top in (0..m).step_by(block.height) {
+        let rows = block.height.min(m - top);
         let shared = block.diagonal.is_some_and(|first| top >= first);
         if !shared {
             let across = block.step as isize * job.a_column;
@@ -143,7 +184,7 @@ unsafe fn rows_of_block<R: Register, const M: usize>(job: &Job<R::Item>, block: 
                 count: rows,
                 depth: block.steps,
             };
-            // SAFETY: rows and steps are the job's; there is room for `HEIGHT` rows.
+            // SAFETY: rows and steps are the job's; there is room for so many rows.
             unsafe { left.pack::<R>(M, M, block.left) };
         }
         let panel_of = |row: usize| {
@@ -228,36 +269,27 @@ unsafe fn tile<R: Register, const M: usize, const V: usize>(
         let across = (v * R::LANES) as isize * job.out_column;
         corner.wrapping_offset(i as isize * job.out_row + across)
     };
-    for i in 0..M {
-        for v in 0..V {
-            stream::prefetch(place(i, v).cast());
-        }
-    }
-    // SAFETY: the caller vouches for the instruction set, here and below.
-    let full = unsafe { R::mask(R::LANES) };
-    // SAFETY: as above.
+    // SAFETY: the caller vouches for the instruction set.
     let mut sums = [[unsafe { R::splat(R::Item::ZERO) }; V]; M];
     let mut a = panel.a;
     let mut b = job.room.cast_const().wrapping_add(column * block.steps);
-    for _ in 0..block.steps {
-        let mut line = [sums[0][0]; V];
-        for v in 0..V {
-            // SAFETY: a panel has whole registers at every step.
-            line[v] = unsafe { R::load(b.wrapping_add(v * R::LANES), full) };
-        }
-        stream::prefetch(a.wrapping_add(PANEL_AHEAD * panel.a_step).cast());
-        for i in 0..M {
-            // SAFETY: a panel has `M` rows at every step.
-            let value = unsafe { *a.wrapping_add(i) };
-            // SAFETY: as above.
-            let value = unsafe { R::splat(value) };
+    let share = block.steps / M;
+    // What is added to is asked for row by row: all of it at once would keep the loads of the panels waiting.
+    for row in 0..=M {
+        let steps = if row < M {
             for v in 0..V {
-                // SAFETY: as above.
-                sums[i][v] = unsafe { value.mul_add(line[v], sums[i][v]) };
+                stream::prefetch(place(row, v).cast());
             }
+            share
+        } else {
+            block.steps - share * M
+        };
+        for _ in 0..steps {
+            // SAFETY: panels have `M` rows and whole registers at every step.
+            unsafe { add_step::<R, M, V>(&mut sums, a, b, panel.a_step) };
+            a = a.wrapping_add(panel.a_step);
+            b = b.wrapping_add(V * R::LANES);
         }
-        a = a.wrapping_add(panel.a_step);
-        b = b.wrapping_add(V * R::LANES);
     }
     let beta = if block.step == 0 {
         job.blend.beta
@@ -272,6 +304,41 @@ unsafe fn tile<R: Register, const M: usize, const V: usize>(
     }
     // SAFETY: as above.
     unsafe { add_tile(job, sums, corner, panel.rows, lanes) };
+}
+
+/// One step of both panels; those that follow are asked for.
+///
+/// # Safety
+/// The pointers must be valid for `M` rows and `V` registers, on a machine with the instruction set of `R`.
+#[inline(always)]
+unsafe fn add_step<R: Register, const M: usize, const V: usize>(
+    sums: &mut [[R; V]; M],
+    a: *const R::Item,
+    b: *const R::Item,
+    a_step: usize,
+) {
+    // SAFETY: the caller vouches for the instruction set, here and below.
+    let full = unsafe { R::mask(R::LANES) };
+    let mut line = [sums[0][0]; V];
+    for v in 0..V {
+        let at = b.wrapping_add(v * R::LANES);
+        // SAFETY: as above; the caller vouches for the registers.
+        line[v] = unsafe { R::load(at, full) };
+        if R::ROWS == 8 {
+            stream::prefetch(at.wrapping_add(LINES_AHEAD * V * R::LANES).cast());
+        }
+    }
+    stream::prefetch(a.wrapping_add(PANEL_AHEAD * a_step).cast());
+    for i in 0..M {
+        // SAFETY: the caller vouches for the rows.
+        let value = unsafe { *a.wrapping_add(i) };
+        // SAFETY: as above.
+        let value = unsafe { R::splat(value) };
+        for v in 0..V {
+            // SAFETY: as above.
+            sums[i][v] = unsafe { value.mul_add(line[v], sums[i][v]) };
+        }
+    }
 }
 
 /// Rows of the left matrix, or columns of the right one: `count` lines `along` apart, of `depth` elements `deep` apart.

@@ -38,8 +38,8 @@ pub(crate) trait TileFloat: Element + Send + Sync {
         out: *mut Self,
     ) -> bool;
 
-    /// Elements of working memory that a packed product of so many columns and steps needs.
-    fn room(n: usize, k: usize) -> usize;
+    /// Elements of working memory that a packed product of at most `[m, n]` elements and `k` steps needs.
+    fn room(level: Level, sizes: [usize; 3]) -> usize;
 }
 
 /// In which order a product is worked on.
@@ -163,7 +163,7 @@ pub(crate) fn product<C: TileFloat>(
         run(job, 0);
         return true;
     }
-    let room = C::room(grid.widest(), job.k);
+    let room = C::room(level, [job.m, grid.widest(), job.k]);
     let Ok(buffer) = Buffer::detached_recycled(grid.parts() * room * size_of::<C>()) else {
         return false;
     };
@@ -348,7 +348,7 @@ mod elsewhere {
                 ) -> bool {
                     false
                 }
-                fn room(_n: usize, _k: usize) -> usize { 0 }
+                fn room(_level: Level, _sizes: [usize; 3]) -> usize { 0 }
             }
         )*};
     }

@@ -76,8 +76,11 @@ macro_rules! tile_float {
                 true
             }
 
-            fn room(n: usize, k: usize) -> usize {
-                gemm_packed::room_for::<$t>(n, k)
+            fn room(level: Level, sizes: [usize; 3]) -> usize {
+                match level.isa() {
+                    Isa::Avx512 => gemm_packed::room_for::<$wide>(sizes),
+                    _ => gemm_packed::room_for::<$narrow>(sizes),
+                }
             }
         }
     )*};

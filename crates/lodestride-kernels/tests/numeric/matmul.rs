@@ -104,6 +104,9 @@ const WALKED: &[(usize, usize, usize)] = &[
     (20, 300, 301),
     (90, 90, 101),
     (70, 515, 67),
+    // Several blocks of rows and of columns.
+    (700, 260, 50),
+    (24, 9, 4200),
     (300, 100, 20),
     (601, 8, 1),
     (90, 90, 1),

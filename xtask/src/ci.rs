@@ -22,7 +22,7 @@ const STEPS: [(&str, Run); 13] = [
     ("no default features", no_default_features),
     ("optional libraries", optional_libraries),
     ("loom", loom::counted),
-    ("demo", |_| demo::run(&["--quick".into()])),
+    ("demo", |_| demo::quick()),
 ];
 
 struct Row {
@@ -212,16 +212,23 @@ fn no_default_features(counts: &mut TestCounts) -> Outcome {
         "--no-default-features",
     ];
     cargo(&["check", "--all-targets"]).args(ours).run()?;
-    cargo(&[
-        "test",
-        "--quiet",
-        "--package",
-        "lodestride-kernels",
-        "--no-default-features",
-        "--lib",
-        "--tests",
-    ])
-    .run_counting(counts)
+    cargo(&["test", "--quiet", "--package=lodestride-kernels"])
+        .args(["--no-default-features"])
+        .args(kernel_tests()?)
+        .run_counting(counts)
+}
+
+/// The test programs of the kernels. Unit tests would have the kernels compiled once more for each choice of features.
+fn kernel_tests() -> Outcome<Vec<String>> {
+    let mut tests = Vec::new();
+    for file in std::fs::read_dir(root().join("crates/lodestride-kernels/tests"))? {
+        let path = file?.path();
+        if path.extension().is_some_and(|end| end == "rs") || path.join("main.rs").is_file() {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            tests.push(format!("--test={name}"));
+        }
+    }
+    Ok(tests)
 }
 
 /// What optional libraries bring in: OpenBLAS under the kernels and BLAS by name, faer under the linear algebra, ndarray. Those in
@@ -235,14 +242,7 @@ fn optional_libraries(counts: &mut TestCounts) -> Outcome {
             "--features=lodestride-array/linalg,lodestride-array/ndarray",
         ])
     };
-    let mut tests = vec!["--lib".to_owned()];
-    for file in std::fs::read_dir(root().join("crates/lodestride-kernels/tests"))? {
-        let path = file?.path();
-        if path.extension().is_some_and(|end| end == "rs") || path.join("main.rs").is_file() {
-            let name = path.file_stem().unwrap_or_default().to_string_lossy();
-            tests.push(format!("--test={name}"));
-        }
-    }
+    let mut tests = kernel_tests()?;
     tests.extend(["blas", "interchange", "linalg"].map(|name| format!("--test={name}")));
     call(&[]).args(tests).run_counting(counts)?;
     call(&[

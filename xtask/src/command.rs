@@ -31,6 +31,13 @@ pub(crate) fn cargo(arguments: &[&str]) -> Call {
     Call::new(program, arguments)
 }
 
+/// The program of an example, as the tests build it: with the features of the whole workspace, so that no crate is compiled again.
+pub(crate) fn example(name: &str) -> Outcome<Call> {
+    cargo(&["build", "--quiet", "--workspace", "--examples"]).run()?;
+    let program = root().join("target/debug/examples").join(name);
+    Ok(Call::new(program, &[]))
+}
+
 impl Call {
     /// A call of `program`, found on the search path.
     pub(crate) fn new(program: impl Into<OsString>, arguments: &[&str]) -> Self {

@@ -2,7 +2,10 @@
 
 use std::ffi::OsString;
 
-use crate::command::{Outcome, cargo};
+use crate::command::{self, Outcome, cargo};
+
+/// The program that is run.
+const EXAMPLE: &str = "speakers";
 
 pub(crate) fn run(arguments: &[OsString]) -> Outcome {
     cargo(&[
@@ -12,9 +15,14 @@ pub(crate) fn run(arguments: &[OsString]) -> Outcome {
         "--package",
         "lodestride",
         "--example",
-        "speakers",
+        EXAMPLE,
         "--",
     ])
     .args(arguments)
     .run()
+}
+
+/// The same with little data and as the tests build it, which takes CI no second build of everything.
+pub(crate) fn quick() -> Outcome {
+    command::example(EXAMPLE)?.args(["--quick"]).run()
 }

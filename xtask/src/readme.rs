@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::command::{Outcome, cargo, root};
+use crate::command::{self, Outcome, root};
 
 /// Package and example of each Rust block of the README, in the README's order.
 const PROGRAMS: [(&str, &str); 3] = [
@@ -71,8 +71,7 @@ pub(crate) fn run() -> Outcome {
         if program_text(&std::fs::read_to_string(file)?) != source.trim_end() {
             return Err(Box::new(ReadmeError::Program { example }));
         }
-        let printed =
-            cargo(&["run", "--quiet", "--package", package, "--example", example]).read()?;
+        let printed = command::example(example)?.read()?;
         if printed.trim_end() != output.trim_end() {
             return Err(Box::new(ReadmeError::Output {
                 example,

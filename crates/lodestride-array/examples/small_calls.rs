@@ -106,6 +106,7 @@ fn operations(o: &Operands) -> Vec<Path<'_>> {
         path!("sum as number", a.sum(..)?.item::<f32>()),
         path!("dup", a.dup()),
         path!("matmul", a.matmul(b)),
+        path!("matmul, vector", a.matmul(&o.row)),
         path!("add 1000, new result", o.line.add(&o.line)),
         path!("add 1000, into", o.line.add_into(&o.line, &o.line_out)),
         path!(

@@ -146,6 +146,9 @@ impl NdArray {
     /// [`matmul`](Self::matmul) with an operand of less than two axes.
     #[track_caller]
     fn product_with_vector(&self, rhs: &NdArray) -> Result<NdArray> {
+        if let Some(product) = self.packed_vector_product(rhs) {
+            return Ok(product);
+        }
         for array in [self, rhs] {
             if array.rank() == 0 {
                 let (expected, array) = ("arrays with at least one axis", ArraySummary::of(array));
@@ -299,8 +302,35 @@ impl NdArray {
         } else {
             place.insert(Layout::contiguous([m, n], Order::C).ok()?)
         };
+        self.packed_result(product, rhs, layout)
+    }
+
+    /// [`packed_product`](Self::packed_product) of a vector and a matrix, or of two vectors, as [`matmul`](Self::matmul) takes them.
+    #[inline]
+    #[track_caller]
+    fn packed_vector_product(&self, rhs: &NdArray) -> Option<NdArray> {
+        let (left, right, shape) = match (&self.shape()[..], &rhs.shape()[..]) {
+            (&[m, k], &[depth]) => ([m, k], [depth, 1], Shape::from([m])),
+            (&[k], &[depth, n]) => ([1, k], [depth, n], Shape::from([n])),
+            (&[k], &[depth]) => ([1, k], [depth, 1], Shape::scalar()),
+            _ => return None,
+        };
+        let product = self.packed_product_as(left, rhs, right)?;
+        let layout = Layout::contiguous(shape, Order::C).ok()?;
+        self.packed_result(product, rhs, &layout)
+    }
+
+    /// A packed product in a new array.
+    #[inline]
+    #[track_caller]
+    fn packed_result(
+        &self,
+        product: PackedProduct,
+        rhs: &NdArray,
+        layout: &Layout,
+    ) -> Option<NdArray> {
         let dtype = self.dtype();
-        let filled = Buffer::recycled_with(m * n * dtype.size(), |guard| {
+        let filled = Buffer::recycled_with(layout.elements() * dtype.size(), |guard| {
             product.run(self.buffer(), rhs.buffer(), guard)
         });
         match filled {
@@ -324,13 +354,24 @@ impl NdArray {
     /// How two matrices are multiplied the shortest way, of what sizes: rows, those of `rhs`, its columns.
     #[inline]
     fn packed_product_with(&self, rhs: &NdArray) -> Option<([usize; 3], PackedProduct)> {
-        let (&[m, k], &[depth, n]) = (self.shape().as_array()?, rhs.shape().as_array()?);
+        let (&left, &right) = (self.shape().as_array()?, rhs.shape().as_array()?);
+        let product = self.packed_product_as(left, rhs, right)?;
+        Some(([left[0], left[1], right[1]], product))
+    }
+
+    /// The same of arrays that are taken for matrices of these sizes.
+    #[inline]
+    fn packed_product_as(
+        &self,
+        [m, k]: [usize; 2],
+        rhs: &NdArray,
+        [depth, n]: [usize; 2],
+    ) -> Option<PackedProduct> {
         let plain = lies_plainly(self) && lies_plainly(rhs);
         if k != depth || rhs.dtype() != self.dtype() || !plain || checks::are_on() {
             return None;
         }
-        let sizes = [m, k, n];
-        Some((sizes, PackedProduct::find(self.dtype(), sizes)?))
+        PackedProduct::find(self.dtype(), [m, k, n])
     }
 
     #[track_caller]

@@ -84,6 +84,10 @@ fn small_products_are_rounded_alike_on_every_way() {
                 [9, 5, 7],
                 [13, 16, 16],
                 [5, 3, 17],
+                [9, 17, 1],
+                [40, 3, 1],
+                [1, 50, 1],
+                [1, 9, 6],
             ] {
                 let [m, k, n] = sizes;
                 let [a, b] = [whole([m, k], dtype, 5), whole([k, n], dtype, 6)]
@@ -103,6 +107,65 @@ fn small_products_are_rounded_alike_on_every_way() {
         }
     }
     report(checked, &failed);
+}
+
+#[test]
+fn small_products_with_vectors() {
+    let (mut checked, mut failed) = (0, Vec::new());
+    for dtype in [DType::F32, DType::F64, DType::I32] {
+        for [m, k, n] in [
+            [3, 3, 3],
+            [1, 5, 2],
+            [17, 40, 9],
+            [9, 1, 4],
+            [4, 0, 3],
+            [0, 3, 0],
+        ] {
+            let (a, b) = (whole([m, k], dtype, 3), whole([k, n], dtype, 4));
+            let (x, y) = (whole([1, k], dtype, 5), whole([k, 1], dtype, 6));
+            let (row, column) = (x.squeeze(0).unwrap(), y.squeeze(1).unwrap());
+            let values = [&a, &b, &x, &y].map(numbers);
+            for (left, right, shape, expected) in [
+                (
+                    &a,
+                    &column,
+                    &[m][..],
+                    product(&values[0], &values[3], [m, k, 1]),
+                ),
+                (&row, &b, &[n], product(&values[2], &values[1], [1, k, n])),
+                (
+                    &row,
+                    &column,
+                    &[],
+                    product(&values[2], &values[3], [1, k, 1]),
+                ),
+            ] {
+                let run = &mut |layouts: &str, [x, y]: [&NdArray; 2]| {
+                    let found = x.matmul(y).unwrap();
+                    checked += 1;
+                    if found.shape()[..] != *shape || numbers(&found) != expected {
+                        failed.push(format!("{dtype} {x:?} by {y:?}, {layouts}: {found:?}"));
+                    }
+                };
+                in_layouts([left, right], run).unwrap();
+            }
+        }
+    }
+    report(checked, &failed);
+    let error = NdArray::ones([3, 4])
+        .unwrap()
+        .matmul(&NdArray::ones([3]).unwrap());
+    assert!(matches!(
+        error.unwrap_err().kind(),
+        ArrayErrorKind::MatrixProduct { .. }
+    ));
+    let error = NdArray::ones([3])
+        .unwrap()
+        .mmul(&NdArray::ones([3, 2]).unwrap());
+    assert!(matches!(
+        error.unwrap_err().kind(),
+        ArrayErrorKind::Form { .. }
+    ));
 }
 
 #[test]

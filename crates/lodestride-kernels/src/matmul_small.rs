@@ -60,8 +60,8 @@ impl PackedProduct {
         let work = m.saturating_mul(k).saturating_mul(n);
         let float = matches!(dtype, DType::F32 | DType::F64);
         // The rows on the left lie one after the other, so that the size of an element does not matter.
-        let thin = n == 1 || is_swept::<f32>(level.isa(), sizes, k.cast_signed(), n.cast_signed());
-        let suits = tiled && float && (1..=FEW).contains(&work) && !thin;
+        let swept = n > 1 && is_swept::<f32>(level.isa(), sizes, k.cast_signed(), n.cast_signed());
+        let suits = tiled && float && (1..=FEW).contains(&work) && !swept;
         suits.then_some(PackedProduct {
             level,
             dtype,
@@ -105,11 +105,11 @@ impl PackedProduct {
     /// tiles.
     #[inline]
     unsafe fn tiles<C: TileFloat + Compute>(self, out: *mut C, a: *const C, b: *const C) {
+        let [m, k, n] = self.sizes;
         // SAFETY: the caller vouches for the pointers.
-        if unsafe { C::run_narrow(self.level, self.sizes, a, b, out) } {
+        if n > 1 && unsafe { C::run_narrow(self.level, self.sizes, a, b, out) } {
             return;
         }
-        let [m, k, n] = self.sizes;
         // Sizes of matrices whose elements are few fit.
         let (inner, columns) = (k.cast_signed(), n.cast_signed());
         let (alpha, beta) = (C::ONE, C::ZERO);
@@ -130,8 +130,10 @@ impl PackedProduct {
             room: std::ptr::null_mut(),
             ahead: Ahead::NOTHING,
         };
-        // SAFETY: the caller vouches for all of it; tiles take rows of `b` that are contiguous, and need no room.
-        unsafe { C::run(self.level, &job, Walk::Tiles) };
+        let walk = if n == 1 { Walk::Dots } else { Walk::Tiles };
+        // SAFETY: the caller vouches for all of it; neither walk needs room, and rows on both sides are contiguous, as is a
+        // right matrix of a single column.
+        unsafe { C::run(self.level, &job, walk) };
     }
 }
 

@@ -164,7 +164,7 @@ fn small_products_with_vectors() {
         .mmul(&NdArray::ones([3, 2]).unwrap());
     assert!(matches!(
         error.unwrap_err().kind(),
-        ArrayErrorKind::Form { .. }
+        ArrayErrorKind::Operands { .. }
     ));
 }
 

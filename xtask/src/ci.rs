@@ -231,29 +231,28 @@ fn kernel_tests() -> Outcome<Vec<String>> {
     Ok(tests)
 }
 
-/// What optional libraries bring in: OpenBLAS under the kernels and BLAS by name, faer under the linear algebra, ndarray. Those in
-/// one choice of features, so that the kernels are built once; then safetensors, which needs no kernels of its own.
+/// What optional libraries bring in: OpenBLAS under the kernels and BLAS by name, faer under the linear algebra, ndarray, safetensors;
+/// in one choice of features, so that the kernels are built once.
 fn optional_libraries(counts: &mut TestCounts) -> Outcome {
     let call = |kind: &[&str]| {
         cargo(&["test", "--quiet"]).args(kind).args([
+            "--package=lodestride",
+            "--features=lodestride/linalg",
             "--package=lodestride-kernels",
             "--package=lodestride-array",
             "--features=lodestride-kernels/openblas,lodestride-array/openblas",
             "--features=lodestride-array/linalg,lodestride-array/ndarray",
+            "--package=lodestride-serde",
+            "--features=lodestride-serde/safetensors",
         ])
     };
     let mut tests = kernel_tests()?;
-    tests.extend(["blas", "interchange", "linalg"].map(|name| format!("--test={name}")));
+    tests.extend(
+        ["blas", "interchange", "linalg", "safetensors"].map(|name| format!("--test={name}")),
+    );
     call(&[]).args(tests).run_counting(counts)?;
-    call(&[
-        "--doc",
-        "--package=lodestride",
-        "--features=lodestride/linalg",
-    ])
-    .args(["--", "linalg", "interchange", "cookbook"])
-    .run_counting(counts)?;
-    cargo(&["test", "--quiet", "--package=lodestride-serde"])
-        .args(["--features=safetensors", "--test=safetensors"])
+    call(&["--doc"])
+        .args(["--", "linalg", "interchange", "cookbook"])
         .run_counting(counts)
 }
 

@@ -34,8 +34,10 @@ pub(crate) fn cargo(arguments: &[&str]) -> Call {
 /// The program of an example, as the tests build it: with the features of the whole workspace, so that no crate is compiled again.
 pub(crate) fn example(name: &str) -> Outcome<Call> {
     cargo(&["build", "--quiet", "--workspace", "--examples"]).run()?;
-    let program = root().join("target/debug/examples").join(name);
-    Ok(Call::new(program, &[]))
+    // This program, too, lies in a folder of cargo's target folder, wherever that is set to be.
+    let own = std::env::current_exe()?;
+    let target = own.ancestors().nth(2).unwrap_or(&own);
+    Ok(Call::new(target.join("debug/examples").join(name), &[]))
 }
 
 impl Call {

@@ -319,7 +319,7 @@ fn packed<C: BlasFloat>(
                 (left || right || is_shallow || is_large) && work > MIDDLING
             }
             // The left one it reads as well, and many rows make the right one worth its while.
-            _ => right && a.shape().rows <= TURNED && work > SMALL,
+            _ => right && m <= TURNED && work > SMALL,
         };
         let is_ours = gemm_tile::is_walked() && Backend::current() == Backend::Gemm;
         is_ours && (apart || is_flat(a, b))

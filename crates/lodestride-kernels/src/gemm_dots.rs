@@ -11,7 +11,7 @@ use crate::gemm_register::Register;
 use crate::gemm_store::finish;
 use crate::gemm_tile::Job;
 use crate::numeric::Compute;
-use crate::stream::LINE;
+use crate::stream::{self, LINE};
 use crate::vector::MOST_LANES;
 
 /// The dot products of all rows of the left operand with one column.
@@ -97,14 +97,23 @@ unsafe fn long_rows<R: Register>(
     group: &mut [R; MOST_LANES],
 ) {
     let quads = count / 4 * 4;
-    for i in (0..quads).step_by(4) {
-        // SAFETY: the caller vouches for the rows, here and below.
-        let lanes = unsafe { rows::<R, 4, 2>(job, row + i) };
+    let mut first = 0;
+    if is_wide::<R>() && stream::are_eight(job.m * job.k * size_of::<R::Item>()) {
+        while first + 8 <= count {
+            // SAFETY: the caller vouches for the rows, here and below.
+            let lanes = unsafe { rows::<R, 8, 2, true>(job, row + first) };
+            group[first..first + 8].copy_from_slice(&lanes);
+            first += 8;
+        }
+    }
+    for i in (first..quads).step_by(4) {
+        // SAFETY: as above.
+        let lanes = unsafe { rows::<R, 4, 2, false>(job, row + i) };
         group[i..i + 4].copy_from_slice(&lanes);
     }
     for i in quads..count {
         // SAFETY: as above.
-        [group[i]] = unsafe { rows::<R, 1, 8>(job, row + i) };
+        [group[i]] = unsafe { rows::<R, 1, 8, false>(job, row + i) };
     }
 }
 
@@ -168,12 +177,13 @@ unsafe fn put<R: Register>(job: &Job<R::Item>, row: usize, sum: R::Item) {
     job.blend.apply(unsafe { &mut *to }, sum);
 }
 
-/// Dot products of `M` rows, `U` registers of each at a time, down to a register each.
+/// Dot products of `M` rows, `U` registers of each at a time, down to a register each; with `ASKED`, their lines are
+/// [asked for](stream::prefetch_several).
 ///
 /// # Safety
 /// As [`product`]; the rows `row..row + M` must be the job's.
 #[inline(always)]
-unsafe fn rows<R: Register, const M: usize, const U: usize>(
+unsafe fn rows<R: Register, const M: usize, const U: usize, const ASKED: bool>(
     job: &Job<R::Item>,
     row: usize,
 ) -> [R; M] {
@@ -190,6 +200,9 @@ unsafe fn rows<R: Register, const M: usize, const U: usize>(
             // SAFETY: these are steps of the job.
             let x = unsafe { R::load(job.b.wrapping_add(at), full) };
             for (line, sums) in lines.iter().zip(&mut sums) {
+                if ASKED {
+                    stream::prefetch_several(line.wrapping_add(at).cast());
+                }
                 // SAFETY: as above.
                 let value = unsafe { R::load(line.wrapping_add(at), full) };
                 // SAFETY: as above.

@@ -57,11 +57,11 @@ const WIDE: usize = 4080;
 const LOW: usize = 64;
 
 impl Sizes {
-    /// For `k` steps, with registers of which a tile has `rows` rows.
-    fn of<C>(k: usize, rows: usize) -> Self {
+    /// For `k` steps in tiles of these registers.
+    fn of<R: Register>(k: usize) -> Self {
         let depth = k.div_ceil(k.div_ceil(DEPTH));
-        let lines = stream::second_level() / 2 / size_of::<C>() / depth;
-        if rows == 8 {
+        let lines = stream::second_level() / 2 / size_of::<R::Item>() / depth;
+        if R::ROWS == 8 {
             let height = (lines / ROWS * ROWS).max(LOW);
             Self {
                 depth,
@@ -81,7 +81,7 @@ impl Sizes {
 
 /// Elements of working memory for a product of at most `m` rows, `n` columns and `k` steps, none of which is zero.
 pub(crate) fn room_for<R: Register>([m, n, k]: [usize; 3]) -> usize {
-    let sizes = Sizes::of::<R::Item>(k, R::ROWS);
+    let sizes = Sizes::of::<R>(k);
     let columns = n.min(sizes.columns).next_multiple_of(COLUMNS);
     let rows = m.next_multiple_of(ROWS).min(sizes.height);
     sizes.depth * (columns + rows)
@@ -98,7 +98,7 @@ pub(crate) unsafe fn blocks<R: Register>(job: &Job<R::Item>, diagonal: Option<us
         depth,
         columns,
         height,
-    } = Sizes::of::<R::Item>(job.k, R::ROWS);
+    } = Sizes::of::<R>(job.k);
     let width = (job.n.div_ceil(job.n.div_ceil(columns))).next_multiple_of(COLUMNS);
     for column in (0..job.n).step_by(width) {
         let columns = width.min(job.n - column);

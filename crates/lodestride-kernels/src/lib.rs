@@ -75,6 +75,7 @@ mod pairs;
 mod pass;
 mod pick;
 mod plan;
+mod prefetching;
 mod program;
 mod program_builder;
 mod program_reduce;

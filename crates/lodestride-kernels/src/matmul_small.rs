@@ -87,9 +87,9 @@ impl PackedProduct {
             // SAFETY: the buffers are open until the end of this function and hold as many elements of the dtype as the
             // matrices have, aligned; `out` is open for writing, so it is neither of those that are open for reading; no size
             // is 0, and `find` saw an instruction set with tiles.
-            DType::F32 => unsafe { self.tiles::<f32>(to.cast(), x.cast(), y.cast()) },
+            DType::F32 => unsafe { self.multiply::<f32>(to.cast(), x.cast(), y.cast()) },
             // SAFETY: as above; there is no third dtype.
-            _ => unsafe { self.tiles::<f64>(to.cast(), x.cast(), y.cast()) },
+            _ => unsafe { self.multiply::<f64>(to.cast(), x.cast(), y.cast()) },
         }
         true
     }
@@ -104,7 +104,7 @@ impl PackedProduct {
     /// The pointers are valid for the elements of the matrices, `out` for writes; it overlaps neither input, and the level has
     /// tiles.
     #[inline]
-    unsafe fn tiles<C: TileFloat + Compute>(self, out: *mut C, a: *const C, b: *const C) {
+    unsafe fn multiply<C: TileFloat + Compute>(self, out: *mut C, a: *const C, b: *const C) {
         let [m, k, n] = self.sizes;
         // SAFETY: the caller vouches for the pointers.
         if n > 1 && unsafe { C::run_narrow(self.level, self.sizes, a, b, out) } {

@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 
 use lodestride_buffer::{Argument, DType, WriteGuard};
 use lodestride_shape::{Layout, Shape};
+use smallvec::SmallVec;
 
 use crate::door;
 use crate::error::KernelError;
@@ -23,7 +24,7 @@ use crate::reduce_kinds::{Addable, Extreme, Lanes, Last, Magnitude, NonZero, Sum
 use crate::reduce_moments::{Norm2, Variance};
 use crate::reduce_plan::Plan;
 use crate::reduce_product::Product;
-use crate::reduce_walk::Walk;
+use crate::reduce_walk;
 use crate::scalar::raised::Raised;
 use crate::strided::{Origin, Source, store};
 
@@ -218,7 +219,8 @@ fn reduce_to(
     mut output: Output<'_>,
 ) -> Result<(), KernelError> {
     let out = *output.operand();
-    let plan = planned(op, x.layout(), axes, out)?;
+    let reduced = checked(op, x.layout(), axes, out)?;
+    let plan = Plan::of(x.layout(), &reduced, out.layout());
     let copy = door::private_copy(op.name(), Argument::X, x, &[out])?;
     let guard = door::read(op.name(), Argument::X, x, copy.as_ref())?;
     Job {
@@ -244,7 +246,8 @@ pub(crate) fn reduce_computed(
     axes: &[usize],
     out: Operand<'_>,
 ) -> Result<(), KernelError> {
-    let plan = planned(op, layout, axes, out)?;
+    let reduced = checked(op, layout, axes, out)?;
+    let plan = Plan::of(layout, &reduced, out.layout());
     let mut output = door::write(op.name(), Argument::Z, out)?;
     Job {
         op,
@@ -258,13 +261,13 @@ pub(crate) fn reduce_computed(
     Ok(())
 }
 
-/// Checks a reduction of elements that lie by a layout, and plans it.
-fn planned(
+/// Checks a reduction of elements that lie by a layout, and tells which axes it reduces.
+fn checked(
     op: ReduceOp,
     layout: &Layout,
     axes: &[usize],
     out: Operand<'_>,
-) -> Result<Plan, KernelError> {
+) -> Result<SmallVec<[bool; 8]>, KernelError> {
     let shape = layout.shape();
     let reduced = door::marked_axes(op.name(), axes, shape.len())?;
     let kept: Shape = shape
@@ -274,21 +277,14 @@ fn planned(
         .map(|(&size, _)| size)
         .collect();
     door::check_output(op.name(), out, &kept)?;
-    let depth: usize = axes.iter().map(|&axis| shape[axis]).product();
-    if depth == 0 && !op.is_defined_on_nothing() && out.layout().elements() > 0 {
+    let is_empty = axes.iter().any(|&axis| shape[axis] == 0);
+    if is_empty && !op.is_defined_on_nothing() && out.layout().elements() > 0 {
         return Err(KernelError::EmptyReduction {
             op: op.name(),
             shape: Box::new(shape.clone()),
         });
     }
-    if kept.is_empty() && depth > 1 && layout.order().is_some() {
-        return Ok(Plan::whole(layout.offset(), depth, out.layout().offset()));
-    }
-    Ok(Plan::new(
-        (layout.offset(), shape, layout.strides()),
-        |axis| reduced[axis],
-        (out.layout().offset(), out.layout().strides()),
-    ))
+    Ok(reduced)
 }
 
 /// A reduction whose guards are open.
@@ -398,7 +394,7 @@ impl Job<'_, '_> {
         let reducer =
             lanes::<C, _, _>(Sum::<false>, |sums, _, values| each(sums, values, C::value));
         let source = Source::<C>::of(self.input);
-        Walk::new(plan, &source, &reducer).run(&mut |mut offset, stride, sums| {
+        reduce_walk::run(plan, &source, &reducer, &mut |mut offset, stride, sums| {
             let mut means = [0.0; 64];
             for sums in sums.chunks(means.len()) {
                 let means = &mut means[..sums.len()];
@@ -413,8 +409,9 @@ impl Job<'_, '_> {
         let (plan, dtype) = (self.plan, self.out_dtype);
         let output = &mut *self.output;
         let source = Source::of(self.input);
-        Walk::new(plan, &source, &reducer)
-            .run(&mut |offset, stride, values| store(output, dtype, offset, stride, values));
+        reduce_walk::run(plan, &source, &reducer, &mut |offset, stride, values| {
+            store(output, dtype, offset, stride, values)
+        });
     }
 }
 

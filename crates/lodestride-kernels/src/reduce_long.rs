@@ -58,8 +58,7 @@ impl<C: Compute, F: VectorFold<C>, const N: usize> VectorTask<C> for ChunkLanes<
     }
 }
 
-/// New lanes of four runs, stepped over their whole chunks in turns; the lanes stay in memory, which is nearer than the runs. Where
-/// the registers are those of AVX2: with others it was not measured.
+/// New lanes of four runs, stepped over their whole chunks in turns; the lanes stay in memory, which is nearer than the runs.
 pub(crate) struct FourRuns<'a, C, F> {
     pub(crate) fold: F,
     pub(crate) runs: [&'a [C]; FOUR],
@@ -71,14 +70,18 @@ impl<C: Compute, F: VectorFold<C>> VectorTask<C> for FourRuns<'_, C, F> {
     #[inline(always)]
     fn run<A: Arch, V: Vector<C>>(self) -> Option<[[C; LANES]; FOUR]> {
         let Self { fold, runs } = self;
-        if cfg!(not(target_arch = "x86_64")) || size_of::<V>() != 32 {
+        if cfg!(not(target_arch = "x86_64")) || size_of::<V>() < 32 {
             return None;
         }
+        let wakes = stream::wakes();
         let mut lanes = Lines([[fold.lane(); LANES]; FOUR]);
         let mut sums = [V::splat(C::ZERO); 4];
         for chunk in 0..runs[0].len() / LANES {
             for (lanes, run) in lanes.0.iter_mut().zip(runs) {
                 let chunk = &run[chunk * LANES..][..LANES];
+                if wakes {
+                    stream::wake(chunk.as_ptr().cast(), size_of_val(chunk));
+                }
                 for part in 0..LANES / V::LANES {
                     let place = &mut lanes[part * V::LANES..];
                     let values = V::load(&chunk[part * V::LANES..]);

@@ -1,5 +1,6 @@
 //! Which axis of a reduction runs innermost, and how input and output are walked. Integers only.
 
+use lodestride_shape::{Layout, Order};
 use smallvec::SmallVec;
 
 use crate::across::FEW;
@@ -43,6 +44,62 @@ pub(crate) struct Piece {
 pub(crate) type Sink<'s, V> = dyn FnMut(isize, isize, &[V]) + 's;
 
 impl Plan {
+    /// Plans a reduction of what lies by a layout over the axes marked in `reduced`; `out` has the kept axes in order.
+    pub(crate) fn of(x: &Layout, reduced: &[bool], out: &Layout) -> Self {
+        if let Some(plan) = Self::packed(x, reduced, out) {
+            return plan;
+        }
+        Self::new(
+            (x.offset(), x.shape(), x.strides()),
+            |axis| reduced[axis],
+            (out.offset(), out.strides()),
+        )
+    }
+
+    /// [`new`](Self::new) where nothing need be ordered: elements without gaps of which all are reduced, or neighbouring axes to
+    /// results without gaps.
+    fn packed(x: &Layout, reduced: &[bool], out: &Layout) -> Option<Self> {
+        let order = x.order()?;
+        let first = reduced.iter().position(|&is_reduced| is_reduced)?;
+        let behind = reduced.iter().rposition(|&is_reduced| is_reduced)? + 1;
+        let are_neighbours = reduced[first..behind].iter().all(|&is_reduced| is_reduced);
+        let is_all = behind - first == reduced.len();
+        let are_packed = order == Order::C && out.order() == Some(Order::C);
+        if !are_neighbours || !(is_all || are_packed) {
+            return None;
+        }
+        let sizes = x.shape();
+        let size = |sizes: &[usize]| sizes.iter().product();
+        let (outer, depth): (usize, usize) = (size(&sizes[..first]), size(&sizes[first..behind]));
+        let width: usize = size(&sizes[behind..]);
+        if depth <= 1 || outer == 0 || width == 0 {
+            return None;
+        }
+        let (sweep, axis) = (width > 1, |size, x, out| Kept { size, x, out });
+        let step = (depth * width) as isize;
+        let (inner, outer) = match (sweep, outer > 1) {
+            (true, _) => (axis(width, 1, 1), axis(outer, step, width as isize)),
+            (false, true) => (axis(outer, step, 1), axis(1, 0, 0)),
+            (false, false) => (axis(1, 0, 0), axis(1, 0, 0)),
+        };
+        let dims = |size, stride| {
+            let mut dims = Dims::new();
+            if size > 1 {
+                dims.push(Dim { size, stride });
+            }
+            dims
+        };
+        Some(Self {
+            outer_x: dims(outer.size, outer.x),
+            outer_out: dims(outer.size, outer.out),
+            inner,
+            reduced: dims(depth, width as isize),
+            x_start: x.offset() as isize,
+            out_start: out.offset() as isize,
+            sweep,
+        })
+    }
+
     /// Plans a reduction of `x` (start, shape, strides) over the axes marked in `is_reduced`; `out_strides` belong to the
     /// kept axes in order.
     pub(crate) fn new(
@@ -75,17 +132,6 @@ impl Plan {
             insert(&mut kept, Kept { size, x, out }, |axis| far(axis.x));
         }
         Self::ordered(collapse_kept(&kept), collapse(reduced), x_start, out_start)
-    }
-
-    /// Plans the reduction of `depth` elements without gaps to one.
-    pub(crate) fn whole(x_start: usize, depth: usize, out_start: usize) -> Self {
-        let mut reduced = Dims::new();
-        reduced.push(Dim {
-            size: depth,
-            stride: 1,
-        });
-        let starts = (x_start as isize, out_start as isize);
-        Self::ordered(SmallVec::new(), reduced, starts.0, starts.1)
     }
 
     /// From collapsed axes, largest step first.
@@ -245,4 +291,41 @@ fn collapse_kept(kept: &[Kept]) -> SmallVec<[Kept; 6]> {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every plan that is made without ordering is the one that ordering makes.
+    #[test]
+    fn packed_elements_are_planned_as_any_others() {
+        let mut wrong = Vec::new();
+        for rank in 0..=4 {
+            for code in 0..4usize.pow(rank) {
+                let sizes: Vec<usize> = (0..rank).map(|axis| code / 4usize.pow(axis) % 4).collect();
+                for axes in 0..1 << rank {
+                    let reduced: Vec<bool> = (0..rank).map(|axis| axes >> axis & 1 == 1).collect();
+                    let kept = sizes.iter().zip(&reduced).filter(|(_, reduced)| !**reduced);
+                    let kept: Vec<usize> = kept.map(|(&size, _)| size).collect();
+                    for order in [Order::C, Order::F] {
+                        let x = Layout::contiguous(sizes.as_slice(), order).unwrap();
+                        let out = Layout::contiguous(kept.as_slice(), order).unwrap();
+                        let Some(plan) = Plan::packed(&x, &reduced, &out) else {
+                            continue;
+                        };
+                        let expected = Plan::new(
+                            (x.offset(), x.shape(), x.strides()),
+                            |axis| reduced[axis],
+                            (out.offset(), out.strides()),
+                        );
+                        if format!("{plan:?}") != format!("{expected:?}") {
+                            wrong.push(format!("{sizes:?} {reduced:?} {order:?}: {plan:?}"));
+                        }
+                    }
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
 }

@@ -9,6 +9,7 @@
 //! superblocks of [`SUPERBLOCK`] blocks, superblocks into the result, each from first to last. The split depends on shape,
 //! strides and dtype alone, so every thread count gives the same bits.
 
+mod at_once;
 mod rows;
 mod shape;
 mod threaded;
@@ -44,7 +45,7 @@ const OUTPUTS: usize = 256;
 type AnyReducer<'a, C, T, V> = dyn Reducer<C, Total = T, Value = V> + 'a;
 
 /// One reduction at work: the plan, the data and the reducer.
-pub(crate) struct Walk<'a, C: Compute, T, V> {
+struct Walk<'a, C: Compute, T, V> {
     plan: &'a Plan,
     source: &'a Source<'a, C>,
     reducer: &'a AnyReducer<'a, C, T, V>,
@@ -61,6 +62,18 @@ pub(crate) struct Walk<'a, C: Compute, T, V> {
     fold: usize,
 }
 
+/// Runs a reduction and hands out `(output offset, output stride, values)` runs.
+pub(crate) fn run<C: Compute, T: Copy + Send + Sync, V: Compute>(
+    plan: &Plan,
+    source: &Source<'_, C>,
+    reducer: &AnyReducer<'_, C, T, V>,
+    sink: &mut Sink<'_, V>,
+) {
+    if !at_once::run(plan, source, reducer, sink) {
+        Walk::new(plan, source, reducer).run(sink);
+    }
+}
+
 /// How a reduction is divided: into pieces, those into parts, or several of them folded by one call.
 #[derive(Clone, Copy)]
 struct Split {
@@ -70,7 +83,7 @@ struct Split {
 }
 
 impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
-    pub(crate) fn new(
+    fn new(
         plan: &'a Plan,
         source: &'a Source<'a, C>,
         reducer: &'a AnyReducer<'a, C, T, V>,
@@ -103,8 +116,8 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
         }
     }
 
-    /// Runs the reduction and hands out `(output offset, output stride, values)` runs.
-    pub(crate) fn run(&self, sink: &mut Sink<'_, V>) {
+    /// As [`run`].
+    fn run(&self, sink: &mut Sink<'_, V>) {
         let (pieces, parts) = (self.plan.pieces(self.width), self.parts());
         if self.threaded && pieces * parts > 1 {
             if parts > 1 || self.run_whole(pieces, sink).is_none() {

@@ -13,6 +13,8 @@ const WIDE_BYTES: usize = 32 << 10;
 const TILE_COLUMNS: usize = 128;
 /// Fewer columns that lie apart are copied and folded one by one.
 const FEW_COLUMNS: usize = 8;
+/// Elements from which on narrow rows without gaps are laid side by side.
+pub(super) const FOLDED_FROM: usize = 1024;
 
 /// What is known of the data and the reducer.
 #[derive(Clone, Copy)]
@@ -69,7 +71,7 @@ impl Shape {
         };
         // Narrow contiguous rows: `fold` of them make one wide row, and the columns are merged at the end.
         let fold = match (sweep && are_packed(plan) && !facts.computed, inner.size) {
-            (true, size @ 1..=32) if plan.depth() >= 1024 / size => FOLDED / size,
+            (true, size @ 1..=32) if plan.depth() >= FOLDED_FROM / size => FOLDED / size,
             _ => 1,
         };
         Self { sweep, width, fold }

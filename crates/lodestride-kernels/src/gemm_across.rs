@@ -138,6 +138,85 @@ pub(crate) unsafe fn four_narrow_across(of: &[__m256d; MOST_LANES]) -> __m256d {
     join!(_mm256_add_pd, _mm256_shuffle_pd::<0x0, 0xF>, two[0], two[1])
 }
 
+/// Most elements of the rows that [`apart`] takes.
+pub(crate) const MOST: usize = 4;
+
+/// Which lanes of a pair of registers, of `LANES` each, become element `t` of rows of `K` elements that lie one after the other: of
+/// the first pair, of the second one, and of those two selections.
+const fn picks<const K: usize, const LANES: usize>(t: usize) -> [[usize; LANES]; 3] {
+    let mut picks = [[0; LANES]; 3];
+    let mut row = 0;
+    while row < LANES {
+        let at = K * row + t;
+        if at < 2 * LANES {
+            picks[0][row] = at;
+            picks[2][row] = row;
+        } else {
+            picks[1][row] = at - 2 * LANES;
+            picks[2][row] = LANES + row;
+        }
+        row += 1;
+    }
+    picks
+}
+
+/// Defines a function that takes rows of `K` elements apart, which lie one after the other in `K` registers: the first result has
+/// the first element of each row, and so on.
+macro_rules! apart {
+    ($name:ident, $R:ty, $number:ty, $lanes:literal, $load:ident, $pick:ident) => {
+        /// # Safety
+        /// On a machine with AVX-512F.
+        #[inline(always)]
+        pub(crate) unsafe fn $name<const K: usize>(of: [$R; MOST]) -> [$R; MOST] {
+            let mut apart = of;
+            for t in 0..K {
+                let picks = const {
+                    let mut all = [[[0 as $number; $lanes]; 3]; MOST];
+                    let mut at = 0;
+                    while at < MOST * 3 * $lanes {
+                        let (t, step, row) = (at / (3 * $lanes), at / $lanes % 3, at % $lanes);
+                        all[t][step][row] = picks::<K, $lanes>(t)[step][row] as $number;
+                        at += 1;
+                    }
+                    all
+                };
+                let [first, second, both] = &picks[t];
+                // SAFETY: the caller vouches for the instruction set, here and below; a table has as many numbers as lanes.
+                let first = unsafe { $load(first.as_ptr().cast()) };
+                // SAFETY: as above.
+                apart[t] = unsafe { $pick(of[0], first, of[1]) };
+                if K > 2 {
+                    // SAFETY: as above.
+                    let second = unsafe { $load(second.as_ptr().cast()) };
+                    // SAFETY: as above.
+                    let second = unsafe { $pick(of[2], second, of[3]) };
+                    // SAFETY: as above.
+                    let both = unsafe { $load(both.as_ptr().cast()) };
+                    // SAFETY: as above.
+                    apart[t] = unsafe { $pick(apart[t], both, second) };
+                }
+            }
+            apart
+        }
+    };
+}
+apart!(
+    sixteen_apart,
+    __m512,
+    i32,
+    16,
+    _mm512_loadu_si512,
+    _mm512_permutex2var_ps
+);
+apart!(
+    eight_apart,
+    __m512d,
+    i64,
+    8,
+    _mm512_loadu_si512,
+    _mm512_permutex2var_pd
+);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,6 +255,53 @@ mod tests {
                 );
             }
         }};
+    }
+
+    /// Numbers in their order, of which each register must get those of one position in their rows.
+    macro_rules! check_apart {
+        ($R:ty, $t:ty) => {{
+            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+            unsafe fn run<const K: usize>(numbers: &[$t], to: &mut [$t]) {
+                let lanes = <$R as Register>::LANES;
+                // SAFETY: as the function's, here and below.
+                let full = unsafe { <$R as Register>::mask(lanes) };
+                // SAFETY: as above.
+                let mut of = [unsafe { <$R as Register>::splat(0.0) }; MOST];
+                for (register, numbers) in of.iter_mut().zip(numbers.chunks_exact(lanes)).take(K) {
+                    // SAFETY: a chunk has as many numbers as a register has lanes.
+                    *register = unsafe { <$R as Register>::load(numbers.as_ptr(), full) };
+                }
+                // SAFETY: as above.
+                let apart = unsafe { <$R as Register>::apart::<K>(of) };
+                for (register, to) in apart.into_iter().zip(to.chunks_exact_mut(lanes)).take(K) {
+                    // SAFETY: as above.
+                    unsafe { register.store(to.as_mut_ptr(), full) };
+                }
+            }
+            let numbers: Vec<$t> = (0..64u8).map(<$t>::from).collect();
+            let lanes = <$R as Register>::LANES;
+            for k in 2..=MOST {
+                let mut apart = vec![0.0; MOST * lanes];
+                match k {
+                    // SAFETY: the caller has asked for the features, here and below.
+                    2 => unsafe { run::<2>(&numbers, &mut apart) },
+                    // SAFETY: as above.
+                    3 => unsafe { run::<3>(&numbers, &mut apart) },
+                    // SAFETY: as above.
+                    _ => unsafe { run::<4>(&numbers, &mut apart) },
+                }
+                let wanted = (0..k).flat_map(|t| numbers.iter().skip(t).step_by(k).take(lanes));
+                assert!(wanted.eq(&apart[..k * lanes]), "{k}: {apart:?}");
+            }
+        }};
+    }
+
+    #[test]
+    fn rows_of_few_elements_are_taken_apart() {
+        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
+            check_apart!(__m512, f32);
+            check_apart!(__m512d, f64);
+        }
     }
 
     #[test]

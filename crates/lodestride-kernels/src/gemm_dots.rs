@@ -7,6 +7,7 @@
 )]
 
 use crate::across::{FEW, halved};
+use crate::gemm_across::MOST;
 use crate::gemm_register::Register;
 use crate::gemm_store::finish;
 use crate::gemm_tile::Job;
@@ -24,6 +25,17 @@ pub(crate) unsafe fn product<R: Register>(job: &Job<R::Item>) {
         // SAFETY: the caller vouches for all of it.
         unsafe { one_by_one::<R>(job) };
         return;
+    }
+    if R::TAKES_APART && job.a_row == job.k.cast_signed() {
+        match job.k {
+            // SAFETY: the caller vouches for all of it, here and below.
+            2 => return unsafe { packed_rows::<R, 2>(job) },
+            // SAFETY: as above.
+            3 => return unsafe { packed_rows::<R, 3>(job) },
+            // SAFETY: as above.
+            4 => return unsafe { packed_rows::<R, 4>(job) },
+            _ => {}
+        }
     }
     let down = Job {
         out_column: job.out_row,
@@ -54,6 +66,64 @@ pub(crate) unsafe fn product<R: Register>(job: &Job<R::Item>) {
         // SAFETY: as above.
         let mask = unsafe { R::mask(count) };
         let to = job.out.wrapping_offset(row as isize * job.out_row);
+        // SAFETY: the rows are the job's.
+        unsafe { finish(&down, job.blend, sums, to, mask, count) };
+    }
+}
+
+/// Rows of `K` elements that lie one after the other, as many together as a register has lanes, with the bits of [`short_rows`].
+///
+/// # Safety
+/// As [`product`], of `K` steps.
+#[inline(always)]
+unsafe fn packed_rows<R: Register, const K: usize>(job: &Job<R::Item>) {
+    let down = Job {
+        out_column: job.out_row,
+        ..*job
+    };
+    // SAFETY: the caller vouches for the instruction set, here and below.
+    let zero = unsafe { R::splat(R::Item::ZERO) };
+    // SAFETY: as above.
+    let one = unsafe { R::splat(R::Item::ONE) };
+    let mut factors = [zero; MOST];
+    for t in 0..K {
+        // SAFETY: a step of the job.
+        let factor = unsafe { *job.b.wrapping_add(t) };
+        // SAFETY: as above.
+        factors[t] = unsafe { R::splat(factor) };
+    }
+    for row in (0..job.m).step_by(R::LANES) {
+        let count = (job.m - row).min(R::LANES);
+        let from = job.a.wrapping_add(row * K);
+        let mut products = [zero; MOST];
+        for j in 0..K {
+            let lanes = (count * K).saturating_sub(j * R::LANES).min(R::LANES);
+            // SAFETY: as above.
+            let mask = unsafe { R::mask(lanes) };
+            // SAFETY: the lanes of the mask are elements of these rows.
+            products[j] = unsafe { R::load(from.wrapping_add(j * R::LANES), mask) };
+        }
+        // SAFETY: as above.
+        products = unsafe { R::apart::<K>(products) };
+        for t in 0..K {
+            // SAFETY: as above.
+            products[t] = unsafe { products[t].mul_add(factors[t], zero) };
+        }
+        let [a, b, c, d] = products;
+        let (left, right) = if K > 3 {
+            // SAFETY: as above.
+            (unsafe { one.mul_add(a, c) }, unsafe { one.mul_add(b, d) })
+        } else if K > 2 {
+            // SAFETY: as above.
+            (unsafe { one.mul_add(a, c) }, b)
+        } else {
+            (a, b)
+        };
+        // SAFETY: as above.
+        let sums = unsafe { one.mul_add(left, right) };
+        let to = job.out.wrapping_offset(row as isize * job.out_row);
+        // SAFETY: as above.
+        let mask = unsafe { R::mask(count) };
         // SAFETY: the rows are the job's.
         unsafe { finish(&down, job.blend, sums, to, mask, count) };
     }

@@ -14,7 +14,10 @@ use std::arch::x86_64::{
     _mm512_mul_pd, _mm512_mul_ps, _mm512_set1_pd, _mm512_set1_ps,
 };
 
-use crate::gemm_across::{eight_across, eight_narrow_across, four_narrow_across, sixteen_across};
+use crate::gemm_across::{
+    MOST, eight_across, eight_apart, eight_narrow_across, four_narrow_across, sixteen_across,
+    sixteen_apart,
+};
 use crate::numeric::Compute;
 use crate::vector::MOST_LANES;
 
@@ -42,13 +45,18 @@ pub(crate) trait Register: Copy {
     /// The sums of the lanes of as many registers as one has lanes, in their order: lanes half a register apart are added first, then
     /// those a quarter apart, and so on.
     unsafe fn across(of: &[Self; MOST_LANES]) -> Self;
+    /// Whether there is [`apart`](Self::apart).
+    const TAKES_APART: bool;
+    /// Rows of `K` elements, which lie one after the other in the first `K` registers, taken apart: the first result has the first
+    /// element of each row, and so on.
+    unsafe fn apart<const K: usize>(of: [Self; MOST]) -> [Self; MOST];
     /// The same of numbers as of lanes: `a * b + c`.
     unsafe fn fused(a: Self::Item, b: Self::Item, c: Self::Item) -> Self::Item;
 }
 
 macro_rules! register {
     ($R:ty, $t:ty, $Mask:ty, $lanes:literal, $rows:literal, |$n:ident| $mask:expr,
-     $splat:ident, $mul:ident, $fma:ident, $across:ident,
+     $splat:ident, $mul:ident, $fma:ident, $across:ident, $takes:literal |$of:ident| $apart:expr,
      load |$from:ident, $load_mask:ident| $load:expr, store |$to:ident, $store_mask:ident, $value:ident| $store:expr) => {
         impl Register for $R {
             type Item = $t;
@@ -91,6 +99,11 @@ macro_rules! register {
                 // SAFETY: the caller vouches for the instruction set.
                 unsafe { $across(of) }
             }
+            const TAKES_APART: bool = $takes;
+            #[inline(always)]
+            unsafe fn apart<const K: usize>($of: [Self; MOST]) -> [Self; MOST] {
+                $apart
+            }
             #[inline(always)]
             unsafe fn fused(a: $t, b: $t, c: $t) -> $t {
                 a.mul_add(b, c)
@@ -110,6 +123,10 @@ register!(
     _mm512_mul_ps,
     _mm512_fmadd_ps,
     sixteen_across,
+    true | of | {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { sixteen_apart::<K>(of) }
+    },
     load | from,
     mask | _mm512_maskz_loadu_ps(mask, from),
     store | to,
@@ -127,6 +144,10 @@ register!(
     _mm512_mul_pd,
     _mm512_fmadd_pd,
     eight_across,
+    true | of | {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { eight_apart::<K>(of) }
+    },
     load | from,
     mask | _mm512_maskz_loadu_pd(mask, from),
     store | to,
@@ -144,6 +165,7 @@ register!(
     _mm256_mul_ps,
     _mm256_fmadd_ps,
     eight_narrow_across,
+    false | of | of,
     load | from,
     mask | _mm256_maskload_ps(from, mask),
     store | to,
@@ -161,6 +183,7 @@ register!(
     _mm256_mul_pd,
     _mm256_fmadd_pd,
     four_narrow_across,
+    false | of | of,
     load | from,
     mask | _mm256_maskload_pd(from, mask),
     store | to,

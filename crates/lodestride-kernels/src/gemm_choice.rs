@@ -4,7 +4,7 @@ use crate::blas::{self, Backend, BlasFloat};
 use crate::gemm_copied;
 use crate::gemm_deep;
 use crate::gemm_small::{self, Blend};
-use crate::gemm_tile::{self, Ahead, TileFloat, Walk};
+use crate::gemm_tile::{self, Ahead, COLUMNS, COPIED, TileFloat, Walk};
 use crate::isa::Isa;
 use crate::matrix::{Matrix, MatrixMut};
 use crate::numeric::Compute;
@@ -181,7 +181,8 @@ pub(crate) fn unpacked<C: TileFloat + Compute>(
         let has_better = a_row == 1 || a.shape().column_step == 1 && m >= gemm_copied::SEVERAL;
         return run(out, Walk::Dots) || (m == 1 || !has_better) && run(out, Walk::Tiles);
     }
-    if dots(a, b, out, blend, threads) {
+    let (a_column, sizes) = (a.shape().column_step, [m, k, n]);
+    if is_columns(sizes, a_column, b_row) && run(out, Walk::Dots) {
         return true;
     }
     if is_swept::<C>(isa, [m, k, n], a_row, b_row) {
@@ -204,50 +205,13 @@ pub(crate) fn unpacked<C: TileFloat + Compute>(
     has_wide && m <= 2 * THIN && run(out, Walk::Sweep)
 }
 
-/// Columns of a result that are multiplied one by one.
-const COLUMNS: usize = 4;
-
-/// Elements of rows that meet every column before the next ones: they stay in L1.
-const CLOSE: usize = 1 << 12;
-
-/// A product with a few contiguous columns as dot products of contiguous rows; false, having done nothing, where they do not lie so
-/// or are so few or short that the packing library is as fast.
-fn dots<C: TileFloat>(
-    a: Matrix<'_, C>,
-    b: Matrix<'_, C>,
-    out: &mut MatrixMut<'_, C>,
-    blend: Blend<C>,
-    threads: usize,
-) -> bool {
-    let (m, n, k) = (a.shape().rows, b.shape().columns, a.shape().columns);
-    let lies = a.shape().column_step == 1 && b.shape().row_step == 1;
+/// Whether a product with a few columns is best done as dot products of contiguous rows: not where these are so few or short that
+/// other kernels are as fast.
+#[inline]
+pub(crate) fn is_columns([m, k, n]: [usize; 3], a_column: isize, b_row: isize) -> bool {
     let is_worth = k >= 64 && m >= 16 || k > NEAR;
-    if !lies || n > COLUMNS || !is_worth || !gemm_tile::is_walked() {
-        return false;
-    }
-    // Where sixteen rows are joined at once, which rows they are does not depend on the number of threads.
-    let share = if threads > 1 {
-        m
-    } else {
-        (CLOSE / k).max(16) / 16 * 16
-    };
-    for first in (0..m).step_by(share) {
-        let rows = a.part(first, share.min(m - first), 0, k);
-        for column in 0..n {
-            let mut out = out.part(first, rows.shape().rows, column, 1);
-            let column = b.part(0, k, column, 1);
-            gemm_tile::product(
-                rows,
-                column,
-                &mut out,
-                blend,
-                Walk::Dots,
-                threads,
-                Ahead::NOTHING,
-            );
-        }
-    }
-    true
+    let lies = a_column == 1 && (b_row == 1 || k <= COPIED);
+    (2..=COLUMNS).contains(&n) && is_worth && lies
 }
 
 /// Steps from which on a product in tiles is worth putting it in place element by element.

@@ -42,6 +42,12 @@ pub(crate) trait TileFloat: Element + Send + Sync {
     fn room(level: Level, sizes: [usize; 3]) -> usize;
 }
 
+/// Columns on the right that rows on the left meet together.
+pub(crate) const COLUMNS: usize = 4;
+
+/// Elements of such a column that can be copied, where they do not lie one after the other.
+pub(crate) const COPIED: usize = 512;
+
 /// In which order a product is worked on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Walk {
@@ -51,7 +57,8 @@ pub(crate) enum Walk {
     Sweep,
     /// The same of a matrix and its own transpose, but what lies below the diagonal, of which anything is written.
     SweepAbove,
-    /// Row after row of the left operand, whose rows are contiguous: one contiguous column on the right.
+    /// Row after row of the left operand, whose rows are contiguous: up to [`COLUMNS`] columns on the right, which are contiguous
+    /// unless there are several of at most [`COPIED`] elements.
     Dots,
     /// Block after block of both operands, copied to panels: any layout.
     Packed,
@@ -64,7 +71,7 @@ pub(crate) enum Walk {
 ///
 /// To run it, `a[i * a_row + p * a_column]`, `b[p * b_row + j * b_column]` and `out[i * out_row + j * out_column]` must be
 /// valid for every row `i < m`, column `j < n` and `p < k`, `out` for writes, and `out` must overlap neither input. Walks
-/// that pack write to as many elements of `room` as [`TileFloat::room`] says; the others take `b_column` for 1.
+/// that pack write to as many elements of `room` as [`TileFloat::room`] says; the others take `b_column` for 1, but for dots.
 #[derive(Clone, Copy)]
 pub(crate) struct Job<C> {
     pub(crate) a: *const C,
@@ -138,7 +145,10 @@ pub(crate) fn product<C: TileFloat>(
         Walk::Tiles | Walk::Sweep | Walk::SweepAbove => {
             right.column_step == 1 || right.columns <= 1
         }
-        Walk::Dots => right.columns == 1 && right.row_step == 1 && left.column_step == 1,
+        Walk::Dots => {
+            let lie = right.row_step == 1 || right.columns > 1 && right.rows <= COPIED;
+            left.column_step == 1 && right.columns <= COLUMNS && lie
+        }
         Walk::Packed | Walk::Square { .. } => true,
     };
     if !fits || !is_walked() {

@@ -10,6 +10,7 @@
 
 use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
 
+use crate::gemm_columns;
 use crate::gemm_dots;
 use crate::gemm_narrow;
 use crate::gemm_packed;
@@ -95,7 +96,9 @@ unsafe fn walk_through<R: Register>(job: &Job<R::Item>, walk: Walk) {
         // SAFETY: the caller vouches for all of it, here and below.
         Walk::Tiles => unsafe { panels::<R>(job) },
         // SAFETY: as above.
-        Walk::Dots => unsafe { gemm_dots::product::<R>(job) },
+        Walk::Dots if job.n == 1 => unsafe { gemm_dots::product::<R>(job) },
+        // SAFETY: as above.
+        Walk::Dots => unsafe { gemm_columns::product::<R>(job) },
         Walk::Packed | Walk::Square { .. } => {
             let diagonal = match walk {
                 Walk::Square { first } => Some(first),

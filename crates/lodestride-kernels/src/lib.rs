@@ -25,6 +25,8 @@ mod gather_indices;
 #[cfg(target_arch = "x86_64")]
 mod gemm_across;
 mod gemm_choice;
+#[cfg(target_arch = "x86_64")]
+mod gemm_columns;
 mod gemm_copied;
 mod gemm_deep;
 #[cfg(target_arch = "x86_64")]

@@ -10,7 +10,7 @@
 use lodestride_buffer::{Argument, Buffer, DType, WriteGuard};
 
 use crate::error::Result;
-use crate::gemm_choice::{is_small, is_swept};
+use crate::gemm_choice::{is_columns, is_small, is_swept};
 use crate::gemm_small::Blend;
 use crate::gemm_tile::{Ahead, Job, TileFloat, Walk};
 use crate::isa::{Isa, Level};
@@ -169,7 +169,9 @@ pub(crate) fn product<C: TileFloat + Compute>(
     let is_small = work > 0 && is_small(work, k, b_row);
     let apart = !a.buffer().same_block(out.buffer()) && !b.buffer().same_block(out.buffer());
     // A factor of zero makes zeros of NaN too; that is not multiplying.
-    if thin || !is_small || b_column != 1 || !apart || blend.alpha == C::ZERO {
+    let are_columns = is_columns([m, k, n], a_column, b_row);
+    let lies = b_column == 1 || are_columns;
+    if thin || !is_small || !lies || !apart || blend.alpha == C::ZERO {
         return Ok(false);
     }
     let to = door.open(OP)?.as_mut_ptr().cast::<C>();
@@ -198,10 +200,15 @@ pub(crate) fn product<C: TileFloat + Compute>(
         room: std::ptr::null_mut(),
         ahead: Ahead::NOTHING,
     };
+    let walk = if are_columns {
+        Walk::Dots
+    } else {
+        Walk::Tiles
+    };
     // SAFETY: an operand's layout reaches no element outside its buffer, and the guards that open the buffers live until the
     // end of this function; the caller has checked that the shapes fit, the dtype, and that positions of `out` are distinct;
-    // `out` is in another buffer than `a` and `b`; the rows of `b` are contiguous, which is what tiles ask for; the level has
-    // tiles.
-    unsafe { C::run(level, &job, Walk::Tiles) };
+    // `out` is in another buffer than `a` and `b`; the rows of `b` are contiguous, which is what tiles ask for, or else the
+    // matrices lie as dots ask for; the level has tiles.
+    unsafe { C::run(level, &job, walk) };
     Ok(true)
 }

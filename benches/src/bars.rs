@@ -128,20 +128,28 @@ impl Bars {
         self.of(record).filter(|line| ratio > line.most())
     }
 
-    /// Sets the bars of these workloads to what was measured, and writes the file of this processor.
-    pub(crate) fn renew(&self, records: &[Record]) -> io::Result<()> {
+    /// Sets the bars of these workloads to the largest ratio of some runs, and writes the file of this processor.
+    pub(crate) fn renew(&self, runs: &[&[Record]]) -> io::Result<()> {
         let file = format!("{}.csv", self.file);
-        fs::write(folder().join(&file), text(&self.renewed(records)))?;
+        fs::write(folder().join(&file), text(&self.renewed(runs)))?;
         println!("written: benches/bars/{file}");
         Ok(())
     }
 
     /// The lines with new bars; noise and reasons stay. Where the file lacks a workload they are those of the loosest line of
-    /// the others: noise is a property of the workload, and a reason is wanted for large bars only.
-    fn renewed(&self, records: &[Record]) -> Vec<Bar> {
+    /// the others: noise is a property of the workload, and a reason is wanted for large bars only. Only workloads of the first run
+    /// get bars.
+    fn renewed(&self, runs: &[&[Record]]) -> Vec<Bar> {
         let mut lines = self.own.clone().unwrap_or_default();
-        for record in records {
-            let Some(ratio) = record.ratio() else {
+        let mut largest: BTreeMap<String, f64> = BTreeMap::new();
+        for record in runs.iter().copied().flatten() {
+            if let Some(ratio) = record.ratio() {
+                let known = largest.entry(name(record)).or_insert(ratio);
+                *known = known.max(ratio);
+            }
+        }
+        for record in runs.first().copied().unwrap_or_default() {
+            let Some(ratio) = largest.get(&name(record)) else {
                 continue;
             };
             let bar = (ratio * ROOM * 100.0).ceil() / 100.0;
@@ -329,10 +337,13 @@ mod tests {
             ),
         ];
         for (slug, lines) in cases {
-            let renewed = bars(slug, &FILES).renewed(&records);
+            let renewed = bars(slug, &FILES).renewed(&[&records]);
             assert_eq!(text(&renewed), format!("{HEAD}{lines}"), "{slug}");
         }
-        let low = bars("d-1-1", &FILES).renewed(&[record("x", 1.0)]);
+        let low = bars("d-1-1", &FILES).renewed(&[&[record("x", 1.0)]]);
         assert_eq!(low[0].reason, "", "a bar of 1.05 needs none");
+        let runs = [[record("x", 1.0)], [record("x", 2.0)]];
+        let slower = bars("d-1-1", &FILES).renewed(&[&runs[0], &runs[1]]);
+        assert_eq!(slower[0].bar, 2.1, "the largest ratio of all runs counts");
     }
 }

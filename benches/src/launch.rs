@@ -114,7 +114,11 @@ fn lead(options: &Options) -> Result<bool, Failure> {
         docs::write(&results, &bars)?;
     }
     if options.bars {
-        bars.renew(&results.records)?;
+        let mut runs = vec![results.records.as_slice()];
+        let earlier: Result<Vec<_>, _> = options.with.iter().map(|f| Results::read(f)).collect();
+        let earlier = earlier?;
+        runs.extend(earlier.iter().map(|run| run.records.as_slice()));
+        bars.renew(&runs)?;
     }
     Ok(complete && (!options.check || results.passes(&bars)))
 }

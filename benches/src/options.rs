@@ -1,6 +1,7 @@
 //! The command line of the benchmark.
 
 use std::fmt;
+use std::path::PathBuf;
 
 /// What `--help` prints.
 pub(crate) const HELP: &str = "\
@@ -14,6 +15,8 @@ Measures lodestride beside ndarray, candle (with gemm's kernels), faer, rten and
   --check          fail when a ratio is above its bar by more than the noise stated there; bars are those of benches/bars/<slug>.csv,
                    where <slug> names the processor (intel-6-143, or intel-6 for a family), or else the loosest of all files
   --bars           write the bars of the workloads that were measured into the file of this processor, with the reasons kept
+  --with FILES     for --bars, results of earlier runs (bench.json, kept elsewhere), divided by commas: the largest ratio of
+                   all runs counts, since a rival that was disturbed in one of them makes a bar that cannot be kept
   --docs           write the table into docs/performance.md
   --scaling        cost against size for each family instead, drawn into docs/scaling
   --render         measure nothing: table, page, check and documents from the last run
@@ -53,6 +56,8 @@ pub(crate) struct Options {
     pub(crate) peers: bool,
     pub(crate) check: bool,
     pub(crate) bars: bool,
+    /// Results of earlier runs that bars must be kept by, too.
+    pub(crate) with: Vec<PathBuf>,
     pub(crate) docs: bool,
     pub(crate) scaling: bool,
     pub(crate) render: bool,
@@ -96,6 +101,7 @@ impl Options {
             peers: false,
             check: false,
             bars: false,
+            with: Vec::new(),
             docs: false,
             scaling: false,
             render: false,
@@ -112,6 +118,10 @@ impl Options {
                 "--scaling" => options.scaling = true,
                 "--render" => options.render = true,
                 "--help" | "-h" => options.help = true,
+                "--with" => {
+                    let files = value("--with")?;
+                    options.with = files.split(',').map(PathBuf::from).collect();
+                }
                 "--filter" => options.filter = Some(value("--filter")?),
                 "--threads" => options.threads = threads(value("--threads")?)?,
                 "--peers" => match value("--peers")? {
@@ -160,12 +170,15 @@ mod tests {
                 peers: true,
                 check: false,
                 bars: false,
+                with: Vec::new(),
                 docs: false,
                 scaling: false,
                 render: false,
                 help: false,
             })
         );
+        let kept = parse("--render --bars --with a.json,b.json").map(|options| options.with);
+        assert_eq!(kept, Ok(vec!["a.json".into(), "b.json".into()]));
         assert_eq!(parse("--filter"), Err(OptionError::Missing("--filter")));
         for wrong in ["0", "two", "-1"] {
             let line = format!("--threads {wrong}");

@@ -26,21 +26,21 @@ pub(crate) unsafe fn product<R: Register>(job: &Job<R::Item>) {
         unsafe { one_by_one::<R>(job) };
         return;
     }
-    if R::TAKES_APART && job.a_row == job.k.cast_signed() {
-        match job.k {
-            // SAFETY: the caller vouches for all of it, here and below.
-            2 => return unsafe { packed_rows::<R, 2>(job) },
-            // SAFETY: as above.
-            3 => return unsafe { packed_rows::<R, 3>(job) },
-            // SAFETY: as above.
-            4 => return unsafe { packed_rows::<R, 4>(job) },
-            _ => {}
-        }
-    }
     let down = Job {
         out_column: job.out_row,
         ..*job
     };
+    if R::TAKES_APART && job.a_row == job.k.cast_signed() {
+        match job.k {
+            // SAFETY: the caller vouches for all of it, here and below.
+            2 => return unsafe { packed_rows::<R, 2>(&down) },
+            // SAFETY: as above.
+            3 => return unsafe { packed_rows::<R, 3>(&down) },
+            // SAFETY: as above.
+            4 => return unsafe { packed_rows::<R, 4>(&down) },
+            _ => {}
+        }
+    }
     // SAFETY: the caller vouches for the instruction set, here and below.
     let mut group = [unsafe { R::splat(R::Item::ZERO) }; MOST_LANES];
     let is_short = job.k <= R::LANES;
@@ -71,16 +71,13 @@ pub(crate) unsafe fn product<R: Register>(job: &Job<R::Item>) {
     }
 }
 
-/// Rows of `K` elements that lie one after the other, as many together as a register has lanes, with the bits of [`short_rows`].
+/// Rows of `K` elements that lie one after the other, as many together as a register has lanes, with the bits of [`short_rows`]. The
+/// columns of the job's destination are rows of the result.
 ///
 /// # Safety
 /// As [`product`], of `K` steps.
 #[inline(always)]
-unsafe fn packed_rows<R: Register, const K: usize>(job: &Job<R::Item>) {
-    let down = Job {
-        out_column: job.out_row,
-        ..*job
-    };
+unsafe fn packed_rows<R: Register, const K: usize>(down: &Job<R::Item>) {
     // SAFETY: the caller vouches for the instruction set, here and below.
     let zero = unsafe { R::splat(R::Item::ZERO) };
     // SAFETY: as above.
@@ -88,13 +85,13 @@ unsafe fn packed_rows<R: Register, const K: usize>(job: &Job<R::Item>) {
     let mut factors = [zero; MOST];
     for t in 0..K {
         // SAFETY: a step of the job.
-        let factor = unsafe { *job.b.wrapping_add(t) };
+        let factor = unsafe { *down.b.wrapping_add(t) };
         // SAFETY: as above.
         factors[t] = unsafe { R::splat(factor) };
     }
-    for row in (0..job.m).step_by(R::LANES) {
-        let count = (job.m - row).min(R::LANES);
-        let from = job.a.wrapping_add(row * K);
+    for row in (0..down.m).step_by(R::LANES) {
+        let count = (down.m - row).min(R::LANES);
+        let from = down.a.wrapping_add(row * K);
         let mut products = [zero; MOST];
         for j in 0..K {
             let lanes = (count * K).saturating_sub(j * R::LANES).min(R::LANES);
@@ -121,11 +118,11 @@ unsafe fn packed_rows<R: Register, const K: usize>(job: &Job<R::Item>) {
         };
         // SAFETY: as above.
         let sums = unsafe { one.mul_add(left, right) };
-        let to = job.out.wrapping_offset(row as isize * job.out_row);
+        let to = down.out.wrapping_offset(row as isize * down.out_row);
         // SAFETY: as above.
         let mask = unsafe { R::mask(count) };
         // SAFETY: the rows are the job's.
-        unsafe { finish(&down, job.blend, sums, to, mask, count) };
+        unsafe { finish(down, down.blend, sums, to, mask, count) };
     }
 }
 
@@ -168,10 +165,16 @@ unsafe fn long_rows<R: Register>(
 ) {
     let quads = count / 4 * 4;
     let mut first = 0;
-    if is_wide::<R>() && stream::are_eight(job.m * job.k * size_of::<R::Item>()) {
+    if is_wide::<R>() {
+        let asked = stream::are_eight(job.m * job.k * size_of::<R::Item>());
         while first + 8 <= count {
-            // SAFETY: the caller vouches for the rows, here and below.
-            let lanes = unsafe { rows::<R, 8, 2, true>(job, row + first) };
+            let lanes = if asked {
+                // SAFETY: the caller vouches for the rows, here and below.
+                unsafe { rows::<R, 8, 2, true>(job, row + first) }
+            } else {
+                // SAFETY: as above.
+                unsafe { rows::<R, 8, 2, false>(job, row + first) }
+            };
             group[first..first + 8].copy_from_slice(&lanes);
             first += 8;
         }

@@ -161,6 +161,12 @@ unsafe fn rows<R: Register, const V: usize>(
 ) {
     let mut row = 0;
     if R::ROWS >= 8 {
+        // Eight sums in as many chains keep half of the processor's units busy, sixteen nearly all.
+        while V == 1 && job.m - row >= 16 {
+            // SAFETY: the rows `row..row + 16` are the job's; the caller vouches for the columns.
+            unsafe { tile::<R, 16, V>(job, row, first, lanes, None) };
+            row += 16;
+        }
         while job.m - row >= 8 {
             // Lines are asked for one a step: many at once would keep the loads of the tile waiting.
             match ahead.take(job.k) {

@@ -200,11 +200,7 @@ pub(crate) fn product<C: TileFloat + Compute>(
         room: std::ptr::null_mut(),
         ahead: Ahead::NOTHING,
     };
-    let walk = if are_columns {
-        Walk::Dots
-    } else {
-        Walk::Tiles
-    };
+    let walk = if are_columns { Walk::Dots } else { Walk::Tiles };
     // SAFETY: an operand's layout reaches no element outside its buffer, and the guards that open the buffers live until the
     // end of this function; the caller has checked that the shapes fit, the dtype, and that positions of `out` are distinct;
     // `out` is in another buffer than `a` and `b`; the rows of `b` are contiguous, which is what tiles ask for, or else the

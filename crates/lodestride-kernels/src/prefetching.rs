@@ -75,7 +75,7 @@ pub(crate) fn are_best() -> bool {
 /// with pages asked for in 10.4, in four streams in 10.2 and in 9.1 with pages, in eight in 9.4 and in 8.7 with lines.
 #[inline]
 pub(crate) fn are_eight(bytes: usize) -> bool {
-    bytes > SECOND_LEVEL && asks() == SEVERAL
+    is_far(bytes) && asks() == SEVERAL
 }
 
 /// Asks for the line of one of eight streams that will be read a little later.

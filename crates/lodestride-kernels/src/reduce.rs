@@ -261,7 +261,8 @@ pub(crate) fn reduce_computed(
     Ok(())
 }
 
-/// Checks a reduction of elements that lie by a layout, and tells which axes it reduces.
+/// Checks a reduction of elements that lie by a layout, and tells which axes it reduces. The plan is made by the caller: inside of
+/// a `Result` it would be moved twice, which takes a hundred instructions.
 fn checked(
     op: ReduceOp,
     layout: &Layout,

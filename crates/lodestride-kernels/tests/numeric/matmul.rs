@@ -119,6 +119,9 @@ const WALKED: &[(usize, usize, usize)] = &[
     (7, 1200, 9),
     (100, 90, 2),
     (63, 200, 4),
+    // Columns that are copied, and one element more than can be.
+    (40, 512, 3),
+    (21, 513, 2),
     (500, 8, 8),
     (3, 3, 400),
     (2, 20_000, 3),
@@ -513,6 +516,9 @@ fn rounding_stays_small_and_does_not_depend_on_threads() {
         (30, 30, 30, Arrangement::C),
         (503, 70, 3, Arrangement::F),
         (2_005, 200, 4, Arrangement::F),
+        (1_003, 70, 3, Arrangement::C),
+        (501, 512, 2, Arrangement::C),
+        (19, 64, 4, Arrangement::C),
         (505, 6, 1, Arrangement::C),
         (3, 200_000, 3, Arrangement::F),
     ] {

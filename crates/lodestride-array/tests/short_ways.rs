@@ -88,6 +88,9 @@ fn small_products_are_rounded_alike_on_every_way() {
                 [40, 3, 1],
                 [1, 50, 1],
                 [1, 9, 6],
+                [16, 64, 3],
+                [25, 70, 2],
+                [17, 65, 4],
             ] {
                 let [m, k, n] = sizes;
                 let [a, b] = [whole([m, k], dtype, 5), whole([k, n], dtype, 6)]

@@ -206,10 +206,11 @@ pub(crate) fn unpacked<C: TileFloat + Compute>(
 }
 
 /// Whether a product with a few columns is best done as dot products of contiguous rows: not where these are so few or short that
-/// other kernels are as fast.
+/// other kernels are as fast. The left matrix has more elements than those of [`PackedProduct`](crate::PackedProduct) and of
+/// batches of small products, which need not ask.
 #[inline]
 pub(crate) fn is_columns([m, k, n]: [usize; 3], a_column: isize, b_row: isize) -> bool {
-    let is_worth = k >= 64 && m >= 16 || k > NEAR;
+    let is_worth = (k >= 64 && m >= 16 || k > NEAR) && m * k > TILED;
     let lies = a_column == 1 && (b_row == 1 || k <= COPIED);
     (2..=COLUMNS).contains(&n) && is_worth && lies
 }

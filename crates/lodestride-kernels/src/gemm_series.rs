@@ -5,7 +5,7 @@
 )]
 
 use crate::blas::BlasFloat;
-use crate::gemm_choice::{are_worth_threads, is_columns, is_swept};
+use crate::gemm_choice::{are_worth_threads, is_swept};
 use crate::gemm_copied::with_room;
 use crate::gemm_small::Blend;
 use crate::gemm_tile::{Job, Walk, is_walked, sheet_of_rows};
@@ -66,10 +66,9 @@ impl Series {
             return false;
         }
         let job = self.job((a, b, out), blend);
+        let is_copied = n > 1 && right.column_step != 1;
         let is_along = n == 1 && k >= SEVERAL && right.row_step == 1 && left.column_step == 1;
-        let are_dots = is_along || is_columns([m, k, n], left.column_step, right.row_step);
-        let is_copied = !are_dots && n > 1 && right.column_step != 1;
-        let walk = if are_dots { Walk::Dots } else { Walk::Tiles };
+        let walk = if is_along { Walk::Dots } else { Walk::Tiles };
         let many = are_worth_threads::<C>((m * n * k).saturating_mul(self.count));
         let parts = if many {
             threads::shares().min(self.count)

@@ -106,13 +106,12 @@ impl PackedProduct {
     #[inline]
     unsafe fn multiply<C: TileFloat + Compute>(self, out: *mut C, a: *const C, b: *const C) {
         let [m, k, n] = self.sizes;
-        // Sizes of matrices whose elements are few fit.
-        let (inner, columns) = (k.cast_signed(), n.cast_signed());
-        let are_dots = n == 1 || is_columns(self.sizes, 1, columns);
         // SAFETY: the caller vouches for the pointers.
-        if !are_dots && unsafe { C::run_narrow(self.level, self.sizes, a, b, out) } {
+        if n > 1 && unsafe { C::run_narrow(self.level, self.sizes, a, b, out) } {
             return;
         }
+        // Sizes of matrices whose elements are few fit.
+        let (inner, columns) = (k.cast_signed(), n.cast_signed());
         let (alpha, beta) = (C::ONE, C::ZERO);
         let job = Job {
             a,
@@ -131,9 +130,9 @@ impl PackedProduct {
             room: std::ptr::null_mut(),
             ahead: Ahead::NOTHING,
         };
-        let walk = if are_dots { Walk::Dots } else { Walk::Tiles };
+        let walk = if n == 1 { Walk::Dots } else { Walk::Tiles };
         // SAFETY: the caller vouches for all of it; neither walk needs room, and rows on both sides are contiguous, as is a
-        // right matrix of a single column; several columns are what dots ask for.
+        // right matrix of a single column.
         unsafe { C::run(self.level, &job, walk) };
     }
 }

@@ -167,7 +167,8 @@ unsafe fn rows<R: Register, const V: usize>(
 ) {
     let mut row = 0;
     // Rows of a single register leave room for more of them, and sums that are few wait for one another.
-    if R::ROWS >= 8 || V == 1 {
+    let by_eight = R::ROWS >= 8 || V == 1;
+    if by_eight {
         while R::ROWS >= 8 && V == 1 && job.m - row >= 16 {
             // SAFETY: the rows `row..row + 16` are the job's; the caller vouches for the columns.
             unsafe { tile::<R, 16, V>(job, row, first, lanes, None) };
@@ -185,11 +186,7 @@ unsafe fn rows<R: Register, const V: usize>(
         }
     }
     while job.m - row >= 3 {
-        let next = if R::ROWS < 8 && V > 1 {
-            ahead.take(job.k)
-        } else {
-            None
-        };
+        let next = if by_eight { None } else { ahead.take(job.k) };
         match next {
             // SAFETY: as above; the last of four rows is left out where it is not the job's.
             Some(at) => unsafe { tile::<R, 4, V>(job, row, first, lanes, Some(at)) },

@@ -133,7 +133,7 @@ pub fn zip_map<'a, const N: usize, Arguments, F: ElementFn<N, Arguments>>(
         return Err(unsupported(out.operand().dtype()));
     }
     let closure = std::ptr::from_ref(closure).cast();
-    run(op, F::entry(), closure, &inputs, &mut out)
+    run(op, F::entry().0, closure, &inputs, &mut out)
 }
 
 /// What errors call an operand of a closure.
@@ -145,15 +145,15 @@ pub(crate) fn argument_of(number: usize) -> Argument {
     }
 }
 
-/// [`zip_map`] without its types.
-fn run<'a>(
+/// [`zip_map`] without its types: `kernel` gets a record of pointers to the inputs' elements, and `closure`.
+pub(crate) fn run<'a>(
     op: &'static str,
-    entry: Entry,
+    kernel: RawKernel,
     closure: *const u8,
     inputs: &[Operand<'a>],
     out: &mut Output<'a>,
 ) -> Result<()> {
-    if dense::dense_record::<MOST>(op, entry.0, inputs, closure, out)? {
+    if dense::dense_record::<MOST>(op, kernel, inputs, closure, out)? {
         return Ok(());
     }
     let out = out.close();
@@ -169,7 +169,7 @@ fn run<'a>(
         op,
         loads: &loads,
         steps: &[Step {
-            action: Action::Closure(entry.0, inputs.len()),
+            action: Action::Closure(kernel, inputs.len()),
             dtype: out.dtype(),
             tile: 0,
         }],

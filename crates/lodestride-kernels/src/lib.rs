@@ -61,6 +61,7 @@ mod known_power;
 mod line_repeats;
 #[cfg(target_arch = "x86_64")]
 mod lines;
+mod look_up;
 mod matmul_halves;
 mod matmul_mixed;
 mod matmul_small;

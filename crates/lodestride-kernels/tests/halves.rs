@@ -278,6 +278,49 @@ fn functions_of_one_instruction_are_those_of_f32_for_every_half() {
     });
 }
 
+/// Functions are computed at first and for few elements, and then looked up: beside their results for a few elements at a time.
+#[test]
+fn functions_looked_up_are_those_computed_for_every_half() {
+    const FEW: usize = 256;
+    on_every_set(|isa| {
+        for (kind, op) in KINDS
+            .into_iter()
+            .flat_map(|k| UnaryOp::ALL.iter().map(move |op| (k, *op)))
+        {
+            if op.result_dtype(kind.dtype) != Some(kind.dtype) {
+                continue;
+            }
+            let all = Kind::all();
+            let mut wanted = Vec::new();
+            for some in all.chunks(FEW) {
+                let x = Bits::new(kind.dtype, Arrangement::C, some);
+                unary(op, x.operand().into(), x.operand()).unwrap();
+                wanted.extend(x.bits());
+            }
+            // The first of these may be computed.
+            for (round, arrangement) in ARRANGEMENTS.into_iter().chain(ARRANGEMENTS).enumerate() {
+                // Ends inside a word of four, too.
+                let count = all.len() - round;
+                let x = Bits::new(kind.dtype, arrangement, &all[..count]);
+                let out = Bits::new(kind.dtype, ARRANGEMENTS[round % 2], &vec![0; count]);
+                let into = if round < 3 {
+                    out.operand()
+                } else {
+                    x.operand()
+                };
+                unary(op, x.operand().into(), into).unwrap();
+                let found = if round < 3 { out.bits() } else { x.bits() };
+                let differs = found.iter().zip(&wanted).position(|(a, b)| a != b);
+                let dtype = kind.dtype;
+                assert_eq!(
+                    differs, None,
+                    "{isa} {op} {dtype} {arrangement:?}, round {round}"
+                );
+            }
+        }
+    });
+}
+
 /// Halves of all sizes, none of them NaN.
 fn some(kind: Kind, count: usize, seed: u64) -> Vec<u64> {
     let all = (0..).map(|i: u64| (i * 40_503 + seed * 7_919) % 65_536);

@@ -19,6 +19,9 @@ pub(crate) const NEEDS_REASON: f64 = 1.1;
 /// What `--bars` allows above the ratio it has just seen, as runs on one machine differ.
 const ROOM: f64 = 1.05;
 
+/// How many times our least time of several runs a time is that a neighbour made.
+const DISTURBED: f64 = 1.2;
+
 /// One line of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Bar {
@@ -128,7 +131,8 @@ impl Bars {
         self.of(record).filter(|line| ratio > line.most())
     }
 
-    /// Sets the bars of these workloads to the largest ratio of some runs, and writes the file of this processor.
+    /// Sets the bars of these workloads to the largest ratio of some runs, but for those in which we were disturbed ourselves, and
+    /// writes the file of this processor.
     pub(crate) fn renew(&self, runs: &[&[Record]]) -> io::Result<()> {
         let file = format!("{}.csv", self.file);
         fs::write(folder().join(&file), text(&self.renewed(runs)))?;
@@ -141,19 +145,19 @@ impl Bars {
     /// get bars.
     fn renewed(&self, runs: &[&[Record]]) -> Vec<Bar> {
         let mut lines = self.own.clone().unwrap_or_default();
-        let mut largest: BTreeMap<String, f64> = BTreeMap::new();
+        let mut results: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
         for record in runs.iter().copied().flatten() {
             if let Some(ratio) = record.ratio() {
-                let known = largest.entry(name(record)).or_insert(ratio);
-                *known = known.max(ratio);
+                let known = results.entry(name(record)).or_default();
+                known.push((record.ours().minimum, ratio));
             }
         }
         for record in runs.first().copied().unwrap_or_default() {
-            let Some(ratio) = largest.get(&name(record)) else {
+            let name = name(record);
+            let Some(results) = results.get(&name) else {
                 continue;
             };
-            let bar = (ratio * ROOM * 100.0).ceil() / 100.0;
-            let name = name(record);
+            let bar = (largest_ratio(results) * ROOM * 100.0).ceil() / 100.0;
             if let Some(line) = lines.iter_mut().find(|line| line.name == name) {
                 line.bar = bar;
                 continue;
@@ -169,6 +173,16 @@ impl Bars {
         }
         lines
     }
+}
+
+/// The largest ratio of a workload's runs, of which our times and the ratios are given. Runs in which a rival was disturbed have small
+/// ratios and are outdone by others; those in which we were would make bars that hide a loss, and do not count.
+fn largest_ratio(runs: &[(f64, f64)]) -> f64 {
+    let least = runs
+        .iter()
+        .fold(f64::INFINITY, |least, run| least.min(run.0));
+    let calm = runs.iter().filter(|run| run.0 <= least * DISTURBED);
+    calm.fold(0.0, |largest, run| largest.max(run.1))
 }
 
 fn parse(text: &str) -> Result<Vec<Bar>, ParseFloatError> {
@@ -342,8 +356,32 @@ mod tests {
         }
         let low = bars("d-1-1", &FILES).renewed(&[&[record("x", 1.0)]]);
         assert_eq!(low[0].reason, "", "a bar of 1.05 needs none");
-        let runs = [[record("x", 1.0)], [record("x", 2.0)]];
-        let slower = bars("d-1-1", &FILES).renewed(&[&runs[0], &runs[1]]);
-        assert_eq!(slower[0].bar, 2.1, "the largest ratio of all runs counts");
+    }
+
+    #[test]
+    fn bars_are_the_largest_ratio_of_undisturbed_runs() {
+        let run = |ours: f64, rival: f64| {
+            let mut record = record("x", ours);
+            let (calm, disturbed) = (vec![1e4 * rival], Vec::new());
+            record.timings[1] = Timing::new("one", Role::Rival, &Samples { calm, disturbed });
+            [record]
+        };
+        let cases: [(&[(f64, f64)], f64); 4] = [
+            (&[(2.0, 1.0)], 2.1),
+            // Rivals were slower in the first run.
+            (&[(1.0, 2.0), (1.1, 1.0)], 1.16),
+            // We were in the second.
+            (&[(1.0, 2.0), (1.9, 1.0)], 0.53),
+            (&[(1.9, 1.0), (1.0, 2.0), (1.1, 1.1)], 1.05),
+        ];
+        for (times, bar) in cases {
+            let runs: Vec<_> = times
+                .iter()
+                .map(|&(ours, rival)| run(ours, rival))
+                .collect();
+            let runs: Vec<&[Record]> = runs.iter().map(<[Record; 1]>::as_slice).collect();
+            let renewed = bars("d-1-1", &FILES).renewed(&runs);
+            assert_eq!(renewed[0].bar, bar, "{times:?}");
+        }
     }
 }

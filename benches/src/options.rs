@@ -16,7 +16,8 @@ Measures lodestride beside ndarray, candle (with gemm's kernels), faer, rten and
                    where <slug> names the processor (intel-6-143, or intel-6 for a family), or else the loosest of all files
   --bars           write the bars of the workloads that were measured into the file of this processor, with the reasons kept
   --with FILES     for --bars, results of earlier runs (bench.json, kept elsewhere), divided by commas: the largest ratio of
-                   all runs counts, since a rival that was disturbed in one of them makes a bar that cannot be kept
+                   all runs counts, since a rival that was disturbed in one of them makes a bar that cannot be kept; runs
+                   in which our own time was above 1.2 of its least do not
   --docs           write the table into docs/performance.md
   --scaling        cost against size for each family instead, drawn into docs/scaling
   --render         measure nothing: table, page, check and documents from the last run

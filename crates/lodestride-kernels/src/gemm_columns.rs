@@ -39,8 +39,10 @@ pub(crate) unsafe fn product<R: Register>(job: &Job<R::Item>) {
 #[inline(always)]
 unsafe fn columns<R: Register, const N: usize, const M: usize>(job: &Job<R::Item>) {
     let mut room = [[R::Item::ZERO; COPIED]; N];
-    let mut lines: [*const R::Item; N] =
-        std::array::from_fn(|j| job.b.wrapping_offset(j as isize * job.b_column));
+    let mut lines = [job.b; N];
+    for j in 0..N {
+        lines[j] = job.b.wrapping_offset(j as isize * job.b_column);
+    }
     if job.b_row != 1 {
         for (line, room) in lines.iter_mut().zip(&mut room) {
             for step in 0..job.k {
@@ -99,8 +101,10 @@ unsafe fn rows<R: Register, const N: usize, const M: usize>(
 ) -> [[R; M]; N] {
     // SAFETY: the caller vouches for the instruction set, here and below.
     let mut sums = [[unsafe { R::splat(R::Item::ZERO) }; M]; N];
-    let of_rows: [*const R::Item; M] =
-        std::array::from_fn(|i| job.a.wrapping_offset((row + i) as isize * job.a_row));
+    let mut of_rows = [job.a; M];
+    for i in 0..M {
+        of_rows[i] = job.a.wrapping_offset((row + i) as isize * job.a_row);
+    }
     for at in (0..job.k).step_by(R::LANES) {
         // SAFETY: as above.
         let mask = unsafe { R::mask((job.k - at).min(R::LANES)) };

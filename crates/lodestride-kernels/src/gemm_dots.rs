@@ -264,8 +264,10 @@ unsafe fn rows<R: Register, const M: usize, const U: usize, const ASKED: bool>(
     let full = unsafe { R::mask(R::LANES) };
     // SAFETY: as above.
     let mut sums = [[unsafe { R::splat(R::Item::ZERO) }; U]; M];
-    let lines: [*const R::Item; M] =
-        std::array::from_fn(|i| job.a.wrapping_offset((row + i) as isize * job.a_row));
+    let mut lines = [job.a; M];
+    for i in 0..M {
+        lines[i] = job.a.wrapping_offset((row + i) as isize * job.a_row);
+    }
     let whole = job.k / (U * R::LANES) * (U * R::LANES);
     for at in (0..whole).step_by(U * R::LANES) {
         for u in 0..U {

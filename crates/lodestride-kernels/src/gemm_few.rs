@@ -128,9 +128,14 @@ impl<C: Compute> Block<C> {
         let b = job.b.wrapping_offset(self.step as isize * job.b_row);
         let b = b.wrapping_add(self.first + at);
         let place = |i: usize, v: usize| self.sums.wrapping_add(i * self.width + at + v * R::LANES);
-        // SAFETY: the caller vouches for the sums.
-        let of_row = |i| std::array::from_fn(|v| unsafe { R::load(place(i, v), mask) });
-        let mut panel: [[R; V]; M] = std::array::from_fn(of_row);
+        // SAFETY: the caller vouches for the instruction set, here and below.
+        let mut panel = [[unsafe { R::splat(C::ZERO) }; V]; M];
+        for i in 0..M {
+            for v in 0..V {
+                // SAFETY: the caller vouches for the sums.
+                panel[i][v] = unsafe { R::load(place(i, v), mask) };
+            }
+        }
         for p in 0..P {
             let line = b.wrapping_offset(p as isize * job.b_row);
             for v in 0..V {

@@ -28,8 +28,10 @@ pub(crate) unsafe fn finish_tile<R: Register, const M: usize, const V: usize>(
     lanes: usize,
 ) {
     let count = |v: usize| if v + 1 == V { lanes } else { R::LANES };
-    // SAFETY: the caller vouches for the instruction set.
-    let masks: [R::Mask; V] = std::array::from_fn(|v| unsafe { R::mask(count(v)) });
+    // SAFETY: the caller vouches for the instruction set, here and below.
+    let mut masks = [unsafe { R::mask(R::LANES) }; V];
+    // SAFETY: as above.
+    masks[V - 1] = unsafe { R::mask(lanes) };
     let place = |i: usize, v: usize| {
         let across = (v * R::LANES) as isize * job.out_column;
         to.wrapping_offset(i as isize * job.out_row + across)

@@ -177,7 +177,11 @@ unsafe fn add_panels<R: Register, const M: usize, const V: usize>(
     for at in (0..len).step_by(V * R::LANES) {
         let lanes = |v: usize| (len - at).saturating_sub(v * R::LANES).min(R::LANES);
         // SAFETY: the caller vouches for the instruction set, here and below.
-        let masks: [R::Mask; V] = std::array::from_fn(|v| unsafe { R::mask(lanes(v)) });
+        let mut masks = [unsafe { R::mask(R::LANES) }; V];
+        for v in 0..V {
+            // SAFETY: as above.
+            masks[v] = unsafe { R::mask(lanes(v)) };
+        }
         for part in (0..rows).step_by(M) {
             if above && first + at + V * R::LANES <= row + part {
                 break;
@@ -185,9 +189,14 @@ unsafe fn add_panels<R: Register, const M: usize, const V: usize>(
             let a = job.a.wrapping_offset((row + part) as isize * job.a_row);
             let sums = sums.wrapping_add(part * width + at);
             let place = |i: usize, v: usize| sums.wrapping_add(i * width + v * R::LANES);
-            // SAFETY: the sums of each row are at least `len` long.
-            let of_row = |i| std::array::from_fn(|v| unsafe { R::load(place(i, v), masks[v]) });
-            let mut panel: [[R; V]; M] = std::array::from_fn(of_row);
+            // SAFETY: as above.
+            let mut panel = [[unsafe { R::splat(R::Item::ZERO) }; V]; M];
+            for i in 0..M {
+                for v in 0..V {
+                    // SAFETY: the sums of each row are at least `len` long.
+                    panel[i][v] = unsafe { R::load(place(i, v), masks[v]) };
+                }
+            }
             for step in steps.clone() {
                 let line = job.b.wrapping_offset(step as isize * job.b_row);
                 let line = line.wrapping_add(first + at);
@@ -236,49 +245,43 @@ unsafe fn add_row<R: Register, const P: usize>(
     sums: *mut R::Item,
 ) {
     let a = job.a.wrapping_offset(row as isize * job.a_row);
-    let factor = |p: usize| {
-        let a = a.wrapping_offset((step + p) as isize * job.a_column);
+    let b = job.b.wrapping_add(first);
+    // In loops: the closures of `array::from_fn` were calls, compiled for no instruction set, in one program and not in another.
+    // SAFETY: the caller vouches for the instruction set, here and below.
+    let mut factors = [unsafe { R::splat(R::Item::ZERO) }; P];
+    let mut lines = [b; P];
+    for p in 0..P {
+        let step = (step + p) as isize;
         // SAFETY: row and step are the job's.
-        let value = unsafe { *a };
-        // SAFETY: the caller vouches for the instruction set, here and below.
-        unsafe { R::splat(value) }
-    };
-    let factors: [R; P] = std::array::from_fn(factor);
-    let lines: [*const R::Item; P] = std::array::from_fn(|p| {
-        job.b
-            .wrapping_offset((step + p) as isize * job.b_row)
-            .wrapping_add(first)
-    });
+        let value = unsafe { *a.wrapping_offset(step * job.a_column) };
+        // SAFETY: as above.
+        factors[p] = unsafe { R::splat(value) };
+        lines[p] = b.wrapping_offset(step * job.b_row);
+    }
     let whole = len / R::LANES * R::LANES;
     for at in (0..whole).step_by(R::LANES) {
-        let (sums, lines) = (
-            sums.wrapping_add(at),
-            lines.map(|line| line.wrapping_add(at)),
-        );
         // SAFETY: a register of sums and columns.
-        unsafe { add_register(R::LANES, factors, lines, sums) };
+        unsafe { add_register(R::LANES, at, factors, lines, sums) };
     }
     if whole < len {
-        let (sums, lines) = (
-            sums.wrapping_add(whole),
-            lines.map(|line| line.wrapping_add(whole)),
-        );
         // SAFETY: so many sums and columns.
-        unsafe { add_register(len - whole, factors, lines, sums) };
+        unsafe { add_register(len - whole, whole, factors, lines, sums) };
     }
 }
 
-/// Adds multiples of some lines to so many sums of one register.
+/// Adds multiples of some lines, from an element on, to so many sums of one register.
 ///
 /// # Safety
-/// As [`add_row`]; `lines` and `sums` begin so many elements.
+/// As [`add_row`]; `lines` and `sums` have so many elements there.
 #[inline(always)]
 unsafe fn add_register<R: Register, const P: usize>(
     lanes: usize,
+    at: usize,
     factors: [R; P],
     lines: [*const R::Item; P],
     sums: *mut R::Item,
 ) {
+    let sums = sums.wrapping_add(at);
     // SAFETY: the caller vouches for the instruction set, here and below.
     let mask = unsafe { R::mask(lanes) };
     // SAFETY: the caller vouches for the sums.
@@ -287,7 +290,7 @@ unsafe fn add_register<R: Register, const P: usize>(
     let mut halves = [sum, unsafe { R::splat(R::Item::ZERO) }];
     for p in 0..P {
         // SAFETY: the lanes of the mask are columns of the job.
-        let value = unsafe { R::load(lines[p], mask) };
+        let value = unsafe { R::load(lines[p].wrapping_add(at), mask) };
         // Two sums, so that one is not waited for while there are few columns.
         let half = &mut halves[usize::from(2 * p >= P && P > 1)];
         // SAFETY: as above.

@@ -220,10 +220,9 @@ unsafe fn tile<R: Register, const M: usize, const V: usize>(
     ahead: Option<*const u8>,
 ) {
     // SAFETY: the caller vouches for the instruction set, here and below.
-    let full = unsafe { R::mask(R::LANES) };
+    let mut masks = [unsafe { R::mask(R::LANES) }; V];
     // SAFETY: as above.
-    let last = unsafe { R::mask(lanes) };
-    let masks: [R::Mask; V] = std::array::from_fn(|v| if v + 1 == V { last } else { full });
+    masks[V - 1] = unsafe { R::mask(lanes) };
     // SAFETY: as above.
     let mut sums = [[unsafe { R::splat(R::Item::ZERO) }; V]; M];
     let mut a = job.a.wrapping_offset(row as isize * job.a_row);

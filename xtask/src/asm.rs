@@ -194,6 +194,7 @@ mod tests {
         let listing = format!("0000 <{symbol}>:\n   0:\tvaddps %ymm0,%ymm1,%ymm2\n   4:\tret\n");
         assert_eq!(bodies(&listing)["avx2 Map Exp f32"].packed, 1);
     }
+
     #[test]
     fn intrinsics_that_are_functions_are_found() {
         let listing = "0000 <lodestride_kernels::gemm_walk::f64_avx512>:\n   0:\tret\n\

@@ -29,8 +29,8 @@ macro_rules! tile_float {
             // A number from memory is spread over half a register in two thirds of the time that a whole one takes (a Xeon of model
             // 106: 4096 by 32 by 8 `f32` took 57 us in whole registers and takes 31).
             if walk == Walk::Tiles && job.n <= <$narrow>::LANES {
-                // SAFETY: the caller vouches for the job; the instruction set is part of this function's.
-                return unsafe { panels::<$narrow>(job) };
+                // SAFETY: the caller vouches for the job; AVX2 is part of this function's instruction set.
+                return unsafe { $avx2(job, walk) };
             }
             // SAFETY: as above; the instruction set is this function's.
             unsafe { walk_through::<$wide>(job, walk) }

@@ -126,7 +126,11 @@ impl Kernel for LookUp {
         let (numbers, rest) = x.as_chunks::<4>();
         for (word, x) in words.iter_mut().zip(numbers) {
             // One load and one store for four, since a core does two loads a cycle.
-            *word = x.map(|x| table[usize::from(x)]);
+            let mut results = [0; 4];
+            for (result, &x) in results.iter_mut().zip(x) {
+                *result = table[usize::from(x)];
+            }
+            *word = results;
         }
         for (d, &x) in last.iter_mut().zip(rest) {
             *d = table[usize::from(x)];

@@ -134,7 +134,7 @@ impl<C: Compute, F: LaneFold<C>> Task for EachRun<'_, C, F, F::Total> {
         let Self { fold, runs, totals } = self;
         let far = runs.are_far();
         let mut next = 0;
-        while next + FOUR <= totals.len() && runs.are_streams() {
+        while A::TUNED && next + FOUR <= totals.len() && runs.are_streams() {
             let run = |index: usize| runs.run(next + index);
             let four = [run(0), run(1), run(2), run(3)];
             let Some(lanes) = fold.lanes_of_four::<A>(four) else {
@@ -359,7 +359,7 @@ impl<C: Compute, F: LaneFold<C>> Task for RowsTask<'_, C, F, F::Lane, F::Total> 
         let mut rest = totals;
         loop {
             let (totals, others) = rest.split_at_mut(rows.width.min(rest.len()));
-            if !fold.lanes_of_rows::<A>(rows, lanes) {
+            if !A::TUNED || !fold.lanes_of_rows::<A>(rows, lanes) {
                 lanes_of_rows(rows, lanes, |lane, value| fold.step(lane, value));
             }
             let each = totals.iter_mut().zip(lanes.iter());

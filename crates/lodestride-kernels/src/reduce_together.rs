@@ -5,6 +5,7 @@ use crate::isa::{Arch, Task};
 use crate::numeric::Compute;
 use crate::reduce_data::{Runs, last_chunk};
 use crate::reduce_fold::{LANES, LONG, LaneFold, grouped, step_chunks, tiny};
+use std::hint::black_box;
 
 /// Runs of a few elements that are folded together, as columns.
 const TOGETHER: usize = 64;
@@ -64,7 +65,9 @@ fn tiny_runs<A: Arch, C: Compute, F: LaneFold<C>>(
         let runs = runs.from(group * TOGETHER);
         runs.transposed::<A>(totals.len(), &mut tile, TOGETHER);
         let mut lanes = [fold.lane(); TOGETHER];
-        for column in tile.as_chunks::<TOGETHER>().0.iter().take(runs.len) {
+        // Of a length the compiler does not know: it would write the loop out, 6 KB of code for no time.
+        let columns = black_box(&tile[..runs.len * TOGETHER]);
+        for column in columns.as_chunks::<TOGETHER>().0 {
             for (lane, &value) in lanes.iter_mut().zip(column) {
                 *lane = fold.step(*lane, value);
             }

@@ -41,9 +41,13 @@ fn is_near(k: usize, b_row: isize) -> bool {
 /// Whether rows of the right matrix, `b_row` apart, fit the registers of one go of tiles, and are read but once or stay in L1.
 #[inline]
 fn is_narrow(isa: Isa, [m, k, n]: [usize; 3], b_row: isize, size: usize) -> bool {
-    let narrow = ROW / size;
-    let once = m <= THIN && b_row.unsigned_abs() <= narrow;
-    isa == Isa::Avx512 && n <= narrow && (once || is_near(k, b_row))
+    let once = m <= THIN && b_row.unsigned_abs() <= ROW / size;
+    is_one_go(isa, n, size) && (once || is_near(k, b_row))
+}
+
+/// Whether `n` columns of elements of `size` bytes fit the registers of one go of tiles.
+pub(crate) fn is_one_go(isa: Isa, n: usize, size: usize) -> bool {
+    isa == Isa::Avx512 && n <= ROW / size
 }
 
 /// Rows up to which a product is bound by reading the other matrix.
@@ -109,7 +113,7 @@ pub(crate) fn multiply<C: BlasFloat>(
         gemm_small::scale(&mut out, blend.beta);
         return;
     }
-    let pieces = gemm_deep::pieces([m, k, n]);
+    let pieces = gemm_deep::pieces::<C>(Isa::detect(), [m, k, n]);
     if pieces > 1 && gemm_deep::product(a, b, &mut out, blend, (pieces, threads)) {
         return;
     }

@@ -223,16 +223,6 @@ impl Level {
         }
     }
 
-    /// [`Level::kernel`] for kernels that only AVX2 has.
-    #[inline]
-    pub(crate) fn avx2_kernel<K: Kernel>(self) -> Option<RawKernel> {
-        match self.isa {
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => Some(kernel_avx2::<K>),
-            _ => None,
-        }
-    }
-
     /// [`Level::kernel`] for kernels that only AVX-512 has.
     #[inline]
     pub(crate) fn widest_kernel<K: Kernel>(self) -> Option<RawKernel> {

@@ -60,9 +60,7 @@ fn unary_to<'a>(op: UnaryOp, x: &Input<'a>, out: &mut Output<'a>) -> Result<()> 
         compute,
         ref kernel,
     } = loops;
-    // Asked here, so that other dtypes do without a call.
     if kernel.heavy
-        && matches!(dtype, DType::F16 | DType::BF16)
         && let Input::Array(x) = x
         && looked_up(op, loops, x, out)?
     {

@@ -270,6 +270,12 @@ impl DType {
         matches!(self.family(), Family::Float)
     }
 
+    /// True for the floats of 16 bits, f16 and bf16, which most operations compute in f32.
+    #[inline]
+    pub const fn is_half(self) -> bool {
+        matches!(self, DType::F16 | DType::BF16)
+    }
+
     /// True for the eight integer dtypes; bool is not one of them.
     #[inline]
     pub const fn is_integer(self) -> bool {

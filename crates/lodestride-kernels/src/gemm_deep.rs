@@ -11,6 +11,7 @@ use crate::gemm_small::Blend;
 use crate::isa::Isa;
 use crate::matrix::{Matrix, MatrixMut, MatrixShape};
 use crate::spread;
+use crate::stream::LINE;
 
 /// Most pieces.
 const MOST: usize = 16;
@@ -56,7 +57,9 @@ pub(crate) fn product<C: BlasFloat>(
     (pieces, threads): (usize, usize),
 ) -> bool {
     let (m, n, k) = (a.shape().rows, b.shape().columns, a.shape().columns);
-    let (size, share) = (m * n, k.div_ceil(pieces));
+    // Whole lines, so that registers of a piece do not lie across two where those of the first do not.
+    let share = k.div_ceil(pieces).next_multiple_of(LINE / size_of::<C>());
+    let size = m * n;
     let one = |piece: usize, room: &mut [C]| {
         let first = piece * share;
         let depth = share.min(k - first);

@@ -3,16 +3,37 @@
 #![expect(unsafe_code, reason = "operands are raw pointers, loaded under masks")]
 
 use crate::gemm_register::Register;
+use crate::gemm_tile::Packed;
 use crate::numeric::Compute;
 
-/// The product of matrices of `[m, k]` and `[k, n]` elements whose rows lie one after the other. Every sum is added up as that of
-/// a tile is, step after step.
+/// Products of matrices of `[m, k]` and `[k, n]` elements. Every sum is added up as that of a tile is, step after step.
 ///
 /// # Safety
-/// The pointers are valid for the elements of the matrices, `out` for writes, and it overlaps neither input; `n` is at most the
-/// number of lanes of `R`, on a machine with its instruction set.
+/// As [`Packed`]; `n` is at most the number of lanes of `R`, on a machine with its instruction set.
 #[inline(always)]
-pub(crate) unsafe fn product<R: Register>(
+pub(crate) unsafe fn products<R: Register>(sizes: [usize; 3], packed: Packed<R::Item>) {
+    let Packed {
+        mut a,
+        mut b,
+        mut out,
+        ..
+    } = packed;
+    let [left, right, to] = packed.steps;
+    for _ in 0..packed.count {
+        // SAFETY: the pointers are at the matrices of one product after the other; the caller vouches for the rest.
+        unsafe { product::<R>(sizes, a, b, out) };
+        a = a.wrapping_offset(left);
+        b = b.wrapping_offset(right);
+        out = out.wrapping_offset(to);
+    }
+}
+
+/// One of the products.
+///
+/// # Safety
+/// As [`products`].
+#[inline(always)]
+unsafe fn product<R: Register>(
     sizes: [usize; 3],
     a: *const R::Item,
     b: *const R::Item,

@@ -11,6 +11,7 @@ use crate::gemm_small::Blend;
 use crate::gemm_tile::{Job, Walk, is_walked, sheet_of_rows};
 use crate::isa::{Isa, Level};
 use crate::matrix::{Matrix, MatrixMut, MatrixShape};
+use crate::numeric::Compute;
 use crate::strided::{Dims, collapse};
 use crate::threads;
 
@@ -123,14 +124,25 @@ impl Series {
         let level = Level::current();
         let [left, right, to] = self.steps;
         let room = first.room.wrapping_add(room);
-        for index in range.clone() {
-            let index_of = index.cast_signed();
-            let mut job = Job {
-                a: first.a.wrapping_offset(index_of * left),
-                b: first.b.wrapping_offset(index_of * right),
-                out: first.out.wrapping_offset(index_of * to),
+        let is_packed = walk == Walk::Tiles && is_packed(first, is_copied);
+        let at = |index: usize| {
+            let index = index.cast_signed();
+            Job {
+                a: first.a.wrapping_offset(index * left),
+                b: first.b.wrapping_offset(index * right),
+                out: first.out.wrapping_offset(index * to),
                 ..*first
-            };
+            }
+        };
+        if is_packed && !is_copied {
+            let packed = at(range.start).packed(range.len(), self.steps);
+            // SAFETY: the caller's contract; the matrices lie so.
+            if unsafe { C::run_narrow(level, first.sizes(), packed) } {
+                return;
+            }
+        }
+        for index in range.clone() {
+            let mut job = at(index);
             if is_copied {
                 if right != 0 || index == range.start {
                     // SAFETY: the room is for a right matrix.
@@ -138,10 +150,29 @@ impl Series {
                 }
                 (job.b, job.b_row, job.b_column) = (room, job.n.cast_signed(), 1);
             }
+            if is_packed && is_copied {
+                let packed = job.packed(1, [0; 3]);
+                // SAFETY: the caller's contract; the matrices lie so.
+                if unsafe { C::run_narrow(level, first.sizes(), packed) } {
+                    continue;
+                }
+            }
             // SAFETY: the caller's contract; the layouts are those of the walk.
             unsafe { C::run(level, &job, walk) };
         }
     }
+}
+
+/// Whether the matrices of a product, of whose right one there `is_copied` what is multiplied, lie row after row, and the product
+/// is all that is written.
+fn is_packed<C: Compute>(job: &Job<C>, is_copied: bool) -> bool {
+    let follow =
+        |[row, column]: [isize; 2], columns: usize| column == 1 && row == columns.cast_signed();
+    let [_, k, n] = job.sizes();
+    let is_right = is_copied || follow([job.b_row, job.b_column], n);
+    let is_product = job.blend.alpha == C::ONE && job.blend.beta == C::ZERO;
+    let is_left = follow([job.a_row, job.a_column], k);
+    n > 1 && is_left && is_right && follow([job.out_row, job.out_column], n) && is_product
 }
 
 /// Elements of a matrix that are copied faster one by one.

@@ -145,8 +145,11 @@ fn run<T: Whole>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut MatrixMut<'_, T>)
     Level::current().run(ProductTask { a, b, out });
 }
 
-/// Columns of the right matrix that are worked on together.
+/// Columns of the right matrix that are worked on together at least.
 const COLUMNS: usize = 256;
+
+/// Bytes of the right matrix that stay in L1 beside a row of the result: as many columns of it are worked on together.
+const BESIDE: usize = 24 << 10;
 
 /// A product of integers: the columns of `b` are one element apart, or it is one of dot products.
 struct ProductTask<'a, 'm, T> {
@@ -177,17 +180,22 @@ impl<T: Whole> Task for ProductTask<'_, '_, T> {
         }
         let mut room = [T::ZERO; COLUMNS];
         let in_line = to.column_step == 1;
-        for first in (0..right.columns).step_by(COLUMNS) {
-            let room = &mut room[..(right.columns - first).min(COLUMNS)];
+        let columns = if in_line {
+            COLUMNS.max(BESIDE / (size_of::<T>() * left.columns.max(1)))
+        } else {
+            COLUMNS
+        };
+        for first in (0..right.columns).step_by(columns) {
+            let len = (right.columns - first).min(columns);
             for row in done..left.rows {
                 let sums = if in_line {
-                    &mut out.data()[to.at(row, first)..][..room.len()]
+                    &mut out.data()[to.at(row, first)..][..len]
                 } else {
-                    &mut *room
+                    &mut room[..len]
                 };
                 row_product::<A, T>(a, b, row, first, sums);
                 if !in_line {
-                    for (column, &sum) in (first..).zip(&*room) {
+                    for (column, &sum) in (first..).zip(&room[..len]) {
                         out.data()[to.at(row, column)] = sum;
                     }
                 }

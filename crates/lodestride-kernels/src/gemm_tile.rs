@@ -25,18 +25,12 @@ pub(crate) trait TileFloat: Element + Send + Sync {
     /// As [`Job`] says, with the layouts of the walk; the level must have tiles.
     unsafe fn run(level: Level, job: &Job<Self>, walk: Walk);
 
-    /// Multiplies matrices of `[m, k]` and `[k, n]` elements whose rows lie one after the other; false, with nothing done, where
-    /// a row of the result does not fit one register.
+    /// Multiplies matrices of `[m, k]` and `[k, n]` elements; false, with nothing done, where a row of the result does not fit one
+    /// register.
     ///
     /// # Safety
-    /// The pointers are valid for the elements of the matrices, `out` for writes, and it overlaps neither input.
-    unsafe fn run_narrow(
-        level: Level,
-        sizes: [usize; 3],
-        a: *const Self,
-        b: *const Self,
-        out: *mut Self,
-    ) -> bool;
+    /// As [`Packed`] says.
+    unsafe fn run_narrow(level: Level, sizes: [usize; 3], packed: Packed<Self>) -> bool;
 
     /// Elements of working memory that a packed product of at most `[m, n]` elements and `k` steps needs.
     fn room(level: Level, sizes: [usize; 3]) -> usize;
@@ -90,6 +84,20 @@ pub(crate) struct Job<C> {
     pub(crate) room: *mut C,
     /// What tiles ask for meanwhile.
     pub(crate) ahead: Ahead,
+}
+
+/// Products of matrices whose rows lie one after the other.
+///
+/// To be run, the pointers must be valid for the elements of the matrices of every product, `out` for writes, and no result may
+/// overlap an input or another result.
+#[derive(Clone, Copy)]
+pub(crate) struct Packed<C> {
+    pub(crate) a: *const C,
+    pub(crate) b: *const C,
+    pub(crate) out: *mut C,
+    /// How many there are, and elements from one to the next of each matrix.
+    pub(crate) count: usize,
+    pub(crate) steps: [isize; 3],
 }
 
 /// Memory that is read soon: the operands of a batch's next product.
@@ -311,6 +319,23 @@ impl<C: Copy> Job<C> {
         }
     }
 
+    /// Rows, steps and columns.
+    pub(crate) fn sizes(&self) -> [usize; 3] {
+        [self.m, self.k, self.n]
+    }
+
+    /// As many products of matrices whose rows lie one after the other, so many elements apart.
+    pub(crate) fn packed(&self, count: usize, steps: [isize; 3]) -> Packed<C> {
+        let Job { a, b, out, .. } = *self;
+        Packed {
+            a,
+            b,
+            out,
+            count,
+            steps,
+        }
+    }
+
     /// Some rows and columns, with room of their own. The diagonal of a square goes with its columns.
     fn part(
         &self,
@@ -343,19 +368,13 @@ impl<C: Copy> Job<C> {
 
 #[cfg(not(target_arch = "x86_64"))]
 mod elsewhere {
-    use super::{Job, Level, TileFloat, Walk};
+    use super::{Job, Level, Packed, TileFloat, Walk};
 
     macro_rules! none {
         ($($t:ty),*) => {$(
             impl TileFloat for $t {
                 unsafe fn run(_level: Level, _job: &Job<$t>, _walk: Walk) {}
-                unsafe fn run_narrow(
-                    _level: Level,
-                    _sizes: [usize; 3],
-                    _a: *const $t,
-                    _b: *const $t,
-                    _out: *mut $t,
-                ) -> bool {
+                unsafe fn run_narrow(_level: Level, _sizes: [usize; 3], _packed: Packed<$t>) -> bool {
                     false
                 }
                 fn room(_level: Level, _sizes: [usize; 3]) -> usize { 0 }

@@ -17,7 +17,7 @@ use crate::gemm_packed;
 use crate::gemm_register::Register;
 use crate::gemm_store::finish_tile;
 use crate::gemm_sweep::sweep_all;
-use crate::gemm_tile::{Ahead, Job, TileFloat, Walk};
+use crate::gemm_tile::{Ahead, Job, Packed, TileFloat, Walk};
 use crate::isa::{Isa, Level};
 use crate::numeric::Compute;
 use crate::stream::{self, LINE};
@@ -28,9 +28,10 @@ macro_rules! tile_float {
         unsafe fn $avx512(job: &Job<$t>, walk: Walk) {
             // A number from memory is spread over half a register in two thirds of the time that a whole one takes (a Xeon of model
             // 106: 4096 by 32 by 8 `f32` took 57 us in whole registers and takes 31).
+            // Compiled here, its masks are AVX-512's: AMD's processors take six to twelve cycles to store under one of AVX2.
             if walk == Walk::Tiles && job.n <= <$narrow>::LANES {
                 // SAFETY: the caller vouches for the job; AVX2 is part of this function's instruction set.
-                return unsafe { $avx2(job, walk) };
+                return unsafe { rows::<$narrow, 1>(job, 0, job.n, &mut { job.ahead }) };
             }
             // SAFETY: as above; the instruction set is this function's.
             unsafe { walk_through::<$wide>(job, walk) }
@@ -54,30 +55,24 @@ macro_rules! tile_float {
             }
 
             #[inline]
-            unsafe fn run_narrow(
-                level: Level,
-                sizes: [usize; 3],
-                a: *const $t,
-                b: *const $t,
-                out: *mut $t,
-            ) -> bool {
+            unsafe fn run_narrow(level: Level, sizes: [usize; 3], packed: Packed<$t>) -> bool {
                 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2")]
-                unsafe fn avx512(sizes: [usize; 3], a: *const $t, b: *const $t, out: *mut $t) {
+                unsafe fn avx512(sizes: [usize; 3], packed: Packed<$t>) {
                     // SAFETY: the caller vouches for the matrices; the instruction set is this function's.
-                    unsafe { gemm_narrow::product::<$wide>(sizes, a, b, out) }
+                    unsafe { gemm_narrow::products::<$wide>(sizes, packed) }
                 }
 
                 #[target_feature(enable = "avx2,fma,bmi1,bmi2")]
-                unsafe fn avx2(sizes: [usize; 3], a: *const $t, b: *const $t, out: *mut $t) {
+                unsafe fn avx2(sizes: [usize; 3], packed: Packed<$t>) {
                     // SAFETY: as above.
-                    unsafe { gemm_narrow::product::<$narrow>(sizes, a, b, out) }
+                    unsafe { gemm_narrow::products::<$narrow>(sizes, packed) }
                 }
 
                 match level.isa() {
                     // SAFETY: a `Level` names an instruction set of this machine; the caller vouches for the matrices.
-                    Isa::Avx512 if sizes[2] <= <$wide>::LANES => unsafe { avx512(sizes, a, b, out) },
+                    Isa::Avx512 if sizes[2] <= <$wide>::LANES => unsafe { avx512(sizes, packed) },
                     // SAFETY: as above.
-                    Isa::Avx2 if sizes[2] <= <$narrow>::LANES => unsafe { avx2(sizes, a, b, out) },
+                    Isa::Avx2 if sizes[2] <= <$narrow>::LANES => unsafe { avx2(sizes, packed) },
                     _ => return false,
                 }
                 true

@@ -21,7 +21,7 @@ const PART: usize = 1 << 16;
 
 /// Whether `a` and the column `b` are of one kind of halves that lie in runs.
 pub(crate) fn suits(a: Operand<'_>, b: Operand<'_>) -> bool {
-    let is_half = matches!(a.dtype(), DType::F16 | DType::BF16) && a.dtype() == b.dtype();
+    let is_half = a.dtype().is_half() && a.dtype() == b.dtype();
     let is_one = |x: Operand<'_>| x.shape().iter().rev().skip(2).all(|&size| size == 1);
     let (left, right) = (shape_of(a), shape_of(b));
     let are_runs = left.column_step == 1 && right.row_step == 1 && left.columns >= LANES;

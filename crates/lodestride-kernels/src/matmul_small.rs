@@ -12,7 +12,7 @@ use lodestride_buffer::{Argument, Buffer, DType, WriteGuard};
 use crate::error::Result;
 use crate::gemm_choice::{is_columns, is_small, is_swept};
 use crate::gemm_small::Blend;
-use crate::gemm_tile::{Ahead, Job, TileFloat, Walk};
+use crate::gemm_tile::{Ahead, Job, Packed, TileFloat, Walk};
 use crate::isa::{Isa, Level};
 use crate::matmul::OP;
 use crate::numeric::Compute;
@@ -106,8 +106,15 @@ impl PackedProduct {
     #[inline]
     unsafe fn multiply<C: TileFloat + Compute>(self, out: *mut C, a: *const C, b: *const C) {
         let [m, k, n] = self.sizes;
+        let packed = Packed {
+            a,
+            b,
+            out,
+            count: 1,
+            steps: [0; 3],
+        };
         // SAFETY: the caller vouches for the pointers.
-        if n > 1 && unsafe { C::run_narrow(self.level, self.sizes, a, b, out) } {
+        if n > 1 && unsafe { C::run_narrow(self.level, self.sizes, packed) } {
             return;
         }
         // Sizes of matrices whose elements are few fit.

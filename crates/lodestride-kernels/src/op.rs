@@ -263,7 +263,7 @@ macro_rules! binary_ops {
         #[inline]
         pub(crate) fn half_loops_of(op: BinaryOp, dtype: DType, level: Level) -> Option<&'static Loops<HalfLoops>> {
             static KNOWN: Known<HalfLoops, { BinaryOp::ALL.len() }> = Known::new();
-            if !matches!(dtype, DType::F16 | DType::BF16) {
+            if !dtype.is_half() {
                 return None;
             }
             KNOWN.loops(op as usize, dtype, level, || {

@@ -274,15 +274,11 @@ fn load_slice<T: Numeric, K: Compute>(data: &[T], (offsets, stride): Run<'_>, ou
     }
 }
 
-/// Whether there are instructions that convert a dtype from and to f32, or steps that only vectors do fast.
-const fn is_half(dtype: DType) -> bool {
-    matches!(dtype, DType::F16 | DType::BF16)
-}
-
 /// Converts from or to elements of type `T`.
 fn convert<T: Element>(task: impl Task<Output = ()>) {
     let level = Level::current();
-    if const { is_half(T::DTYPE) } {
+    // Halves have instructions of their own, or steps that only vectors do fast.
+    if const { T::DTYPE.is_half() } {
         level.run(task);
     } else {
         level.run_narrow(task);
@@ -486,7 +482,7 @@ const fn is_direct(from: ComputeKind, exact: ComputeKind) -> bool {
 /// As [`load_slice`], but other types than halves need no vectors: results are few.
 #[inline(never)]
 fn store_slice<T: Numeric, K: Compute>(data: &mut [T], offset: isize, stride: isize, values: &[K]) {
-    if const { !is_half(T::DTYPE) } {
+    if const { !T::DTYPE.is_half() } {
         store_run(data, offset, stride, values, K::store::<T>);
         return;
     }

@@ -141,7 +141,7 @@ impl<O: Unary<f32, Out = f32>> Unary<u16> for BySign<O> {
 
 /// The loops of an operation that changes nothing but the sign, the same for both dtypes of 16 bits; `None` for others.
 pub(crate) fn sign<O: Unary<f32, Out = f32>>(dtype: DType, level: Level) -> Option<UnaryKernel> {
-    matches!(dtype, DType::F16 | DType::BF16).then(|| UnaryKernel {
+    dtype.is_half().then(|| UnaryKernel {
         out: dtype,
         heavy: false,
         map: level.kernel::<Map<BySign<O>, u16>>(),

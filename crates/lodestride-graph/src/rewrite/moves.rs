@@ -93,7 +93,7 @@ fn times_repeats(
 ) -> Result<Option<ValueId>> {
     let dtype = r.ty(x).dtype();
     // The count may be more than a half can hold.
-    if matches!(dtype, DType::F16 | DType::BF16 | DType::Bool) {
+    if dtype.is_half() || dtype == DType::Bool {
         return Ok(None);
     }
     let mut counts = Values::new();

@@ -83,6 +83,10 @@ fn texts_say_what_failed_and_what_to_do() {
             "neg: not defined for dtype bool\n  --> HERE\n  help: `cast` to a dtype it is defined for, such as f32",
         ),
         (
+            text(a.shift_left(1)),
+            "shift_left: not defined for dtype f32\n  --> HERE\n  help: `cast` to a dtype it is defined for, such as i64",
+        ),
+        (
             text(a.get_f64([3, 0])),
             "get_f64: index 3 is out of range for axis 0 with size 3\n  --> HERE\n  array: f32 [3, 4] C\n  help: valid are 0 \
              to 2 and, from the end, -1 to -3",

@@ -7,7 +7,7 @@ use crate::frame::LONGEST_TILE;
 use crate::isa::{Arch, Plain};
 use crate::scalar::cast::Cast;
 use crate::scalar::{BLOCK, Binary, Hard, Unary};
-use crate::stream::prefetch_after;
+use crate::stream::{prefetch_after, wakes};
 use lodestride_buffer::Element;
 use std::marker::PhantomData;
 
@@ -35,7 +35,8 @@ pub(crate) trait BlockJob<T, D> {
     fn run<A: Arch>(&self, dst: &mut [D; BLOCK], x: &[T; BLOCK]);
 }
 
-/// A job on two slices of one length, block by block; `ask` says to ask for the memory ahead.
+/// A job on two slices of one length, block by block; `ask` says to ask for the memory ahead, on a processor that wants to be
+/// [woken](wakes): where it does not, on an EPYC of family 25 (model 17), `elu` of 1e6 `f64` took 0.53 ms and takes 0.29.
 #[inline(always)]
 pub(crate) fn for_blocks<T: Element, D: Element, A: Arch>(
     dst: &mut [D],
@@ -43,6 +44,7 @@ pub(crate) fn for_blocks<T: Element, D: Element, A: Arch>(
     ask: bool,
     job: impl BlockJob<T, D>,
 ) {
+    let ask = ask && wakes();
     let mut source = [T::default(); BLOCK];
     let mut result = [D::default(); BLOCK];
     for (dst, x) in dst.chunks_mut(BLOCK).zip(x.chunks(BLOCK)) {
@@ -80,6 +82,7 @@ const fn in_groups<O: Unary<T>, T: Element>() -> bool {
 /// [`map_blocks`] of up to [`GROUP`] blocks at a time.
 #[inline(always)]
 fn map_groups<O: Unary<T>, T: Element, A: Arch>(mut dst: &mut [O::Out], mut x: &[T]) {
+    let ask = wakes();
     let mut source = [[T::default(); BLOCK]];
     let mut result = [[O::Out::default(); BLOCK]];
     while !x.is_empty() {
@@ -88,8 +91,10 @@ fn map_groups<O: Unary<T>, T: Element, A: Arch>(mut dst: &mut [O::Out], mut x: &
         let (from, to);
         (from, x) = x.split_at(n);
         (to, dst) = std::mem::take(&mut dst).split_at_mut(n);
-        prefetch_after(from);
-        prefetch_after(to);
+        if ask {
+            prefetch_after(from);
+            prefetch_after(to);
+        }
         let (d, s) = if whole == 0 {
             source[0][..n].copy_from_slice(from);
             (&mut result[..], &source[..])
@@ -193,6 +198,7 @@ pub(crate) fn zip<O: Binary<T>, T: Element, A: Arch>(dst: &mut [O::Out], x: &[T]
 /// [`zip`] as [`map_blocks`] does it.
 #[inline(always)]
 pub(crate) fn zip_blocks<O: Binary<T>, T: Element, A: Arch>(dst: &mut [O::Out], x: &[T], y: &[T]) {
+    let ask = wakes();
     let mut sources = [[T::default(); BLOCK]; 2];
     let mut result = [O::Out::default(); BLOCK];
     for ((dst, x), y) in dst
@@ -204,9 +210,11 @@ pub(crate) fn zip_blocks<O: Binary<T>, T: Element, A: Arch>(dst: &mut [O::Out], 
         let (d, s, t): (&mut [O::Out; BLOCK], &[T; BLOCK], &[T; BLOCK]) =
             match (dst.as_mut_array(), x.as_array(), y.as_array()) {
                 (Some(dst), Some(x), Some(y)) => {
-                    prefetch_after(x);
-                    prefetch_after(y);
-                    prefetch_after(dst);
+                    if ask {
+                        prefetch_after(x);
+                        prefetch_after(y);
+                        prefetch_after(dst);
+                    }
                     (dst, x, y)
                 }
                 _ => {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use lodestride_buffer::DType;
 use lodestride_kernels::KernelError;
 use lodestride_shape::ShapeError;
 
@@ -9,7 +10,14 @@ use super::{ArrayErrorKind, ArraySummary, Dims};
 
 const BROADCASTING: &str =
     "sizes must be equal or 1, counted from the last axis; `expand_dims` or `reshape` one side";
-const CASTING: &str = "`cast` to a dtype it is defined for, such as f32";
+
+/// What to do about a dtype: what single and double floats lack is defined for integers.
+const fn casting(dtype: DType) -> &'static str {
+    match dtype {
+        DType::F32 | DType::F64 => "`cast` to a dtype it is defined for, such as i64",
+        _ => "`cast` to a dtype it is defined for, such as f32",
+    }
+}
 
 impl ArrayErrorKind {
     /// `help: ..` on a line of its own.
@@ -27,7 +35,7 @@ impl ArrayErrorKind {
             Self::Broadcast { .. } => BROADCASTING,
             Self::OverlappingTarget { .. } => "`dup()` it first",
             Self::MixedDTypes { .. } => "`cast` one of them to the dtype of the other",
-            Self::UnsupportedDType { .. } => CASTING,
+            Self::UnsupportedDType { dtype, .. } => casting(*dtype),
             Self::Mask { .. } => "comparisons such as `a.less(0.5)?` make masks",
             Self::MatrixProduct { lhs, rhs, .. } => match (lhs.shape.len(), rhs.shape.len()) {
                 (_, 1) => {
@@ -237,7 +245,7 @@ fn shape_advice(op: &str, source: &ShapeError) -> Option<&'static str> {
 /// What to do about the errors of the kernels whose own text does not say it.
 fn kernel_advice(source: &KernelError) -> Option<&'static str> {
     match source {
-        KernelError::UnsupportedDType { .. } => Some(CASTING),
+        KernelError::UnsupportedDType { dtype, .. } => Some(casting(*dtype)),
         KernelError::InvalidArgument { name, .. } => random_advice(name),
         KernelError::EmptyReduction { .. } => {
             Some("`is_empty()` tells beforehand; sums and products have a value for no elements")

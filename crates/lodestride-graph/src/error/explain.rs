@@ -1,7 +1,10 @@
 //! The text of a [`GraphError`]: the op and the reason, the source lines, the inputs, and what to do about it.
 
-use super::{GraphError, GraphErrorKind};
 use std::fmt;
+
+use lodestride_array::DType;
+
+use super::{GraphError, GraphErrorKind};
 
 impl fmt::Display for GraphError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -38,6 +41,9 @@ impl GraphErrorKind {
             Self::Cycle => {
                 "a variable may be computed from others only; make a fresh output with `Variable::new`"
             }
+            Self::UnsupportedDType {
+                dtype: DType::F32 | DType::F64,
+            } => "`cast` the input to a dtype it is defined for, such as i64",
             Self::UnsupportedDType { .. } => {
                 "`cast` the input to a dtype it is defined for, such as f32"
             }

@@ -11,6 +11,7 @@
 use crate::octave;
 use crate::octave::{LookUp, LookUpPair};
 use crate::pick::{Pick, PickRows};
+use crate::prefetching::look_at_processor;
 use crate::scalar::BLOCK;
 use crate::vector::Array;
 use crate::vector::halves::Halves;
@@ -85,6 +86,7 @@ impl Isa {
     pub fn select(self) -> bool {
         let available = self.is_available();
         if available {
+            look_at_processor();
             CURRENT.store(self as u8, Ordering::Relaxed);
         }
         available
@@ -152,6 +154,7 @@ impl Level {
             .ok()
             .and_then(|name| Isa::from_name(&name));
         let isa = wanted.filter(|isa| isa.is_available()).unwrap_or(best);
+        look_at_processor();
         CURRENT.store(isa as u8, Ordering::Relaxed);
         Level { isa }
     }

@@ -14,16 +14,18 @@ const NEAR: usize = PAGE / 2;
 /// What loops over long streams should ask ahead for on this processor: 0 before the first look, else one of these.
 static ASKS: AtomicU8 = AtomicU8::new(0);
 
+/// The bit of those that ask for something.
+const WOKEN: u8 = 8;
 /// Nothing: its own prefetching goes on by itself.
 const NOTHING: u8 = 1;
 /// A line of a page to come, now and then.
-const PAGES: u8 = 2;
+const PAGES: u8 = WOKEN | 2;
 /// Every line of this page.
-const LINES: u8 = 3;
+const LINES: u8 = WOKEN | 3;
 /// Nothing, not even where several streams share a page.
 const NOTHING_FOR_SEVERAL: u8 = 4;
 /// As [`PAGES`], in several streams rather than one.
-const SEVERAL: u8 = 5;
+const SEVERAL: u8 = WOKEN | 5;
 /// Nothing, and one stream rather than several.
 const NOTHING_FOR_ONE: u8 = 6;
 
@@ -52,7 +54,8 @@ const ZEN_5: u32 = (26 - 15) << 20;
 /// 64 MiB 3.2 ms, and 3.4 to 3.6 with it, those operations 6.5 and 7.7 ms.
 #[inline]
 pub(crate) fn wakes() -> bool {
-    matches!(asks(), PAGES | LINES | SEVERAL)
+    // The first look comes before the first kernel, and loops that ask are compiled hundreds of times.
+    ASKS.load(Ordering::Relaxed) & WOKEN != 0
 }
 
 /// Whether the processor fetches ahead what four neighbouring rows within a page are read for, a line of each in turn. Zen 5
@@ -115,8 +118,9 @@ fn asks() -> u8 {
     }
 }
 
+/// Sees what processor this is.
 #[cold]
-fn look_at_processor() -> u8 {
+pub(crate) fn look_at_processor() -> u8 {
     #[cfg(target_arch = "x86_64")]
     let asks = {
         use std::arch::x86_64::{__cpuid, __cpuid_count};
@@ -157,7 +161,7 @@ fn look_at_processor() -> u8 {
 /// turn, so that the processor's own prefetching is under way on it before the loop arrives.
 #[inline(always)]
 pub(crate) fn wake(address: *const u8, step: usize) {
-    if asks() == LINES {
+    if ASKS.load(Ordering::Relaxed) == LINES {
         let from = address.wrapping_add(NEAR);
         return (0..step)
             .step_by(LINE)

@@ -84,7 +84,7 @@ impl Distribution<i64> for Integers {
         let words = words(self.seed, self.stream, group * GROUP as u64);
         let (rows, _) = out.as_chunks_mut::<GROUP>();
         let mut again = false;
-        for (row, words) in rows.iter_mut().zip(&words) {
+        for (row, words) in rows.iter_mut().zip(&words.0) {
             if self.range <= LOW {
                 // Products of halves, which vectors have; only where the bits below the number's are 0 can it be uneven.
                 for (value, &word) in row.iter_mut().zip(words) {
@@ -112,7 +112,7 @@ impl Integers {
     #[inline(never)]
     fn draw_again(&self, group: u64, words: &Words, out: &mut [i64]) {
         let first = group * out.len() as u64;
-        for ((index, value), &word) in (first..).zip(out).zip(words.as_flattened()) {
+        for ((index, value), &word) in (first..).zip(out).zip(words.0.as_flattened()) {
             let drawn = bounded(self.seed, self.stream, index, self.range, word);
             *value = self.low.wrapping_add(drawn as i64);
         }

@@ -92,7 +92,7 @@ impl Task for Partners<'_> {
 
     #[inline(always)]
     fn run<A: Arch>(self) {
-        let [words, _] = words(self.seed, SHUFFLE_STREAM, self.first);
+        let [words, _] = words(self.seed, SHUFFLE_STREAM, self.first).0;
         for ((last, partner), word) in (self.first..).zip(self.partners).zip(words) {
             *partner = bounded(self.seed, SHUFFLE_STREAM, last, last + 1, word);
         }

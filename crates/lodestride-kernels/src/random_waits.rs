@@ -31,7 +31,7 @@ impl Distribution<f64> for Exponential {
     fn group<A: Arch>(&self, group: u64, out: &mut [f64]) {
         let words = words(self.seed, self.stream, group * GROUP as u64);
         let (rows, _) = out.as_chunks_mut::<GROUP>();
-        for (row, words) in rows.iter_mut().zip(&words) {
+        for (row, words) in rows.iter_mut().zip(&words.0) {
             for (value, &word) in row.iter_mut().zip(words) {
                 *value = -self.mean * ln_f64(open_unit(word));
             }

@@ -6,6 +6,7 @@
 
 use lodestride_buffer::{Argument, DType, WriteGuard};
 
+use crate::across::Lines;
 use crate::door;
 use crate::error::KernelError;
 use crate::isa::{Arch, Level, Task};
@@ -338,7 +339,7 @@ impl Filler {
                 draw_run(draw, 0, out, past);
             };
         }
-        let mut tile = [C::ZERO; TILE];
+        let Lines(tile) = &mut Lines([C::ZERO; TILE]);
         for index in 0..self.elements.div_ceil(TILE) {
             let len = TILE.min(self.elements - index * TILE);
             let groups = len.next_multiple_of(D::PER_GROUP).min(TILE);
@@ -368,7 +369,8 @@ const CHUNK: usize = 64;
 /// Draws the tiles from `first` on into `out`: in place, or aside where a tile is not whole or leaves `past` the caches, then a
 /// group at a time, so that memory takes one while the next is made.
 fn draw_run<C: Compute, D: Distribution<C>>(draw: &D, first: usize, out: &mut [C], past: bool) {
-    let mut tile = [C::ZERO; TILE];
+    // In whole lines: where the stack began elsewhere, 1e7 uniform `f64` took 15.5 ms instead of 11.
+    let Lines(tile) = &mut Lines([C::ZERO; TILE]);
     let step = if past { D::PER_GROUP } else { TILE };
     for (index, out) in out.chunks_mut(step).enumerate() {
         let group = (first * TILE + index * step) / D::PER_GROUP;

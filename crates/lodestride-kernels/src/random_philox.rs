@@ -332,7 +332,10 @@ mod tests {
         let together = words(7, 9, 100);
         for lane in 0..GROUP {
             let alone = words(7, 9, 100 + lane as u64);
-            assert_eq!(together.map(|word| word[lane]), alone.map(|word| word[0]));
+            assert_eq!(
+                together.0.map(|word| word[lane]),
+                alone.0.map(|word| word[0])
+            );
         }
     }
 

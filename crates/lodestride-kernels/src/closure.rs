@@ -133,7 +133,7 @@ pub fn zip_map<'a, const N: usize, Arguments, F: ElementFn<N, Arguments>>(
         return Err(unsupported(out.operand().dtype()));
     }
     let closure = std::ptr::from_ref(closure).cast();
-    run(op, F::entry().0, closure, &inputs, &mut out)
+    run(op, (F::entry().0, false), closure, &inputs, &mut out)
 }
 
 /// What errors call an operand of a closure.
@@ -145,15 +145,16 @@ pub(crate) fn argument_of(number: usize) -> Argument {
     }
 }
 
-/// [`zip_map`] without its types: `kernel` gets a record of pointers to the inputs' elements, and `closure`.
+/// [`zip_map`] without its types: the kernel gets a record of pointers to the inputs' elements, and `closure`; whether it is heavy,
+/// as operations on one number are, comes with it.
 pub(crate) fn run<'a>(
     op: &'static str,
-    kernel: RawKernel,
+    (kernel, heavy): (RawKernel, bool),
     closure: *const u8,
     inputs: &[Operand<'a>],
     out: &mut Output<'a>,
 ) -> Result<()> {
-    if dense::dense_record::<MOST>(op, kernel, inputs, closure, out)? {
+    if dense::dense_record::<MOST>(op, (kernel, heavy), inputs, closure, out)? {
         return Ok(());
     }
     let out = out.close();
@@ -176,6 +177,6 @@ pub(crate) fn run<'a>(
         tiles: 0,
         results: &[Source::Step(0)],
         outputs: &[(Argument::Z, out)],
-        heavy: false,
+        heavy,
     })
 }

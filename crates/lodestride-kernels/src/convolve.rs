@@ -2,14 +2,15 @@
 
 use lodestride_buffer::{Argument, DType};
 
-use crate::door;
 use crate::error::{KernelError, Result};
+use crate::gemm_choice::are_worth_threads;
 use crate::isa::{Arch, Level, Task};
 use crate::numeric::Compute;
 use crate::operand::Operand;
 use crate::reduce_kinds::Magnitude;
 use crate::sort_lines::{fill_lines, read_lines};
 use crate::vector::{MOST_LANES, Vector, VectorTask};
+use crate::{door, spread, threads};
 
 /// Writes the whole convolution of two vectors to `out`: `out[n]` is the sum of `x[n - at] * y[at]` over the places of both,
 /// in the order of `y`, each product and each sum rounded. The three are all f32 or all f64.
@@ -45,10 +46,19 @@ fn convolve_as<C: Magnitude>(x: Operand<'_>, y: Operand<'_>, out: Operand<'_>) -
         Ok(())
     })?;
     fill_lines::<C>(OP, None, out, 0, &mut |sums| {
-        Level::current().run(Convolve {
-            values: &values,
-            factors: &factors,
-            sums,
+        let work = x.elements().saturating_mul(factors.len());
+        let share = if are_worth_threads::<C>(work) {
+            (sums.len().div_ceil(threads::shares())).next_multiple_of(PAD)
+        } else {
+            sums.len()
+        };
+        spread::for_each_chunk(sums, share, |part, sums| {
+            Level::current().run(Convolve {
+                values: &values,
+                factors: &factors,
+                sums,
+                begin: part * share,
+            });
         });
         Ok(())
     })
@@ -69,7 +79,9 @@ struct Convolve<'a, C> {
     /// Between zeros.
     values: &'a [C],
     factors: &'a [C],
+    /// The sums from place `begin` of all on.
     sums: &'a mut [C],
+    begin: usize,
 }
 
 impl<C: Magnitude> Task for Convolve<'_, C> {
@@ -86,7 +98,10 @@ impl<C: Magnitude> Task for Convolve<'_, C> {
         self.sums.fill(C::ZERO);
         let values = &self.values[PAD..self.values.len() - PAD];
         for (at, &factor) in self.factors.iter().enumerate() {
-            for (sum, &value) in self.sums[at..].iter_mut().zip(values) {
+            // The sums from `at` on meet a value each; those before `begin` are others'.
+            let met = self.sums.iter_mut().skip(at.saturating_sub(self.begin));
+            let values = values.iter().skip(self.begin.saturating_sub(at));
+            for (sum, &value) in met.zip(values) {
                 *sum = sum.add(value.mul(factor));
             }
         }
@@ -102,11 +117,12 @@ impl<C: Magnitude> VectorTask<C> for Convolve<'_, C> {
             values,
             factors,
             sums,
+            begin,
         } = self;
         let width = TOGETHER * V::LANES;
         let len = values.len() - 2 * PAD;
         for (block, sums) in sums.chunks_mut(width).enumerate() {
-            let first = block * width;
+            let first = begin + block * width;
             // The factors that meet a value in any of these sums.
             let from = (first + 1).saturating_sub(len);
             let to = factors.len().min(first + width);
@@ -158,6 +174,8 @@ mod tests {
             (65, 200),
             (129, 128),
             (1000, 3),
+            // Shared among threads.
+            (2000, 1001),
         ] {
             for odd in [1.0, -0.0, f64::INFINITY, f64::NAN] {
                 let (mut x, mut y) = (numbers(m, 1.3), numbers(n, 0.7));

@@ -221,7 +221,7 @@ fn staged_scalar(
 /// [`KernelError::Access`](crate::KernelError::Access).
 pub(crate) fn dense_record<const MOST: usize>(
     op: &'static str,
-    kernel: RawKernel,
+    (kernel, heavy): (RawKernel, bool),
     inputs: &[Operand<'_>],
     closure: *const u8,
     output: &mut Output<'_>,
@@ -230,7 +230,7 @@ pub(crate) fn dense_record<const MOST: usize>(
     let sizes = inputs.iter().map(|x| x.dtype().size());
     let bytes = out.elements() * (sizes.sum::<usize>() + out.dtype().size());
     let fits = |x: &Operand<'_>| dense_alike(x, out) && !x.buffer().same_block(out.buffer());
-    if inputs.len() > MOST || threads::are_worth(bytes, false) || stream::pays(bytes) {
+    if inputs.len() > MOST || threads::are_worth(bytes, heavy) || stream::pays(bytes) {
         return Ok(false);
     }
     if !inputs.iter().all(fits) {

@@ -68,9 +68,10 @@ pub(crate) fn threads_for<C>(rows: usize, columns: usize, depth: usize) -> usize
     if worth { threads::threads() } else { 1 }
 }
 
-/// Whether threads pay for so many multiply-adds: three million of `f32`, or half as many of `f64`, take 50 us on one thread.
+/// Whether threads pay for so many multiply-adds: three million of `f32`, or half as many of `f64`, take 50 us on one thread. Those of
+/// narrower integers are no faster than of `f32`.
 pub(crate) fn are_worth_threads<C>(work: usize) -> bool {
-    threads::are_worth(work.saturating_mul(size_of::<C>()) / 6, true)
+    threads::are_worth(work.saturating_mul(size_of::<C>().max(4)) / 6, true)
 }
 
 /// Whether a product, whose rows are `a_row` apart on the left and `b_row` on the right, is best multiplied in one sweep, row after

@@ -231,6 +231,9 @@ pub(crate) fn mirror<C: Copy>(out: &mut MatrixMut<'_, C>) {
 /// Rows that are mirrored at once.
 const MIRRORED: usize = 64;
 
+/// Columns of which each thread's share of a square is a multiple: a register or two of any machine, and half of a panel.
+const SQUARE: usize = 24;
+
 impl Walk {
     /// How a product is divided among threads.
     fn grid(self, m: usize, n: usize, threads: usize) -> Grid {
@@ -238,9 +241,8 @@ impl Walk {
             Walk::Sweep => ([1, threads], [1, 64]),
             Walk::Tiles | Walk::Dots => ([threads, 1], [8, 1]),
             Walk::Packed => (Grid::even(m, n, threads), [48, 48]),
-            // Some columns have less above the diagonal than others.
-            Walk::Square { .. } if threads > 1 => ([1, 4 * threads], [1, 48]),
-            Walk::Square { .. } | Walk::SweepAbove => ([1, 1], [1, 1]),
+            Walk::Square { .. } => return Grid::above_diagonal(n, threads, SQUARE),
+            Walk::SweepAbove => ([1, 1], [1, 1]),
         };
         Grid::new(m, n, ways, units)
     }

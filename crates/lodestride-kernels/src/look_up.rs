@@ -98,7 +98,7 @@ fn half_looked_up<'a>(
     // Vector instructions take longer: they gather by four bytes, or are taken apart.
     let kernel = Level::baseline_kernel::<LookUp>();
     let table = std::ptr::from_ref::<Table>(table).cast();
-    closure::run(op.name(), kernel, table, &[*x], out)?;
+    closure::run(op.name(), (kernel, true), table, &[*x], out)?;
     Ok(true)
 }
 

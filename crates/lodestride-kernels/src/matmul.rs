@@ -206,9 +206,11 @@ impl Call<'_> {
 
 /// The product of integers in bands of rows, for as many threads as there are, where these lie wholly one before the other.
 fn in_bands<C: Whole>(a: Matrix<'_, C>, b: Matrix<'_, C>, out: &mut [C], to: MatrixShape) {
-    /// Rows that are worth reading the right matrix once more.
+    /// Rows that are worth reading the right matrix once more, and those where each thread has but one band.
     const LEAST: usize = 64;
-    let share = to.rows.div_ceil(threads::shares()).max(LEAST);
+    const FEWEST: usize = 16;
+    let even = to.rows.div_ceil(threads::threads()).clamp(FEWEST, LEAST);
+    let share = to.rows.div_ceil(threads::shares()).max(even);
     let (step, width) = (to.row_step, (to.columns as isize - 1) * to.column_step + 1);
     if share >= to.rows || to.column_step < 0 || step < width {
         return gemm_small::product(a, b, &mut MatrixMut::new(out, to));

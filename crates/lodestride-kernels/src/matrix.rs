@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use smallvec::SmallVec;
+
 /// A matrix inside a slice. Made only by [`Matrix::new`], which proves that every element lies inside.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Matrix<'a, C> {
@@ -180,20 +182,45 @@ impl<'a, C: Copy> MatrixMut<'a, C> {
     }
 }
 
-/// A matrix divided into parts for threads: shares of its rows times shares of its columns.
-#[derive(Clone, Copy, Debug)]
+/// A matrix divided into parts for threads: shares of its rows times stretches of its columns.
+#[derive(Clone, Debug)]
 pub(crate) struct Grid {
-    sizes: [usize; 2],
-    shares: [usize; 2],
+    rows: usize,
+    share: usize,
+    /// Where each stretch ends.
+    ends: SmallVec<[usize; 4]>,
 }
 
 impl Grid {
     /// Rows and columns divided so many ways, every share but the last a multiple of its unit. Nothing is zero.
     pub(crate) fn new(rows: usize, columns: usize, ways: [usize; 2], units: [usize; 2]) -> Self {
-        let sizes = [rows, columns];
-        let share = |axis: usize| sizes[axis].div_ceil(ways[axis]);
-        let shares = [0, 1].map(|axis| share(axis).next_multiple_of(units[axis]));
-        Self { sizes, shares }
+        let share = |size: usize, axis: usize| {
+            size.div_ceil(ways[axis])
+                .next_multiple_of(units[axis])
+                .min(size)
+        };
+        let width = share(columns, 1);
+        let ends = (1..=columns.div_ceil(width)).map(|end| columns.min(end * width));
+        Self {
+            rows,
+            share: share(rows, 0),
+            ends: ends.collect(),
+        }
+    }
+
+    /// The columns of a square in up to so many stretches, multiples of a unit, with as much above the diagonal in each.
+    pub(crate) fn above_diagonal(size: usize, ways: usize, unit: usize) -> Self {
+        let end = |way: usize| {
+            let part = size as f64 * (way as f64 / ways as f64).sqrt();
+            (part.ceil() as usize).next_multiple_of(unit).min(size)
+        };
+        let mut ends: SmallVec<[usize; 4]> = (1..=ways).map(end).collect();
+        ends.dedup();
+        Self {
+            rows: size,
+            share: size,
+            ends,
+        }
     }
 
     /// The ways that make the parts of a product as square as can be: each part reads its rows of the left and its columns
@@ -205,26 +232,56 @@ impl Grid {
         [down, threads / down]
     }
 
-    fn ways(&self, axis: usize) -> usize {
-        self.sizes[axis].div_ceil(self.shares[axis])
+    /// How many shares of rows there are.
+    fn down(&self) -> usize {
+        self.rows.div_ceil(self.share)
     }
 
     pub(crate) fn parts(&self) -> usize {
-        self.ways(0) * self.ways(1)
+        self.down() * self.ends.len()
     }
 
     /// Columns of the widest part.
     pub(crate) fn widest(&self) -> usize {
-        self.sizes[1].min(self.shares[1])
+        let widths = (0..self.ends.len()).map(|stretch| self.columns(stretch).len());
+        widths.max().unwrap_or(0)
+    }
+
+    fn columns(&self, stretch: usize) -> Range<usize> {
+        let start = stretch.checked_sub(1).map_or(0, |before| self.ends[before]);
+        start..self.ends[stretch]
     }
 
     /// The rows and columns of a part.
     pub(crate) fn part(&self, part: usize) -> (Range<usize>, Range<usize>) {
-        let range = |axis: usize, index: usize| {
-            let (size, share) = (self.sizes[axis], self.shares[axis]);
-            (index * share).min(size)..((index + 1) * share).min(size)
-        };
-        let down = self.ways(0);
-        (range(0, part % down), range(1, part / down))
+        let (row, stretch) = (part % self.down(), part / self.down());
+        let rows = row * self.share..self.rows.min((row + 1) * self.share);
+        (rows, self.columns(stretch))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretches_have_as_much_above_the_diagonal_and_miss_no_column() {
+        for size in [1, 23, 24, 25, 100, 512, 4000] {
+            for ways in [1, 2, 3, 8, 64] {
+                let grid = Grid::above_diagonal(size, ways, 24);
+                let mut next = 0;
+                for part in 0..grid.parts() {
+                    let (rows, columns) = grid.part(part);
+                    assert_eq!((rows, columns.start), (0..size, next), "{size} {ways}");
+                    assert!(!columns.is_empty() && columns.len() <= grid.widest());
+                    let above = (columns.end.pow(2) - columns.start.pow(2)) as f64 * ways as f64;
+                    // An end is put up to a unit further.
+                    let most = (size.pow(2) + 2 * 24 * (size + 24) * ways) as f64;
+                    assert!(above <= most, "{size} {ways} {columns:?}");
+                    next = columns.end;
+                }
+                assert_eq!(next, size);
+            }
+        }
     }
 }

@@ -325,6 +325,37 @@ fn integers_of_every_size_wrap_in_their_own_type() {
     report.finish();
 }
 
+/// Enough steps for several threads, which have some rows each.
+#[test]
+fn long_products_of_integers_are_shared_out() {
+    let _held = crate::settings();
+    let mut report = Report::default();
+    for dtype in [DType::U8, DType::I32, DType::I64] {
+        for (m, k, n) in [(32, 3300, 32), (37, 2900, 33), (130, 300, 90)] {
+            for left in [Arrangement::C, Arrangement::F] {
+                let a = Array::new(&[m, k], left, dtype, whole);
+                let b = Array::new(&[k, n], Arrangement::C, dtype, |i| whole(i + 3));
+                for target in [Arrangement::C, Arrangement::F, Arrangement::Strided] {
+                    let mut wanted = None;
+                    for threads in [1, 2, 4] {
+                        set_threads(threads);
+                        let out = Array::new(&[m, n], target, dtype, whole);
+                        let wanted: &mut Vec<f64> = wanted.get_or_insert_with(|| {
+                            let sums = reference(&a, &b, &out, 1.0, 0.0);
+                            sums.into_iter().map(|sum| wrap(sum, dtype)).collect()
+                        });
+                        matmul(a.operand(), b.operand(), out.operand(), 1.0, 0.0).unwrap();
+                        let case = format!("{threads} {dtype} {m}x{k}x{n} {left:?} {target:?}");
+                        report.compare(&case, &out, wanted, 0.0);
+                    }
+                }
+            }
+        }
+    }
+    set_threads(0);
+    report.finish();
+}
+
 /// Of few rows each, but many together where one right matrix is for all.
 #[test]
 fn batches_of_small_products_are_multiplied() {

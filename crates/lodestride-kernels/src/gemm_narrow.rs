@@ -28,12 +28,12 @@ pub(crate) unsafe fn products<R: Register>(sizes: [usize; 3], packed: Packed<R::
     }
 }
 
-/// One of the products.
+/// One of the products. Compiled without the loop around it too, which takes registers for its steps.
 ///
 /// # Safety
 /// As [`products`].
 #[inline(always)]
-unsafe fn product<R: Register>(
+pub(crate) unsafe fn product<R: Register>(
     sizes: [usize; 3],
     a: *const R::Item,
     b: *const R::Item,

@@ -62,17 +62,38 @@ macro_rules! tile_float {
                     unsafe { gemm_narrow::products::<$wide>(sizes, packed) }
                 }
 
+                #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2")]
+                unsafe fn avx512_one(sizes: [usize; 3], a: *const $t, b: *const $t, out: *mut $t) {
+                    // SAFETY: as above.
+                    unsafe { gemm_narrow::product::<$wide>(sizes, a, b, out) }
+                }
+
                 #[target_feature(enable = "avx2,fma,bmi1,bmi2")]
                 unsafe fn avx2(sizes: [usize; 3], packed: Packed<$t>) {
                     // SAFETY: as above.
                     unsafe { gemm_narrow::products::<$narrow>(sizes, packed) }
                 }
 
-                match level.isa() {
-                    // SAFETY: a `Level` names an instruction set of this machine; the caller vouches for the matrices.
-                    Isa::Avx512 if sizes[2] <= <$wide>::LANES => unsafe { avx512(sizes, packed) },
+                #[target_feature(enable = "avx2,fma,bmi1,bmi2")]
+                unsafe fn avx2_one(sizes: [usize; 3], a: *const $t, b: *const $t, out: *mut $t) {
                     // SAFETY: as above.
-                    Isa::Avx2 if sizes[2] <= <$narrow>::LANES => unsafe { avx2(sizes, packed) },
+                    unsafe { gemm_narrow::product::<$narrow>(sizes, a, b, out) }
+                }
+
+                let Packed { a, b, out, count, .. } = packed;
+                match level.isa() {
+                    Isa::Avx512 if sizes[2] <= <$wide>::LANES => match count {
+                        // SAFETY: a `Level` names an instruction set of this machine; the caller vouches for the matrices.
+                        1 => unsafe { avx512_one(sizes, a, b, out) },
+                        // SAFETY: as above.
+                        _ => unsafe { avx512(sizes, packed) },
+                    },
+                    Isa::Avx2 if sizes[2] <= <$narrow>::LANES => match count {
+                        // SAFETY: as above.
+                        1 => unsafe { avx2_one(sizes, a, b, out) },
+                        // SAFETY: as above.
+                        _ => unsafe { avx2(sizes, packed) },
+                    },
                     _ => return false,
                 }
                 true

@@ -145,8 +145,8 @@ pub(crate) fn argument_of(number: usize) -> Argument {
     }
 }
 
-/// [`zip_map`] without its types: the kernel gets a record of pointers to the inputs' elements, and `closure`; whether it is heavy,
-/// as operations on one number are, comes with it.
+/// [`zip_map`] without its types: the kernel gets a record of pointers to the inputs' elements, and `closure`. With it comes whether
+/// it takes longer for a byte than an add, which decides from when on threads share it.
 pub(crate) fn run<'a>(
     op: &'static str,
     (kernel, heavy): (RawKernel, bool),

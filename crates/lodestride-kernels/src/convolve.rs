@@ -45,6 +45,8 @@ fn convolve_as<C: Magnitude>(x: Operand<'_>, y: Operand<'_>, out: Operand<'_>) -
         factors = y.to_vec();
         Ok(())
     })?;
+    // A zero beside the values adds nothing, not even to a sign, unless its factor is infinite or NaN.
+    let meets_zeros = (factors.iter()).all(|&factor| factor.mul(C::ZERO) == C::ZERO);
     fill_lines::<C>(OP, None, out, 0, &mut |sums| {
         let work = x.elements().saturating_mul(factors.len());
         let share = if are_worth_threads::<C>(work) {
@@ -58,6 +60,7 @@ fn convolve_as<C: Magnitude>(x: Operand<'_>, y: Operand<'_>, out: Operand<'_>) -
                 factors: &factors,
                 sums,
                 begin: part * share,
+                meets_zeros,
             });
         });
         Ok(())
@@ -82,6 +85,8 @@ struct Convolve<'a, C> {
     /// The sums from place `begin` of all on.
     sums: &'a mut [C],
     begin: usize,
+    /// Whether the factors may meet the zeros beside the values.
+    meets_zeros: bool,
 }
 
 impl<C: Magnitude> Task for Convolve<'_, C> {
@@ -89,9 +94,7 @@ impl<C: Magnitude> Task for Convolve<'_, C> {
 
     #[inline(always)]
     fn run<A: Arch>(self) {
-        // A zero beside the values adds nothing, not even to a sign, unless its factor is infinite or NaN.
-        let zero = |&factor: &C| factor.mul(C::ZERO) == C::ZERO;
-        if self.factors.iter().all(zero) {
+        if self.meets_zeros {
             C::in_vectors::<A, _>(self);
             return;
         }
@@ -118,6 +121,7 @@ impl<C: Magnitude> VectorTask<C> for Convolve<'_, C> {
             factors,
             sums,
             begin,
+            ..
         } = self;
         let width = TOGETHER * V::LANES;
         let len = values.len() - 2 * PAD;

@@ -6,6 +6,7 @@
 
 mod into;
 mod pooling;
+mod products;
 mod vectors;
 
 use lodestride_buffer::{Argument, DType, Scalar};
@@ -309,21 +310,17 @@ impl NdArray {
         if [height, width] != windows.kernel {
             return Err(weights.unfit(OP, "weights with the height and width of the windows"));
         }
-        let count = windows.place(OP, image)?.count;
-        let depth = channels * windows.area();
+        let placed = windows.place(OP, image)?;
+        let (count, depth) = (placed.count, channels * windows.area());
         // Windows of one element, at each of the image's and nowhere else, are the image itself.
         let is_image = windows.area() == 1 && windows.stride == [1; 2] && count == image;
-        let columns = if is_image {
-            self.clone()
+        let weights_of_rows = weights.reshape([out, depth])?;
+        let product = if is_image {
+            let columns = [self.shape()[0], self.shape()[1], count[0] * count[1]];
+            weights_of_rows.matmul(&self.reshape(columns)?)?
         } else {
-            self.im2col(windows)?
+            self.window_products(OP, &weights_of_rows, windows, &placed)?
         };
-        let columns = columns.reshape([
-            self.shape()[0],
-            self.shape()[1] * windows.area(),
-            count[0] * count[1],
-        ])?;
-        let product = weights.reshape([out, depth])?.matmul(&columns)?;
         if let Some(bias) = bias {
             bias.expect_readable(OP, Argument::Input(2))?;
             if bias.shape()[..] != [out] {

@@ -8,15 +8,15 @@ mod spaced;
 use lodestride_buffer::{
     AllocError, Argument, Buffer, DType, Element, HostType, Scalar, with_dtype,
 };
-use lodestride_kernels::{self as kernels, Output};
+use lodestride_kernels::{self as kernels, Output, Spacing};
 use lodestride_shape::{Layout, Order, Shape};
 
 use crate::NdArray;
 use crate::checks::Watch;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, OrFail, Result};
 
-/// Elements that are counted in 16 bits, which vectors convert at once.
-const COUNTED: usize = 1 << 12;
+/// Numbers that are made before they are cast: half of a first-level cache.
+const TILE: usize = 1 << 11;
 
 impl NdArray {
     /// An array of zeros of the default dtype (f32 unless changed, see [`DType::default`]).
@@ -87,11 +87,8 @@ impl NdArray {
         value: impl Into<Scalar>,
     ) -> Result<Self> {
         let watch = Watch::start();
-        let (array, value) = (
-            Self::recycled_ordered("full", dtype, shape.into(), Order::C)?,
-            value.into(),
-        );
-        with_dtype!(dtype, T => array.fill_elements("full", |slice: &mut [T]| slice.fill(value.cast::<T>())))?;
+        let array = Self::recycled_ordered("full", dtype, shape.into(), Order::C)?;
+        kernels::copy(value.into().into(), array.operand()).or_fail("full")?;
         watch.made("full", &[], Ok(array))
     }
 
@@ -316,10 +313,18 @@ impl NdArray {
         Self::arange_of(DType::default(), start, end, step)
     }
 
-    /// The numbers `start, start + step, ..` before `end`, as a vector of the given dtype.
+    /// The numbers `start, start + step, ..` before `end`, as a vector of the given dtype. Integers of 32 and 64 bits are exact.
     ///
     /// # Errors
     /// [`ArrayErrorKind::Range`] when the step is 0 or a number is not finite.
+    ///
+    /// ```
+    /// use lodestride_array::{DType, NdArray};
+    ///
+    /// let large = NdArray::arange_of(DType::I64, i64::MAX - 1, i64::MAX, 1)?;
+    /// assert_eq!(large.to_vec::<i64>()?, [i64::MAX - 1]);
+    /// # Ok::<(), lodestride_array::ArrayError>(())
+    /// ```
     #[track_caller]
     pub fn arange_of(
         dtype: DType,
@@ -327,11 +332,14 @@ impl NdArray {
         end: impl Into<Scalar>,
         step: impl Into<Scalar>,
     ) -> Result<Self> {
-        let (start, end, step) = (
-            start.into().as_f64(),
-            end.into().as_f64(),
-            step.into().as_f64(),
-        );
+        let (start, end, step) = (start.into(), end.into(), step.into());
+        if let [Scalar::Int(start), Scalar::Int(end), Scalar::Int(step)] = [start, end, step]
+            && let Some(whole) = spaced::Whole::new(start, end, step)
+            && whole.fits(dtype)
+        {
+            return Self::whole_numbers("arange", dtype, &whole);
+        }
+        let (start, end, step) = (start.as_f64(), end.as_f64(), step.as_f64());
         let count = ((end - start) / step).ceil();
         if !count.is_finite() {
             return Err(ArrayError::new(ArrayErrorKind::Range {
@@ -341,9 +349,9 @@ impl NdArray {
                 step,
             }));
         }
-        Self::counted("arange", dtype, count.max(0.0) as usize, |i| {
-            start + i * step
-        })
+        let spacing = Spacing::Step { first: start, step };
+        let count = count.max(0.0) as usize;
+        Self::counted("arange", dtype, count, |at, out| spacing.fill(at, out))
     }
 
     /// `count` equally spaced numbers from `first` to `last`, both included, as a vector of the default dtype.
@@ -380,28 +388,35 @@ impl NdArray {
     ) -> Result<Self> {
         let (first, last) = (first.into().as_f64(), last.into().as_f64());
         spaced::width("linspace", first, last, count)?;
-        let point = spaced::between(first, last, count);
-        Self::counted("linspace", dtype, count, point)
+        let spacing = spaced::between(first, last, count);
+        Self::counted("linspace", dtype, count, |at, out| spacing.fill(at, out))
     }
 
-    /// A vector of `count` values computed from their index, a whole number.
+    /// A vector of `count` values, which `numbers` writes from an index on.
     #[track_caller]
     fn counted(
         op: &'static str,
         dtype: DType,
         count: usize,
-        value: impl Fn(f64) -> f64,
+        numbers: impl Fn(usize, &mut [f64]),
     ) -> Result<Self> {
         let watch = Watch::start();
         let array = Self::recycled_ordered(op, dtype, Shape::from(count), Order::C)?;
-        with_dtype!(dtype, T => array.fill_elements(op, |slice: &mut [T]| {
-            for (part, elements) in slice.chunks_mut(COUNTED).enumerate() {
-                let first = (part * COUNTED) as f64;
-                for (i, element) in (0u16..).zip(elements) {
-                    *element = Scalar::Float(value(first + f64::from(i))).cast::<T>();
-                }
-            }
-        }))?;
+        if dtype == DType::F64 {
+            array.fill_elements(op, |all| numbers(0, all))?;
+            return watch.made(op, &[], Ok(array));
+        }
+        let size = TILE.min(count);
+        let layout = Layout::contiguous(size, Order::C).or_fail(op)?;
+        let bytes = size * size_of::<f64>();
+        let tile = Self::over(op, Buffer::detached_recycled(bytes), layout, DType::F64)?;
+        for start in (0..count).step_by(TILE) {
+            let len = size.min(count - start);
+            tile.fill_elements(op, |tile| numbers(start, &mut tile[..len]))?;
+            let part = |first| Layout::new([len], [1], first).or_fail(op);
+            let (from, to) = (part(0)?, part(start)?);
+            kernels::copy(tile.operand_as(&from).into(), array.operand_as(&to)).or_fail(op)?;
+        }
         watch.made(op, &[], Ok(array))
     }
 

@@ -257,6 +257,45 @@ fn other_dtypes() {
     );
 }
 
+/// Windows whose copies are more than are made at a time, of one image and of several: products of all of them at once, whose sums are
+/// of small whole numbers and so exact.
+#[test]
+fn windows_are_multiplied_some_at_a_time() {
+    let mut faults = Vec::new();
+    let mut checked = 0;
+    for (shape, kernel, stride, dilation) in [
+        ([2, 5, 120, 117], [9, 8], [1, 1], [1, 1]),
+        ([3, 4, 150, 160], [7, 7], [1, 2], [2, 1]),
+        ([700, 3, 12, 13], [5, 4], [1, 1], [1, 1]),
+        ([1, 1, 3, 70_000], [3, 20], [1, 1], [1, 1]),
+    ] {
+        let windows = Windows::new(kernel).stride(stride).dilation(dilation);
+        let numbers = |shape: &[usize], period: usize| {
+            let values = (0..shape.iter().product()).map(|i| ((i * 31) % period) as f32 - 2.0);
+            NdArray::from_vec(values.collect(), shape).unwrap()
+        };
+        let image = numbers(&shape, 7);
+        let weights = numbers(&[3, shape[1], kernel[0], kernel[1]], 5);
+        let found = image.conv2d(&weights, None, &windows).unwrap();
+        let columns = image.im2col(&windows).unwrap();
+        let [n, c, h, w, rows, width] = columns.shape()[..] else {
+            panic!("six axes");
+        };
+        let columns = columns.reshape([n, c * h * w, rows * width]).unwrap();
+        let expected = (weights.reshape([3, c * h * w]).unwrap())
+            .matmul(&columns)
+            .and_then(|product| product.reshape([n, 3, rows, width]))
+            .unwrap();
+        checked += 1;
+        if found.shape() != expected.shape()
+            || found.to_vec::<f32>().unwrap() != expected.to_vec::<f32>().unwrap()
+        {
+            faults.push(format!("{shape:?} by {kernel:?}"));
+        }
+    }
+    report(checked, &faults);
+}
+
 #[test]
 fn what_does_not_fit_is_an_error() {
     let x = counted(&[1, 2, 4, 4]);

@@ -308,7 +308,7 @@ unary_ops! {
     /// The logarithm to base 2.
     Log2 "log2" heavy Float -> Same = Log::log2_near, Rare is_beyond_log log2 with log2;
     /// The logarithm to base 10.
-    Log10 "log10" heavy Float -> Same = Log::log10_near, Rare is_beyond_log log10;
+    Log10 "log10" heavy Float -> Same = Log::log10_near, Rare is_beyond_log log10 with log10;
     /// `log(1 + x)`, accurate near zero.
     Log1p "log1p" heavy Float -> Same = Log::log1p_near, Rare is_beyond_log1p log1p with log1p;
     /// The sine of an angle in radians.

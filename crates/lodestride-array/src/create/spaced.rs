@@ -1,8 +1,11 @@
 //! Vectors of numbers at equal distances, or at equal ratios.
 
 use lodestride_buffer::{DType, Scalar};
+use lodestride_kernels::Spacing;
+use lodestride_shape::{Order, Shape};
 
 use crate::NdArray;
+use crate::checks::Watch;
 use crate::error::{ArrayError, ArrayErrorKind, Result};
 
 impl NdArray {
@@ -41,7 +44,10 @@ impl NdArray {
     ) -> Result<Self> {
         let (first, end) = (first.into().as_f64(), end.into().as_f64());
         let step = width("linspace_open", first, end, count)? / count as f64;
-        Self::counted("linspace_open", dtype, count, |i| first + i * step)
+        let spacing = Spacing::Step { first, step };
+        Self::counted("linspace_open", dtype, count, |at, out| {
+            spacing.fill(at, out);
+        })
     }
 
     /// `count` powers of `base`, whose exponents are equally spaced from `first` to `last`, both included, as a vector of the
@@ -80,8 +86,13 @@ impl NdArray {
     ) -> Result<Self> {
         let (first, last) = (first.into().as_f64(), last.into().as_f64());
         width("logspace", first, last, count)?;
-        let exponent = between(first, last, count);
-        Self::counted("logspace", dtype, count, |i| base.powf(exponent(i)))
+        let exponents = between(first, last, count);
+        Self::counted("logspace", dtype, count, |at, out| {
+            exponents.fill(at, out);
+            for number in out {
+                *number = base.powf(*number);
+            }
+        })
     }
 
     /// `count` numbers from `first` to `last`, both included and exact, each the same multiple of the one before, as a vector
@@ -122,16 +133,80 @@ impl NdArray {
         if logarithms.iter().any(|logarithm| !logarithm.is_finite()) {
             return Err(no_range("geomspace", first, last, count));
         }
-        let exponent = between(logarithms[0], logarithms[1], count);
-        Self::counted("geomspace", dtype, count, |i| {
-            if i == 0.0 {
-                first
-            } else if i + 1.0 == count as f64 {
-                last
-            } else {
-                10f64.powf(exponent(i)) * first.signum()
+        let exponents = between(logarithms[0], logarithms[1], count);
+        Self::counted("geomspace", dtype, count, |at, out| {
+            exponents.fill(at, out);
+            for number in &mut *out {
+                *number = 10f64.powf(*number) * first.signum();
+            }
+            // The bounds themselves, the first one where they are one number.
+            let end = count.checked_sub(at + 1);
+            if let Some(end) = end.and_then(|end| out.get_mut(end)) {
+                *end = last;
+            }
+            if let (0, Some(start)) = (at, out.first_mut()) {
+                *start = first;
             }
         })
+    }
+}
+
+/// Whole numbers at equal distances.
+pub(super) struct Whole {
+    first: i64,
+    last: i64,
+    step: i64,
+    count: usize,
+}
+
+impl Whole {
+    /// Those from `start` on before `end`; `None` where there are none, and for a step of 0.
+    pub(super) fn new(start: i64, end: i64, step: i64) -> Option<Self> {
+        let (width, stride) = (i128::from(end) - i128::from(start), i128::from(step));
+        if width.signum() * stride.signum() != 1 {
+            return None;
+        }
+        let before = (width.unsigned_abs() - 1) / stride.unsigned_abs();
+        Some(Self {
+            first: start,
+            // Before the end, which is an `i64`.
+            last: (i128::from(start) + before as i128 * stride) as i64,
+            step,
+            count: usize::try_from(before).ok()?.checked_add(1)?,
+        })
+    }
+
+    /// Whether all of them are numbers of a dtype that is filled with them as they are.
+    pub(super) fn fits(&self, dtype: DType) -> bool {
+        match dtype {
+            DType::I64 => true,
+            DType::I32 => [self.first, self.last]
+                .iter()
+                .all(|&number| i32::try_from(number).is_ok()),
+            _ => false,
+        }
+    }
+
+    fn fill<T>(&self, out: &mut [T], of: impl Fn(i64) -> T) {
+        let mut number = self.first;
+        for to in out {
+            *to = of(number);
+            number = number.wrapping_add(self.step);
+        }
+    }
+}
+
+impl NdArray {
+    /// A vector of whole numbers of a dtype that they fit.
+    #[track_caller]
+    pub(super) fn whole_numbers(op: &'static str, dtype: DType, whole: &Whole) -> Result<Self> {
+        let watch = Watch::start();
+        let array = Self::recycled_ordered(op, dtype, Shape::from(whole.count), Order::C)?;
+        match dtype {
+            DType::I32 => array.fill_elements(op, |all| whole.fill(all, |number| number as i32))?,
+            _ => array.fill_elements(op, |all| whole.fill(all, |number| number))?,
+        }
+        watch.made(op, &[], Ok(array))
     }
 }
 
@@ -146,16 +221,10 @@ pub(super) fn width(op: &'static str, first: f64, last: f64, count: usize) -> Re
     }
 }
 
-/// Equally spaced numbers by their index; the last one is the bound itself, not a rounded sum.
-pub(super) fn between(first: f64, last: f64, count: usize) -> impl Fn(f64) -> f64 {
-    let gaps = count.saturating_sub(1).max(1) as f64;
-    move |i| {
-        if i == gaps && count > 1 {
-            last
-        } else {
-            first + (last - first) * (i / gaps)
-        }
-    }
+/// Equally spaced numbers by their index, of which the last one is the bound itself.
+pub(super) fn between(first: f64, last: f64, count: usize) -> Spacing {
+    let gaps = count.saturating_sub(1).max(1);
+    Spacing::Between { first, last, gaps }
 }
 
 #[cold]

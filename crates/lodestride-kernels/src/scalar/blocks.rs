@@ -20,7 +20,7 @@ use crate::scalar::hyperbolic::{Hyperbolic, acosh_beyond, asinh_beyond, atanh_en
 use crate::scalar::hyperbolic_log::{Acosh, Asinh, Atanh, SQUARES_END};
 use crate::scalar::hyperbolic_pieces::{LOGISTIC, TANH};
 use crate::scalar::hyperbolic_table::{Cosh, Sinh};
-use crate::scalar::log_pieces::{Log, Log1p, Log2};
+use crate::scalar::log_pieces::{Log, Log1p, Log2, Log10};
 use crate::scalar::logistic_few;
 use crate::scalar::logistic_table::{Sigmoid, Swish};
 use crate::scalar::tan_table::Tan;
@@ -46,7 +46,7 @@ macro_rules! blocks {
 }
 
 blocks! {
-    acosh asinh atan atanh cbrt ceil cos cosh elu erf expm1 floor gelu log log1p log2 round selu sigmoid sin sinh swish tan tanh trunc
+    acosh asinh atan atanh cbrt ceil cos cosh elu erf expm1 floor gelu log log10 log1p log2 round selu sigmoid sin sinh swish tan tanh trunc
 }
 
 /// A function of a block that a form for vectors does for the easy numbers, and another for the others.
@@ -212,6 +212,11 @@ impl Blocks for f32 {
     #[inline(always)]
     fn log1p<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
         A::look_up_f32::<Log1p>(dst, x)
+    }
+
+    #[inline(always)]
+    fn log10<A: Arch>(dst: &mut [f32; BLOCK], x: &[f32; BLOCK]) -> Option<bool> {
+        A::look_up_f32::<Log10>(dst, x)
     }
 
     #[inline(always)]

@@ -78,6 +78,67 @@ impl<C: LogPieces> LookUp<C> for Log {
     }
 }
 
+/// What a logarithm of f32 to another base is made of.
+struct Base {
+    /// The logarithm of 2 in two parts, the first of so few bits that its multiples and their sums with the first of `logs` are
+    /// exact.
+    octave: (f32, f32),
+    /// `-log(r)` of every piece in two parts, the first of few bits.
+    logs: (&'static [f32], &'static [f32]),
+    /// `log(1 + f) / f` at 0 in two parts.
+    slope: (f32, f32),
+    /// The coefficients that follow.
+    curve: &'static [f32],
+}
+
+const TWO: Base = Base {
+    octave: (1.0, 0.0),
+    logs: f32::LOGARITHMS,
+    slope: f32::SLOPES[0],
+    curve: f32::CURVE,
+};
+
+#[rustfmt::skip]
+const TEN: Base = Base {
+    octave: (0.301_025_4, 4.605_039e-6),
+    // The first are multiples of 2^-16.
+    logs: (&[
+        -0.123_245_24, -0.118_103_03, -0.107_635_5, -0.096_908_57, -0.091_445_92, -0.080_307_01,
+        -0.074_630_74, -0.063_049_32, -0.057_144_165, -0.051_147_46, -0.045_074_463, -0.032_669_067,
+        -0.026_321_411, -0.019_897_461, -0.013_366_699, -0.006_729_126, 0.0, 0.013_793_945, 0.028_030_396,
+        0.039_016_724, 0.050_308_228, 0.065_811_16, 0.073_791_504, 0.086_013_794, 0.098_602_295, 0.107_208_25,
+        0.115_982_056, 0.129_486_08, 0.138_732_91, 0.148_162_84, 0.157_821_66, 0.167_694_09,
+    ], &[
+        6.287_527_4e-6, 3.715_265_8e-6, 1.619_647e-6, -1.443_672_1e-6, -1.194_455e-6, -3.744_352_6e-6,
+        -2.880_992_3e-6, -2.429_340_8e-6, 1.278_902_5e-6, -5.061_51e-6, -3.911_844_5e-6, -4.937_055_6e-8,
+        -7.527_589_3e-6, 2.632_220_5e-6, 2.737_660_7e-6, -4.256_682_6e-6, 0.0, -5.660_827e-6, -1.671_907_6e-6,
+        7.384_269e-6, -3.109_227_7e-6, 6.127_263e-6, -5.289_745_3e-6, 6.876_632_6e-6, 7.502_964e-6,
+        1.717_694_8e-6, 1.838_291_3e-6, 2.803_746_5e-7, -5.889_062_3e-6, 5.735_53e-6, -1.692_270_5e-6,
+        -3.374_767_6e-6,
+    ]),
+    slope: (std::f32::consts::LOG10_E, -1.010_305e-8),
+    // The natural one's.
+    curve: &[-0.217_147_25, 0.144_764_83, -0.108_602, 0.086_889_304],
+};
+
+/// The logarithm to a base.
+#[inline(always)]
+fn in_base<V: Octave<f32>>(x: V, base: &Base) -> (V, bool) {
+    let splat = V::splat;
+    let (piece, m, k, _) = x.octave(splat(f32::FIRST));
+    let f = m.mul_sub(piece.pick(f32::INVERSES), splat(1.0));
+    let log = f.mul(splat(base.slope.0));
+    let lost = f.mul_sub(splat(base.slope.0), log);
+    let bent = polynomial(f, base.curve).mul_add(f, splat(base.slope.1));
+    let mut rest = piece.pick(base.logs.1).add(lost);
+    if base.octave.1 != 0.0 {
+        rest = k.mul_add(splat(base.octave.1 * f32::PER_OCTAVE), rest);
+    }
+    let octaves = splat(base.octave.0 * f32::PER_OCTAVE);
+    let large = k.mul_add(octaves, piece.pick(base.logs.0));
+    (joined(large, log, bent.mul_add(f, rest)), x.are_plain())
+}
+
 /// The logarithm to base 2 of f32.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Log2;
@@ -85,16 +146,18 @@ pub(crate) struct Log2;
 impl LookUp<f32> for Log2 {
     #[inline(always)]
     fn of<V: Octave<f32>>(x: V) -> (V, bool) {
-        let splat = V::splat;
-        let (piece, m, k, _) = x.octave(splat(f32::FIRST));
-        let f = m.mul_sub(piece.pick(f32::INVERSES), splat(1.0));
-        let (slope, slope_rest) = f32::SLOPES[0];
-        let log = f.mul(splat(slope));
-        let lost = f.mul_sub(splat(slope), log);
-        let bent = polynomial(f, f32::CURVE).mul_add(f, splat(slope_rest));
-        let rest = piece.pick(f32::LOGARITHMS.1).add(lost);
-        let large = k.mul_add(splat(f32::PER_OCTAVE), piece.pick(f32::LOGARITHMS.0));
-        (joined(large, log, bent.mul_add(f, rest)), x.are_plain())
+        in_base(x, &TWO)
+    }
+}
+
+/// The logarithm to base 10 of f32.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Log10;
+
+impl LookUp<f32> for Log10 {
+    #[inline(always)]
+    fn of<V: Octave<f32>>(x: V) -> (V, bool) {
+        in_base(x, &TEN)
     }
 }
 
@@ -147,23 +210,30 @@ fn joined<C: LogPieces, V: Octave<C>>(large: V, small: V, smaller: V) -> V {
 mod tests {
     use super::*;
 
-    fn check<C: LogPieces + Into<f64>>(grid: f64, within: f64) {
-        let parts = C::LOGS.0.iter().zip(C::LOGS.1);
+    /// The tables of a base, whose logarithms are natural ones times a `unit`.
+    fn check<C: LogPieces + Into<f64>>(
+        (logs, octave, unit): ((&[C], &[C]), (C, C), f64),
+        grid: f64,
+        within: f64,
+    ) {
+        let parts = logs.0.iter().zip(logs.1);
         for (&r, (&large, &small)) in C::INVERSES.iter().zip(parts) {
             let (r, large, small): (f64, f64, f64) = (r.into(), large.into(), small.into());
-            let error = large + (small + r.ln());
+            let error = large + (small + r.ln() * unit);
             assert!(error.abs() < within, "{r}: {error}");
             assert_eq!((large * grid).fract(), 0.0, "{large}");
         }
-        let (large, small): (f64, f64) = (C::OCTAVE.0.into(), C::OCTAVE.1.into());
-        let error = large - std::f64::consts::LN_2 + small;
+        let (large, small): (f64, f64) = (octave.0.into(), octave.1.into());
+        let error = large - std::f64::consts::LN_2 * unit + small;
         assert!(error.abs() < within, "{error}");
         assert_eq!((large * grid).fract(), 0.0);
     }
 
     #[test]
     fn the_logarithms_are_those_of_the_inverses_and_begin_exactly() {
-        check::<f32>(65_536.0, 1e-12);
-        check::<f64>(2f64.powi(42), 1e-16);
+        check((f32::LOGS, f32::OCTAVE, 1.0), 65_536.0, 1e-12);
+        check((f64::LOGS, f64::OCTAVE, 1.0), 2f64.powi(42), 1e-16);
+        let unit = std::f64::consts::LOG10_E;
+        check((TEN.logs, TEN.octave, unit), 65_536.0, 1e-12);
     }
 }

@@ -42,6 +42,8 @@ pub(crate) trait Octave<C: Float>: Vector<C> {
     fn signed_as(self, other: Self) -> Self;
     /// `other` where that is zero, of either sign.
     fn zero_as(self, other: Self) -> Self;
+    /// The bits of `top` less those of this one: of a positive number near its inverse, by a `top` for that.
+    fn bits_below(self, top: Self) -> Self;
     /// In the lowest bits which piece of the octaves that begin with `first`: a quarter of them (f32) or half of them (f64).
     fn coarse_piece(self, first: Self) -> Self;
     /// The upper half of the bits as a whole number, times `slope` plus `start`: the low bits of that as the upper half.
@@ -188,6 +190,11 @@ mod x86 {
                         let power = $left::<$piece>($bits(self.0));
                         Register($of_bits($sub($bits(self.pick(table).0), power)))
                     }
+                }
+                #[inline(always)]
+                fn bits_below(self, top: Self) -> Self {
+                    // SAFETY: as above.
+                    Register(unsafe { $of_bits($sub($bits(top.0), $bits(self.0))) })
                 }
                 #[inline(always)]
                 fn coarse_piece(self, first: Self) -> Self {

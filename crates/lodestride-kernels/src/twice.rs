@@ -75,7 +75,7 @@ impl<C: Float, V: Vector<C>> Vector<C> for Twice<V> {
 
 impl<C: Float, V: Octave<C>> Octave<C> for Twice<V> {
     both! { mul_sub(factor, term) size() signed_as(other) zero_as(other) if_within(end, then, other)
-    coarse_piece(first) upper_half_line(slope, start) negative(then, other) }
+    bits_below(top) coarse_piece(first) upper_half_line(slope, start) negative(then, other) }
     both! { by table: pick root_times_power root_over_power }
 
     #[inline(always)]

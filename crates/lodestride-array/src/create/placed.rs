@@ -188,21 +188,16 @@ impl NdArray {
         let (op, watch) = ("unravel_index", Watch::start());
         self.expect_readable(op, Argument::X)?;
         let layout = Layout::contiguous(shape, Order::C).or_fail(op)?;
-        let mut numbers = Positions::of_array(op, self)?.values;
+        let numbers = Positions::of_array(op, self)?.values;
         expect_positions_within(op, &numbers, 0, &Shape::from(layout.elements()))?;
         let mut axes = Vec::with_capacity(layout.rank());
-        for &size in layout.shape().iter().rev() {
-            let size = size as i64;
-            let shape = self.shape().clone();
-            let along = Self::recycled_ordered(op, DType::I64, shape, Order::C)?;
-            let mut guard = along.buffer().write().in_op(op, &along)?;
-            for (to, number) in guard.slice_mut::<i64>().iter_mut().zip(&mut numbers) {
-                // One division gives both.
-                *to = *number % size;
-                *number /= size;
+        if let [_, inner @ ..] = &layout.shape()[..] {
+            let rest = Self::from_elements(op, &numbers, self.shape().clone())?;
+            for &size in inner.iter().rev() {
+                axes.push(rest.modulo(size)?);
+                rest.floor_divi(size)?;
             }
-            drop(guard);
-            axes.push(along);
+            axes.push(rest);
         }
         axes.reverse();
         watch.made(op, &[self], Ok(axes))

@@ -19,7 +19,9 @@ pub(crate) trait AtanPieces: Float + InverseTrigTable {
     const ANGLES: (&'static [Self], &'static [Self]);
     /// Where the last piece begins; the first has what is below [`START`], and more.
     const END: Self;
-    /// `(atan(r) - r) / r^3` as a polynomial in `r^2`, for |r| <= 0.079 (f32) and 0.112.
+    /// Less the bits of a number, the bits of what is within a twentieth of its inverse.
+    const INVERSE: Self;
+    /// `(atan(r) - r) / r^3` as a polynomial in `r^2`, for |r| <= 0.079 (f32) and 0.113.
     const CURVE: &'static [Self];
 }
 
@@ -47,6 +49,7 @@ impl AtanPieces for f32 {
         3.051_175_3e-8, -2.514_289e-8, -4.976_688e-8, 4.509_342e-8, 3.958_243e-8, -4.371_139e-8,
     ]);
     const END: f32 = 14.0;
+    const INVERSE: f32 = f32::from_bits(0x7ef3_11c7);
     /// To 2^-37.
     const CURVE: &'static [f32] = &[
         -0.333_333_34, 0.200_002_76, -0.142_400_37,
@@ -71,6 +74,7 @@ impl AtanPieces for f64 {
         -6.457_134_743_238_754e-17, -1.084_922_276_206_142_4e-16, 6.123_233_995_736_766e-17,
     ]);
     const END: f64 = 12.0;
+    const INVERSE: f64 = f64::from_bits(0x7fde_6238_5024_84ba);
     /// To 2^-68.
     const CURVE: &'static [f64] = &[
         -0.333_333_333_333_333_3, 0.199_999_999_999_967_15, -0.142_857_142_837_284_85, 0.111_111_105_400_758_36,
@@ -110,7 +114,10 @@ impl<C: AtanPieces> LookUpPair<C> for Atan2 {
 #[inline(always)]
 fn of_point<C: AtanPieces, V: Octave<C>>(y: V, x: V) -> V {
     let (ordinate, abscissa) = (y.size(), x.size());
-    let (large, small) = angle(ordinate, abscissa, ordinate.div(abscissa));
+    // A step of Newton's, within a three-hundredth: a piece too far is near enough, and a division takes a fifth of the time.
+    let rough = abscissa.bits_below(V::splat(C::INVERSE));
+    let inverse = rough.mul(abscissa.neg_mul_add(rough, V::splat(C::of(2.0))));
+    let (large, small) = angle(ordinate, abscissa, ordinate.mul(inverse));
     // Left of the ordinate, half a turn less it.
     let side = V::splat(C::ONE).signed_as(x);
     let (quarter, rest) = (V::splat(C::QUARTER.0), V::splat(C::QUARTER.1));

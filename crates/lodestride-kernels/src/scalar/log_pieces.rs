@@ -212,7 +212,9 @@ mod tests {
 
     /// The tables of a base, whose logarithms are natural ones times a `unit`.
     fn check<C: LogPieces + Into<f64>>(
-        (logs, octave, unit): ((&[C], &[C]), (C, C), f64),
+        logs: (&[C], &[C]),
+        octave: (C, C),
+        unit: f64,
         grid: f64,
         within: f64,
     ) {
@@ -231,9 +233,9 @@ mod tests {
 
     #[test]
     fn the_logarithms_are_those_of_the_inverses_and_begin_exactly() {
-        check((f32::LOGS, f32::OCTAVE, 1.0), 65_536.0, 1e-12);
-        check((f64::LOGS, f64::OCTAVE, 1.0), 2f64.powi(42), 1e-16);
+        check(f32::LOGS, f32::OCTAVE, 1.0, 65_536.0, 1e-12);
+        check(f64::LOGS, f64::OCTAVE, 1.0, 2f64.powi(42), 1e-16);
         let unit = std::f64::consts::LOG10_E;
-        check((TEN.logs, TEN.octave, unit), 65_536.0, 1e-12);
+        check(TEN.logs, TEN.octave, unit, 65_536.0, 1e-12);
     }
 }

@@ -8,7 +8,7 @@ use crate::isa::Level;
 use crate::op::{self, BinaryOp};
 use crate::operand::{Input, Operand};
 use crate::plan::Action;
-use lodestride_buffer::{Argument, DType, Element, Scalar};
+use lodestride_buffer::{Argument, DType, Element, Scalar, bf16, f16};
 
 /// Writes `min(max(x, low), high)` to `out`, in the dtype of `x` (bounds are weak); NaN stays NaN.
 ///
@@ -63,7 +63,7 @@ fn between(
         return None;
     }
     macro_rules! of {
-        ($($Variant:ident $T:ident),*) => {
+        ($($Variant:ident $T:ident),*; $($Half:ident $H:ident),*) => {
             match dtype {
                 $( DType::$Variant => {
                     let (low, high) = (<$T>::from_scalar(low), <$T>::from_scalar(high));
@@ -75,9 +75,107 @@ fn between(
                     };
                     Some(zip_map(op, &between, [x], out))
                 } )*
-                DType::Bool | DType::F16 | DType::BF16 => None,
+                $( DType::$Half => {
+                    let limits = [low, high].map(<$H>::from_scalar).map(<$H>::to_bits);
+                    let [low, high] = ranks_of(limits)?;
+                    let infinity = <$H>::INFINITY.to_bits();
+                    let between = move |x: $H| {
+                        <$H>::from_bits(half_between(x.to_bits(), low, high, infinity))
+                    };
+                    Some(zip_map(op, &between, [x], out))
+                } )*
+                DType::Bool => None,
             }
         };
     }
-    of!(U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F32 f32, F64 f64)
+    of!(U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F32 f32, F64 f64; F16 f16, BF16 bf16)
+}
+
+/// The ranks of two limits. None for zeros of another sign than a number beside them may have, which would be kept.
+fn ranks_of(limits: [u16; 2]) -> Option<[i16; 2]> {
+    let [low, high] = limits.map(rank);
+    (low != rank(!SIZE) && high != 0).then_some([low, high])
+}
+
+/// The bits of the half that is within the limits of these ranks; those of NaN, which are more than infinity's, stay. In 16-bit lanes,
+/// where conversions would take two of 32 bits for each.
+#[inline(always)]
+fn half_between(bits: u16, low: i16, high: i16, infinity: u16) -> u16 {
+    // The way from bits to ranks is the way back too.
+    let within = rank(rank(bits).max(low).min(high).cast_unsigned());
+    if bits & SIZE > infinity {
+        bits
+    } else {
+        within.cast_unsigned()
+    }
+}
+
+/// The bits of a half but its sign.
+const SIZE: u16 = 0x7fff;
+
+/// What ascends as numbers do: of the bits of negative ones all but the sign turned.
+#[inline(always)]
+fn rank(bits: u16) -> i16 {
+    let bits = bits.cast_signed();
+    bits ^ (bits >> 15 & SIZE.cast_signed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodestride_buffer::Buffer;
+    use lodestride_shape::{Layout, Order};
+
+    /// Every number of a dtype of halves, beside limits of which some are zeros, infinities and none at all.
+    fn check<H: Element + Copy>(bits: fn(H) -> u16, of: fn(u16) -> H, wrong: &mut Vec<String>) {
+        let all: Vec<H> = (0..=u16::MAX).map(of).collect();
+        let number = |x: H| x.to_scalar().as_f64();
+        let layout = Layout::contiguous([all.len()], Order::C).unwrap();
+        let x = Buffer::from_vec(all.clone()).unwrap();
+        let out = Buffer::zeroed(2 * all.len()).unwrap();
+        let operand = |buffer| Operand::new(buffer, &layout, H::DTYPE).unwrap();
+        let limits = [
+            (-1.5, 2.5),
+            (0.0, 6.0),
+            (-0.0, 6.0),
+            (-3.0, 0.0),
+            (-3.0, -0.0),
+            (0.2, 0.2),
+            (3.0, 1.0),
+            (f64::NEG_INFINITY, f64::INFINITY),
+            (f64::NEG_INFINITY, 1e-7),
+        ];
+        for (low, high) in limits {
+            let given = [low, high].map(Scalar::Float);
+            clip(operand(&x).into(), given[0], given[1], operand(&out)).unwrap();
+            let [low, high] = given.map(|limit| limit.cast::<H>());
+            let found = out.read().unwrap();
+            for (&x, &found) in all.iter().zip(found.slice::<H>()) {
+                let raised = if number(x) <= number(low) { low } else { x };
+                let expected = if number(raised) >= number(high) {
+                    high
+                } else {
+                    raised
+                };
+                let same = if number(x).is_nan() {
+                    number(found).is_nan()
+                } else {
+                    bits(found) == bits(expected)
+                };
+                if !same {
+                    let (x, found) = (bits(x), bits(found));
+                    wrong.push(format!("{} {x:x} {given:?}: {found:x}", H::DTYPE));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_half_is_clipped_as_its_number_is() {
+        let mut wrong = Vec::new();
+        check(f16::to_bits, f16::from_bits, &mut wrong);
+        check(bf16::to_bits, bf16::from_bits, &mut wrong);
+        wrong.truncate(20);
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
 }

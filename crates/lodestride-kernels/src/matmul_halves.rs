@@ -2,8 +2,9 @@
 //! be written and read once more, at twice the width.
 
 use half::{bf16, f16};
-use lodestride_buffer::{Argument, DType};
+use lodestride_buffer::{Argument, DType, Element, ReadGuard};
 
+use crate::across::{FEW, across};
 use crate::door;
 use crate::error::Result;
 use crate::isa::{Arch, Level, Task};
@@ -11,13 +12,18 @@ use crate::matmul::{OP, shape_of};
 use crate::matrix::MatrixShape;
 use crate::numeric::{Compute, Numeric};
 use crate::operand::Operand;
+use crate::reduce_data::last_chunk;
 use crate::reduce_fold::{BLOCK, LANES, grouped};
+use crate::scalar::float::Float;
 use crate::spread;
-use crate::strided::store;
+use crate::strided::{Origin, Source, store};
 use crate::threads;
 
 /// Elements of a part of a row: a thread's share, and the longest that is summed up at a time.
 const PART: usize = 1 << 16;
+
+/// Rows from which on the column is converted before, once for all of them.
+const MANY: usize = 4;
 
 /// Whether `a` and the column `b` are of one kind of halves that lie in runs.
 pub(crate) fn suits(a: Operand<'_>, b: Operand<'_>) -> bool {
@@ -37,10 +43,17 @@ pub(crate) fn product(a: Operand<'_>, b: Operand<'_>, out: Operand<'_>) -> Resul
         let a_guard = door::read(OP, Argument::X, a, None)?;
         let b_guard = door::read(OP, Argument::Y, b, None)?;
         let (x, y) = (shape_of(a), shape_of(b));
-        if a.dtype() == DType::F16 {
-            dots::<f16>((a_guard.slice(), x), (b_guard.slice(), y))
-        } else {
-            dots::<bf16>((a_guard.slice(), x), (b_guard.slice(), y))
+        let mut column = Vec::new();
+        if x.rows >= MANY {
+            column.resize(y.rows, 0.0);
+            let source = Source::<f32>::of(Origin::Memory(&b_guard, b.dtype()));
+            source.load(y.start.cast_signed(), 1, &mut column);
+        }
+        match (a.dtype(), column.as_slice()) {
+            (DType::F16, []) => dots::<f16, f16>((a_guard.slice(), x), of_column(&b_guard, y)),
+            (DType::F16, column) => dots::<f16, f32>((a_guard.slice(), x), column),
+            (_, []) => dots::<bf16, bf16>((a_guard.slice(), x), of_column(&b_guard, y)),
+            (_, column) => dots::<bf16, f32>((a_guard.slice(), x), column),
         }
     };
     let target = shape_of(out);
@@ -50,10 +63,14 @@ pub(crate) fn product(a: Operand<'_>, b: Operand<'_>, out: Operand<'_>) -> Resul
     Ok(())
 }
 
+/// The elements of a column that lies in a run.
+fn of_column<'a, H: Element>(guard: &'a ReadGuard<'_>, column: MatrixShape) -> &'a [H] {
+    &guard.slice()[column.start..][..column.rows]
+}
+
 /// The products of the rows with the column.
-fn dots<H: Numeric>((x, rows): (&[H], MatrixShape), (y, column): (&[H], MatrixShape)) -> Vec<f64> {
+fn dots<H: Numeric, T: Numeric>((x, rows): (&[H], MatrixShape), y: &[T]) -> Vec<f64> {
     let steps = rows.columns;
-    let y = &y[column.start..][..steps];
     let parts = steps.div_ceil(PART);
     let level = Level::current();
     let part = |unit: usize| {
@@ -62,7 +79,7 @@ fn dots<H: Numeric>((x, rows): (&[H], MatrixShape), (y, column): (&[H], MatrixSh
             .wrapping_add_signed((unit / parts) as isize * rows.row_step);
         let range = unit % parts * PART..steps.min((unit % parts + 1) * PART);
         let x = &x[start..][..steps];
-        level.run_narrow(Dot {
+        level.run(Dot {
             x: &x[range.clone()],
             y: &y[range],
         })
@@ -76,12 +93,12 @@ fn dots<H: Numeric>((x, rows): (&[H], MatrixShape), (y, column): (&[H], MatrixSh
     sums.chunks(parts).map(|parts| parts.iter().sum()).collect()
 }
 
-struct Dot<'a, H> {
+struct Dot<'a, H, T> {
     x: &'a [H],
-    y: &'a [H],
+    y: &'a [T],
 }
 
-impl<H: Numeric> Task for Dot<'_, H> {
+impl<H: Numeric, T: Numeric> Task for Dot<'_, H, T> {
     type Output = f64;
 
     #[inline(always)]
@@ -89,33 +106,38 @@ impl<H: Numeric> Task for Dot<'_, H> {
         let mut total = 0.0;
         // Lanes take no more steps than those of a sum.
         for (x, y) in self.x.chunks(BLOCK).zip(self.y.chunks(BLOCK)) {
-            let mut lanes = [0.0; LANES];
             let ((chunks, x_rest), (others, y_rest)) = (x.as_chunks(), y.as_chunks());
-            for (x, y) in chunks.iter().zip(others) {
-                step::<H, A>(&mut lanes, x, y);
-            }
-            if !x_rest.is_empty() {
-                let (mut x, mut y) = ([H::default(); LANES], [H::default(); LANES]);
-                x[..x_rest.len()].copy_from_slice(x_rest);
-                y[..y_rest.len()].copy_from_slice(y_rest);
-                step::<H, A>(&mut lanes, &x, &y);
-            }
+            let lanes = stepped::<H, T, A, LANES>([0.0; LANES], chunks, others);
             let few = grouped(lanes, |left, right| left + right);
-            total += few.iter().map(|&lane| f64::from(lane)).sum::<f64>();
+            let ((chunks, x_rest), (others, y_rest)) = (x_rest.as_chunks(), y_rest.as_chunks());
+            let mut few = stepped::<H, T, A, FEW>(few, chunks, others);
+            if !x_rest.is_empty() {
+                let x = last_chunk(x, x_rest.len(), H::default());
+                let y = last_chunk(y, y_rest.len(), T::default());
+                few = stepped::<H, T, A, FEW>(few, &[x], &[y]);
+            }
+            total += across(few.map(f64::from), |left, right| left + right);
         }
         total
     }
 }
 
-/// Adds the products of two chunks, which are exact, to as many lanes.
+/// Adds the products of chunks to as many lanes. They come and go by value: a reference would keep them in memory.
 #[inline(always)]
-fn step<H: Numeric, A: Arch>(lanes: &mut [f32; LANES], x: &[H; LANES], y: &[H; LANES]) {
-    let (mut left, mut right) = ([0.0; LANES], [0.0; LANES]);
-    f32::load_all::<H, A>(x, &mut left);
-    f32::load_all::<H, A>(y, &mut right);
-    for lane in 0..LANES {
-        lanes[lane] += left[lane] * right[lane];
+fn stepped<H: Numeric, T: Numeric, A: Arch, const N: usize>(
+    mut lanes: [f32; N],
+    x: &[[H; N]],
+    y: &[[T; N]],
+) -> [f32; N] {
+    for (x, y) in x.iter().zip(y) {
+        let (mut left, mut right) = ([0.0; N], [0.0; N]);
+        f32::load_all::<H, A>(x, &mut left);
+        f32::load_all::<T, A>(y, &mut right);
+        for lane in 0..N {
+            lanes[lane] = left[lane].fused::<A>(right[lane], lanes[lane]);
+        }
     }
+    lanes
 }
 
 #[cfg(test)]

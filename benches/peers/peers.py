@@ -154,7 +154,8 @@ class NumPy:
             "partition": lambda: np.partition(a, 500, 1), "sort.ax1": lambda: np.sort(a, 1),
             "convolve": lambda: np.convolve(row, row), "gemv.turned": lambda: a.T @ row, "inner": lambda: line @ line,
             "toint": lambda: a.astype(np.int64), "trapezoid": lambda: np.trapezoid(a, axis=1), "nansum": lambda: np.nansum(a, 1),
-            "kron": lambda: np.kron(tile, tiles),
+            "kron": lambda: np.kron(tile, tiles), "log10": lambda: np.log10(a), "arange": lambda: np.arange(a.size, dtype=a.dtype),
+            "linspace": lambda: np.linspace(0, 1, a.size, dtype=a.dtype), "clip": lambda: np.clip(a, a.dtype.type(0.75), a.dtype.type(1.25)),
             "add.row": lambda: a + row, "mul": lambda: a * b, "max.ax0": lambda: a.max(0), "max.ax1": lambda: a.max(1),
             "min.all": lambda: a.min(), "sum.ax0": lambda: a.sum(0), "floordiv": lambda: a // 7, "mod": lambda: a % b,
             "shift": lambda: a << 1, "gemv": lambda: a @ row, "mm128": lambda: small @ beside,
@@ -367,6 +368,7 @@ class Torch(NumPy):
         batch = line[:9000].clone().reshape(1000, 3, 3)
         column, few = narrow[:, :1].clone(), narrow.reshape(32, 4096)
         order, orders = t.from_numpy(positions(3, 6, 3)), t.from_numpy(positions(32, 6, 32))
+        images, kernels = a.reshape(4, 16, 125, 125), line[:6400].reshape(16, 16, 5, 5)
         return {
             "narrow.sub.column": lambda: narrow - column, "narrow.less.column": lambda: narrow < column,
             "narrow.mv": lambda: narrow @ row[:32], "narrow.max.few": lambda: few.amax(0), "narrow.sum.few": lambda: few.sum(0),
@@ -394,7 +396,9 @@ class Torch(NumPy):
             "topk10": lambda: a.topk(10, 1)[0], "sort.ax1": lambda: a.sort(1)[0],
             "gemv.turned": lambda: a.t() @ row, "inner": lambda: line @ line,
             "toint": lambda: a.to(t.int64), "trapezoid": lambda: t.trapezoid(a, dim=1), "nansum": lambda: a.nansum(1),
-            "kron": lambda: t.kron(tile, tiles),
+            "kron": lambda: t.kron(tile, tiles), "log10": lambda: a.log10(), "arange": lambda: t.arange(a.numel(), dtype=a.dtype),
+            "linspace": lambda: t.linspace(0, 1, a.numel(), dtype=a.dtype), "clip": lambda: a.clamp(0.75, 1.25),
+            "conv2d": lambda: F.conv2d(images, kernels),
             "add.row": lambda: a + row, "mul": lambda: a * b, "max.ax0": lambda: a.amax(0), "max.ax1": lambda: a.amax(1),
             "min.all": lambda: a.min(), "sum.ax0": lambda: a.sum(0), "floordiv": lambda: a // 7, "mod": lambda: a % b,
             "shift": lambda: a << 1, "gemv": lambda: a @ row, "mm128": lambda: small @ beside,

@@ -1,7 +1,7 @@
 //! Operations, layouts and dtypes beside those of the performance goals, over squares of a thousand and narrow matrices: so that
 //! what people do besides is not forgotten. Their rivals are NumPy and PyTorch.
 
-use lodestride::array::{self, ConvolveMode, DType, Index, NdArray, Order, s};
+use lodestride::array::{self, ConvolveMode, DType, Index, NdArray, Order, Windows, s};
 
 use crate::answers::{of_ours, positions, uniform};
 use crate::contest::{Contest, Failure};
@@ -56,7 +56,7 @@ type Case = (&'static str, f64, fn(&Operands) -> array::Result<NdArray>);
 
 const UNORDERED: f64 = f64::INFINITY;
 
-const OF_FLOATS: [Case; 31] = [
+const OF_FLOATS: [Case; 35] = [
     ("takealong", 0.0, |o| o.a.take_along_axis(&o.at, 1)),
     ("take.ax1", 0.0, |o| o.a.take(&o.at.row(0)?, 1)),
     ("take.line", 0.0, |o| o.line.take(&o.at.ravel()?, 0)),
@@ -90,6 +90,18 @@ const OF_FLOATS: [Case; 31] = [
     ("trapezoid", 1e-4, |o| o.a.trapezoid(1.0, 1)),
     ("nansum", 1e-4, |o| o.a.nan_sum(1)),
     ("kron", 1e-6, |o| corner(&o.a, 32)?.kron(&corner(&o.b, 32)?)),
+    ("log10", 1e-6, |o| o.a.log10()),
+    ("arange", 0.0, |o| {
+        NdArray::arange_of(o.a.dtype(), 0, SIDE * SIDE, 1)
+    }),
+    ("linspace", 1e-6, |o| {
+        NdArray::linspace_of(o.a.dtype(), 0, 1, SIDE * SIDE)
+    }),
+    ("conv2d", 1e-4, |o| {
+        let kernels = o.line.get(&s![..6400])?.reshape([16, 16, 5, 5])?;
+        let images = o.a.reshape([4, 16, 125, 125])?;
+        images.conv2d(&kernels, None, &Windows::new([5, 5]))
+    }),
 ];
 
 /// Of every dtype that has them: what rows of a few elements cost beside whole matrices.
@@ -183,10 +195,12 @@ const OF_INTEGERS: [Case; 14] = [
 ];
 
 /// Sums along rows only: of all elements they are beyond the largest half.
-const OF_HALVES: [Case; 13] = [
+const OF_HALVES: [Case; 15] = [
     ("add", 1e-3, |o| o.a.add(&o.b)),
     ("add.number", 1e-3, |o| o.a.add(2.0)),
     ("neg", 0.0, |o| o.a.neg()),
+    ("clip", 0.0, |o| o.a.clip(0.75, 1.25)),
+    ("gemv", 2e-3, |o| o.a.matmul(&o.row)),
     ("exp", 2e-3, |o| o.a.exp()),
     ("tof32", 0.0, |o| o.a.cast(DType::F32)),
     ("fromf64", 0.0, |o| o.doubles.cast(o.a.dtype())),

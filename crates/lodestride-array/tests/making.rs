@@ -545,3 +545,80 @@ fn growing_arrays_refuse_what_does_not_fit_and_outlive_workspaces() {
     numbers.push(1.5).unwrap();
     assert_eq!(numbers.view().to_f64_vec().unwrap(), [1.5]);
 }
+
+/// Numbers by their index, of every dtype and of more than are made at a time, beside a plain loop.
+#[test]
+fn numbers_at_equal_distances_are_those_of_a_loop() {
+    let (mut faults, mut checked) = (Vec::new(), 0);
+    let mut check = |name: String, found: NdArray, number: &dyn Fn(usize) -> f64| {
+        checked += 1;
+        let expected: Vec<f64> = (0..found.len()).map(number).collect();
+        let expected = NdArray::from_vec(expected, [found.len()]).unwrap();
+        if found != expected.cast(found.dtype()).unwrap() {
+            faults.push(name);
+        }
+    };
+    for dtype in DType::ALL {
+        for count in [0, 1, 2, 10, 2048, 2049, 5000] {
+            let last = count.max(2) as f64 - 1.0;
+            let name = |what| format!("{what} of {count} {dtype}");
+            let (first, end) = (-3.5, 120.25);
+            let at = |i: usize| match i as f64 {
+                i if i == last => end,
+                i => first + (end - first) * (i / last),
+            };
+            let found = NdArray::linspace_of(dtype, first, end, count).unwrap();
+            check(name("linspace"), found, &at);
+            let found = NdArray::arange_of(dtype, 7, 7 + 3 * count as i64, 3).unwrap();
+            check(name("arange"), found, &|i| 7.0 + 3.0 * i as f64);
+            let found = NdArray::arange_of(dtype, 0.5, 0.5 - 0.25 * count as f64, -0.25).unwrap();
+            check(name("arange down"), found, &|i| 0.5 - 0.25 * i as f64);
+            let found = NdArray::linspace_open_of(dtype, 1.0, 9.0, count).unwrap();
+            check(name("linspace_open"), found, &|i| {
+                1.0 + i as f64 * (8.0 / count as f64)
+            });
+            let found = NdArray::geomspace_of(dtype, -2.0, -0.5, count).unwrap();
+            check(name("geomspace"), found, &|i| match i {
+                0 => -2.0,
+                _ if i as f64 == last => -0.5,
+                _ => {
+                    let (first, end) = (2f64.log10(), 0.5f64.log10());
+                    -10f64.powf(first + (end - first) * (i as f64 / last))
+                }
+            });
+            check(
+                name("full"),
+                NdArray::full_of(dtype, [count], 2.75).unwrap(),
+                &|_| 2.75,
+            );
+        }
+    }
+    report(checked, &faults);
+}
+
+/// Whole numbers that `f64` does not have, and ranges that are empty, go down or would pass the end of their dtype.
+#[test]
+fn ranges_of_whole_numbers_are_exact() {
+    let of = |dtype, start: i64, end: i64, step: i64| NdArray::arange_of(dtype, start, end, step);
+    let odd = (1i64 << 53) + 1;
+    let cases: [(i64, i64, i64, &[i64]); 7] = [
+        (odd, odd + 5, 2, &[odd, odd + 2, odd + 4]),
+        (i64::MIN, i64::MIN + 2, 1, &[i64::MIN, i64::MIN + 1]),
+        (i64::MAX, i64::MAX - 3, -2, &[i64::MAX, i64::MAX - 2]),
+        (i64::MIN, i64::MAX, i64::MAX, &[i64::MIN, -1, i64::MAX - 1]),
+        (5, 5, 1, &[]),
+        (5, 4, 1, &[]),
+        (3, -4, -3, &[3, 0, -3]),
+    ];
+    for (start, end, step, expected) in cases {
+        let found = of(DType::I64, start, end, step).unwrap();
+        assert_eq!(found.to_vec::<i64>().unwrap(), expected, "{start}..{end}");
+    }
+    let most = i64::from(i32::MAX);
+    let found = of(DType::I32, most - 1, most + 1, 1).unwrap();
+    assert_eq!(found.to_vec::<i32>().unwrap(), [i32::MAX - 1, i32::MAX]);
+    // Beyond the dtype numbers are its last, as they are when floats are cast.
+    let found = of(DType::I32, most, most + 2, 1).unwrap();
+    assert_eq!(found.to_vec::<i32>().unwrap(), [i32::MAX; 2]);
+    assert!(of(DType::I64, 0, 5, 0).is_err());
+}

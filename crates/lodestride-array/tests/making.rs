@@ -621,4 +621,8 @@ fn ranges_of_whole_numbers_are_exact() {
     let found = of(DType::I32, most, most + 2, 1).unwrap();
     assert_eq!(found.to_vec::<i32>().unwrap(), [i32::MAX; 2]);
     assert!(of(DType::I64, 0, 5, 0).is_err());
+    let full = NdArray::full_of(DType::U64, [3], u64::MAX).unwrap();
+    assert_eq!(full.to_vec::<u64>().unwrap(), [u64::MAX; 3]);
+    let full = NdArray::full_of(DType::I64, [3], odd).unwrap();
+    assert_eq!(full.to_vec::<i64>().unwrap(), [odd; 3]);
 }

@@ -1,5 +1,5 @@
-//! Products of matrices of halves with a single column: dot products of what becomes `f32` as it is read. Converted whole, both would
-//! be written and read once more, at twice the width.
+//! Products of matrices of halves with a single column: dot products of rows that become `f32` as they are read. Converted before, a
+//! matrix would be written and read once more, at twice the width; the column of many rows is.
 
 use half::{bf16, f16};
 use lodestride_buffer::{Argument, DType, Element, ReadGuard};

@@ -39,25 +39,29 @@ impl NdArray {
         let (out, dtype) = (weights.shape()[0], self.dtype().promote(weights.dtype()));
         let shape = Shape::from([images, out, rows * columns]);
         let product = Self::recycled_ordered(op, dtype, shape, Order::C)?;
-        // Whole images, or rows of windows of one.
-        let of_row = (depth * columns * dtype.size()).max(1);
-        let together = (COPIED / (of_row * rows)).clamp(1, images.max(1));
-        let stretch = rows.div_ceil(rows.div_ceil((COPIED / of_row).clamp(1, rows)));
-        let elements = together * depth * stretch * columns;
+        // Whole images, or rows of windows of one, or of a row single windows.
+        let (axis, lines, width) = match rows {
+            1 => (5, columns, 1),
+            _ => (4, rows, columns),
+        };
+        let of_line = (depth * width * dtype.size()).max(1);
+        let together = (COPIED / (of_line * lines)).clamp(1, images.max(1));
+        let stretch = lines.div_ceil(lines.div_ceil((COPIED / of_line).clamp(1, lines)));
+        let elements = together * depth * stretch * width;
         let copies = Self::recycled_ordered(op, self.dtype(), elements.into(), Order::C)?;
         for image in (0..images).step_by(together) {
             let images = image..images.min(image + together);
-            for row in (0..rows).step_by(stretch) {
-                let rows = row..rows.min(row + stretch);
+            for line in (0..lines).step_by(stretch) {
+                let lines = line..lines.min(line + stretch);
                 let part = view.narrowed(op, 0, images.clone())?;
-                let part = part.narrowed(op, 4, rows.clone())?;
+                let part = part.narrowed(op, axis, lines.clone())?;
                 let packed = |shape| Layout::contiguous(shape, Order::C).or_fail(op);
                 let layout = packed(part.shape().clone())?;
                 kernels::copy(part.operand().into(), copies.operand_as(&layout)).or_fail(op)?;
-                let matrices = Shape::from([images.len(), depth, rows.len() * columns]);
+                let matrices = Shape::from([images.len(), depth, lines.len() * width]);
                 let matrices = copies.with_layout(packed(matrices)?);
                 let result = product.narrowed(op, 0, images.clone())?;
-                let place = rows.start * columns..rows.end * columns;
+                let place = lines.start * width..lines.end * width;
                 weights.matmul_into(&matrices, &result.narrowed(op, 2, place)?)?;
             }
         }

@@ -313,7 +313,8 @@ impl NdArray {
         Self::arange_of(DType::default(), start, end, step)
     }
 
-    /// The numbers `start, start + step, ..` before `end`, as a vector of the given dtype. Integers of 32 and 64 bits are exact.
+    /// The numbers `start, start + step, ..` before `end`, as a vector of the given dtype. Whole numbers are exact in `i32`
+    /// and `i64`.
     ///
     /// # Errors
     /// [`ArrayErrorKind::Range`] when the step is 0 or a number is not finite.
@@ -333,8 +334,7 @@ impl NdArray {
         step: impl Into<Scalar>,
     ) -> Result<Self> {
         let (start, end, step) = (start.into(), end.into(), step.into());
-        if let [Scalar::Int(start), Scalar::Int(end), Scalar::Int(step)] = [start, end, step]
-            && let Some(whole) = spaced::Whole::new(start, end, step)
+        if let Some(whole) = spaced::Whole::new(start, end, step)
             && whole.fits(dtype)
         {
             return Self::whole_numbers("arange", dtype, &whole);

@@ -614,6 +614,9 @@ fn ranges_of_whole_numbers_are_exact() {
         let found = of(DType::I64, start, end, step).unwrap();
         assert_eq!(found.to_vec::<i64>().unwrap(), expected, "{start}..{end}");
     }
+    // Of unsigned bounds too.
+    let found = NdArray::arange_of(DType::I64, odd as u64, odd as u64 + 2, 1u64).unwrap();
+    assert_eq!(found.to_vec::<i64>().unwrap(), [odd, odd + 1]);
     let most = i64::from(i32::MAX);
     let found = of(DType::I32, most - 1, most + 1, 1).unwrap();
     assert_eq!(found.to_vec::<i32>().unwrap(), [i32::MAX - 1, i32::MAX]);

@@ -8,6 +8,7 @@ use crate::isa::Level;
 use crate::op::{self, BinaryOp};
 use crate::operand::{Input, Operand};
 use crate::plan::Action;
+use crate::rank::complemented;
 use lodestride_buffer::{Argument, DType, Element, Scalar, bf16, f16};
 
 /// Writes `min(max(x, low), high)` to `out`, in the dtype of `x` (bounds are weak); NaN stays NaN.
@@ -93,31 +94,21 @@ fn between(
 
 /// The ranks of two limits. None for zeros of another sign than a number beside them may have, which would be kept.
 fn ranks_of(limits: [u16; 2]) -> Option<[i16; 2]> {
-    let [low, high] = limits.map(rank);
-    (low != rank(!SIZE) && high != 0).then_some([low, high])
+    let [low, high] = limits.map(|bits| complemented(bits.cast_signed()));
+    // Negative zero comes just before zero.
+    (low != -1 && high != 0).then_some([low, high])
 }
 
 /// The bits of the half that is within the limits of these ranks; those of NaN, which are more than infinity's, stay. In 16-bit lanes,
 /// where conversions would take two of 32 bits for each.
 #[inline(always)]
 fn half_between(bits: u16, low: i16, high: i16, infinity: u16) -> u16 {
-    // The way from bits to ranks is the way back too.
-    let within = rank(rank(bits).max(low).min(high).cast_unsigned());
-    if bits & SIZE > infinity {
+    let within = complemented(bits.cast_signed()).max(low).min(high);
+    if bits & 0x7fff > infinity {
         bits
     } else {
-        within.cast_unsigned()
+        complemented(within).cast_unsigned()
     }
-}
-
-/// The bits of a half but its sign.
-const SIZE: u16 = 0x7fff;
-
-/// What ascends as numbers do: of the bits of negative ones all but the sign turned.
-#[inline(always)]
-fn rank(bits: u16) -> i16 {
-    let bits = bits.cast_signed();
-    bits ^ (bits >> 15 & SIZE.cast_signed())
 }
 
 #[cfg(test)]

@@ -110,7 +110,7 @@ impl HalfRank {
 
 /// A number in sign and size as one in two's complement, or back.
 #[inline(always)]
-fn complemented(bits: i16) -> i16 {
+pub(crate) fn complemented(bits: i16) -> i16 {
     bits ^ (bits >> 15 & i16::MAX)
 }
 

@@ -39,13 +39,16 @@ impl NdArray {
         let (out, dtype) = (weights.shape()[0], self.dtype().promote(weights.dtype()));
         let shape = Shape::from([images, out, rows * columns]);
         let product = Self::recycled_ordered(op, dtype, shape, Order::C)?;
+        if product.is_empty() {
+            return Ok(product);
+        }
         // Whole images, or rows of windows of one, or of a row single windows.
         let (axis, lines, width) = match rows {
             1 => (5, columns, 1),
             _ => (4, rows, columns),
         };
-        let of_line = (depth * width * dtype.size()).max(1);
-        let together = (COPIED / (of_line * lines)).clamp(1, images.max(1));
+        let of_line = (depth * width).saturating_mul(dtype.size()).max(1);
+        let together = (COPIED / of_line.saturating_mul(lines)).clamp(1, images);
         let stretch = lines.div_ceil(lines.div_ceil((COPIED / of_line).clamp(1, lines)));
         let elements = together * depth * stretch * width;
         let copies = Self::recycled_ordered(op, self.dtype(), elements.into(), Order::C)?;

@@ -160,8 +160,14 @@ pub(super) struct Whole {
 }
 
 impl Whole {
-    /// Those from `start` on before `end`; `None` where there are none, and for a step of 0.
-    pub(super) fn new(start: i64, end: i64, step: i64) -> Option<Self> {
+    /// Those from `start` on before `end`; `None` where there are none, for a step of 0, and where one of the three is no `i64`.
+    pub(super) fn new(start: Scalar, end: Scalar, step: Scalar) -> Option<Self> {
+        let whole = |number| match number {
+            Scalar::Int(number) => Some(number),
+            Scalar::UInt(number) => i64::try_from(number).ok(),
+            Scalar::Bool(_) | Scalar::Float(_) => None,
+        };
+        let (start, end, step) = (whole(start)?, whole(end)?, whole(step)?);
         let (width, stride) = (i128::from(end) - i128::from(start), i128::from(step));
         if width.signum() * stride.signum() != 1 {
             return None;

@@ -26,7 +26,7 @@ os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-THREADS:])
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "i16": np.int16, "i32": np.int32, "i64": np.int64, "u8": np.uint8, "bool": np.bool_}
+TYPES = {"bf16": np.float32, "f16": np.float16, "f32": np.float32, "f64": np.float64, "i16": np.int16, "i32": np.int32, "i64": np.int64, "u8": np.uint8, "bool": np.bool_}
 
 
 def uniform(shape, stream, low, high, dtype):
@@ -51,7 +51,7 @@ class NumPy:
 
     about = "numpy " + np.__version__
     given = True
-    graph = None
+    graph = bf16 = None
 
     def __init__(self):
         self.m = np
@@ -158,7 +158,7 @@ class NumPy:
             "linspace": lambda: np.linspace(0, 1, a.size, dtype=a.dtype), "clip": lambda: np.clip(a, a.dtype.type(0.75), a.dtype.type(1.25)),
             "add.row": lambda: a + row, "mul": lambda: a * b, "max.ax0": lambda: a.max(0), "max.ax1": lambda: a.max(1),
             "min.all": lambda: a.min(), "sum.ax0": lambda: a.sum(0), "floordiv": lambda: a // 7, "mod": lambda: a % b,
-            "shift": lambda: a << 1, "gemv": lambda: a @ row, "mm128": lambda: small @ beside,
+            "shift": lambda: a << 1, "gemv": lambda: a @ row, "gevm": lambda: row @ a, "stack.last": lambda: np.stack([a, b], -1), "mm128": lambda: small @ beside,
             "any.ax0": lambda: a.any(0), "all.ax1": lambda: a.all(1), "count.ax0": lambda: a.sum(0),
             "add": lambda: a + b, "add.number": lambda: a + 2.0, "neg": lambda: -a, "exp": lambda: np.exp(a),
             "tof32": lambda: a.astype(np.float32), "fromf64": lambda: doubles.astype(a.dtype), "sum.ax1": lambda: a.sum(1),
@@ -319,7 +319,8 @@ class Torch(NumPy):
         self.t, self.F, self.about = torch, torch.nn.functional, "torch " + torch.__version__
 
     def arr(self, a): return self.t.from_numpy(np.ascontiguousarray(a))
-    def back(self, x): return x.numpy() if hasattr(x, "numpy") else np.asarray(x)
+    def back(self, x): return (x.float() if x.dtype == self.t.bfloat16 else x).numpy() if hasattr(x, "numpy") else np.asarray(x)
+    def bf16(self, x): return x.bfloat16()
     def add(self, a, b, o=None): return lambda: self.t.add(a, b, out=o)
     def div(self, a, b, o=None): return lambda: self.t.div(a, b, out=o)
     def adds(self, a): return lambda: a.add_(1.5)
@@ -401,7 +402,8 @@ class Torch(NumPy):
             "conv2d": lambda: F.conv2d(images, kernels),
             "add.row": lambda: a + row, "mul": lambda: a * b, "max.ax0": lambda: a.amax(0), "max.ax1": lambda: a.amax(1),
             "min.all": lambda: a.min(), "sum.ax0": lambda: a.sum(0), "floordiv": lambda: a // 7, "mod": lambda: a % b,
-            "shift": lambda: a << 1, "gemv": lambda: a @ row, "mm128": lambda: small @ beside,
+            "shift": lambda: a << 1, "gemv": lambda: a @ row, "gevm": lambda: row @ a, "mm": lambda: a @ b, "mm.turned": lambda: a @ b.t(),
+            "stack.last": lambda: t.stack([a, b], -1), "mm128": lambda: small @ beside,
             "any.ax0": lambda: a.any(0), "all.ax1": lambda: a.all(1), "count.ax0": lambda: a.sum(0),
             "add": lambda: a + b, "add.number": lambda: a + 2.0, "neg": lambda: -a, "exp": lambda: a.exp(),
             "tof32": lambda: a.float(), "fromf64": lambda: doubles.to(a.dtype), "sum.ax1": lambda: a.sum(1), "max.all": lambda: a.max(),
@@ -793,10 +795,11 @@ def small(p, name, dtype):
 
 
 def wide(p, name, dtype):
-    if not p.wide: return None
+    if not p.wide or dtype == "bf16" and not p.bf16: return None
     kind = TYPES[dtype]
 
     def values(shape, stream):
+        if dtype == "bf16": return p.bf16(p.arr(uniform(shape, stream, 0.5, 1.5, kind)))
         if kind in (np.float16, np.float32, np.float64): return p.arr(uniform(shape, stream, 0.5, 1.5, kind))
         bound = 2 if kind is np.bool_ else 100
         return p.arr((positions(math.prod(shape), stream, bound) + (bound == 100)).reshape(shape).astype(kind))

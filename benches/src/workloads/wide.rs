@@ -146,10 +146,11 @@ const OF_PRODUCTS: [Case; 9] = [
 ];
 
 /// Of dtypes of several sizes: matrices that come to lie row by row.
-const OF_TURNS: [Case; 3] = [
+const OF_TURNS: [Case; 4] = [
     ("narrow.turn", 0.0, |o| turned(&o.narrow)),
     ("three.turn", 0.0, |o| turned(&o.three)),
     ("hundred.turn", 0.0, |o| turned(&o.hundred)),
+    ("stack.last", 0.0, |o| NdArray::stack(&[&o.a, &o.b], -1)),
 ];
 
 /// Of floats: small matrices by the thousand, and parts that are repeated, left out or counted.
@@ -195,12 +196,13 @@ const OF_INTEGERS: [Case; 14] = [
 ];
 
 /// Sums along rows only: of all elements they are beyond the largest half.
-const OF_HALVES: [Case; 15] = [
+const OF_HALVES: [Case; 16] = [
     ("add", 1e-3, |o| o.a.add(&o.b)),
     ("add.number", 1e-3, |o| o.a.add(2.0)),
     ("neg", 0.0, |o| o.a.neg()),
     ("clip", 0.0, |o| o.a.clip(0.75, 1.25)),
     ("gemv", 2e-3, |o| o.a.matmul(&o.row)),
+    ("gevm", 2e-3, |o| o.row.matmul(&o.a)),
     ("exp", 2e-3, |o| o.a.exp()),
     ("tof32", 0.0, |o| o.a.cast(DType::F32)),
     ("fromf64", 0.0, |o| o.doubles.cast(o.a.dtype())),
@@ -211,6 +213,14 @@ const OF_HALVES: [Case; 15] = [
     ("hundred.softmax", 2e-3, |o| o.hundred.softmax(0)),
     ("three.cumsum", 2e-3, |o| o.three.cumsum(1)),
     ("three.step", 2e-3, |o| every_second(&o.three)?.sum(1)),
+];
+
+/// Products of the halves that processors multiply in pairs.
+const OF_BF16: [Case; 4] = [
+    ("mm", 1e-2, |o| o.a.matmul(&o.b)),
+    ("mm.turned", 1e-2, |o| o.a.matmul(&o.b.transpose())),
+    ("gemv", 1e-2, |o| o.a.matmul(&o.row)),
+    ("gevm", 1e-2, |o| o.row.matmul(&o.a)),
 ];
 
 const OF_FLAGS: [Case; 4] = [
@@ -251,6 +261,7 @@ pub(crate) fn run(suite: &mut Suite) -> Result<(), Failure> {
         of_type(suite, dtype, &OF_SMALL)?;
     }
     of_type(suite, DType::F16, &OF_HALVES)?;
+    of_type(suite, DType::BF16, &OF_BF16)?;
     for dtype in [DType::I32, DType::I64, DType::U8] {
         of_type(suite, dtype, &OF_INTEGERS)?;
     }
@@ -282,7 +293,7 @@ impl Operands {
         let values = |shape: &[usize], stream: u64| -> Result<NdArray, Failure> {
             let count = shape.iter().product();
             let array = match dtype {
-                DType::F16 | DType::F32 | DType::F64 => {
+                DType::F16 | DType::BF16 | DType::F32 | DType::F64 => {
                     NdArray::from_vec(uniform(count, stream, 0.5, 1.5), shape)?
                 }
                 DType::Bool => NdArray::from_vec(positions(count, stream, 2), shape)?,

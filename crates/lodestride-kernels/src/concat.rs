@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use crate::door;
 use crate::error::KernelError;
 use crate::operand::Operand;
-use crate::transfer::transfer_joined;
+use crate::transfer_joined::transfer_joined;
 
 /// Joins arrays along `axis`: their sizes may differ there and nowhere else. Values are cast to the dtype of `out`.
 ///

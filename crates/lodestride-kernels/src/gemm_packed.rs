@@ -336,7 +336,7 @@ unsafe fn add_step<R: Register, const M: usize, const V: usize>(
         let value = unsafe { R::splat(value) };
         for v in 0..V {
             // SAFETY: as above.
-            sums[i][v] = unsafe { value.mul_add(line[v], sums[i][v]) };
+            sums[i][v] = unsafe { value.add_products(line[v], sums[i][v]) };
         }
     }
 }

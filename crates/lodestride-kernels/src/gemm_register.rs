@@ -42,6 +42,12 @@ pub(crate) trait Register: Copy {
     unsafe fn mul(self, other: Self) -> Self;
     /// `self * b + c`.
     unsafe fn mul_add(self, b: Self, c: Self) -> Self;
+    /// What a step of packed panels adds to the sums `c`: [`mul_add`](Self::mul_add), but where lanes of panels are more than numbers.
+    #[inline(always)]
+    unsafe fn add_products(self, b: Self, c: Self) -> Self {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { self.mul_add(b, c) }
+    }
     /// The sums of the lanes of as many registers as one has lanes, in their order: lanes half a register apart are added first, then
     /// those a quarter apart, and so on.
     unsafe fn across(of: &[Self; MOST_LANES]) -> Self;

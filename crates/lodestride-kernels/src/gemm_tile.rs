@@ -163,25 +163,44 @@ pub(crate) fn product<C: TileFloat>(
         return false;
     }
     let level = Level::current();
-    let mut job = Job {
+    let job = Job {
         ahead,
         ..Job::of(a, b, out, blend)
     };
+    let room =
+        matches!(walk, Walk::Packed | Walk::Square { .. }).then_some(|sizes| C::room(level, sizes));
+    // SAFETY: `Matrix::new` and `MatrixMut::new` have proven every element of these shapes to lie inside the slices the pointers
+    // come from, and `out` is a unique borrow; the layouts are those of the walk.
+    let run = |part: &Job<C>, walk| unsafe { C::run(level, part, walk) };
+    // SAFETY: as above.
+    unsafe { in_parts(job, walk, threads, room, run) }
+}
+
+/// Runs a job in parts on up to `threads` threads, with as much `room` for each as the widest needs, if they need any; false, having
+/// done nothing, where there is no memory for it.
+///
+/// # Safety
+/// As [`Job`] says.
+pub(crate) unsafe fn in_parts<C: Element + Send + Sync>(
+    mut job: Job<C>,
+    walk: Walk,
+    threads: usize,
+    room: Option<impl Fn([usize; 3]) -> usize>,
+    run: impl Fn(&Job<C>, Walk) + Sync,
+) -> bool {
     let grid = walk.grid(job.m, job.n, threads);
     let run = |job: Job<C>, room: usize| {
+        // Parts write to different rows or columns of the destination, and to different rooms.
         threads::for_each_part(0..grid.parts(), |index| {
             let (part, walk) = job.part(walk, grid.part(index), index * room);
-            // SAFETY: `Matrix::new` and `MatrixMut::new` have proven every element of these shapes to lie inside the slices
-            // the pointers come from; `out` is a unique borrow, and the parts write to different rows or columns of it and
-            // to different rooms, each as large as the widest part needs.
-            unsafe { C::run(level, &part, walk) };
+            run(&part, walk);
         });
     };
-    if !matches!(walk, Walk::Packed | Walk::Square { .. }) {
+    let Some(room) = room else {
         run(job, 0);
         return true;
-    }
-    let room = C::room(level, [job.m, grid.widest(), job.k]);
+    };
+    let room = room([job.m, grid.widest(), job.k]);
     let Ok(buffer) = Buffer::detached_recycled(grid.parts() * room * size_of::<C>()) else {
         return false;
     };

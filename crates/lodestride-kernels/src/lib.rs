@@ -24,6 +24,7 @@ mod frame;
 mod gather_indices;
 #[cfg(target_arch = "x86_64")]
 mod gemm_across;
+mod gemm_bf16;
 mod gemm_choice;
 #[cfg(target_arch = "x86_64")]
 mod gemm_columns;
@@ -54,6 +55,7 @@ mod index_vectors;
 mod index_walk;
 mod inner;
 mod instruction;
+mod interleave;
 mod isa;
 mod known;
 mod known_power;
@@ -62,6 +64,7 @@ mod line_repeats;
 #[cfg(target_arch = "x86_64")]
 mod lines;
 mod look_up;
+mod matmul_bf16;
 mod matmul_halves;
 mod matmul_mixed;
 mod matmul_small;
@@ -156,6 +159,7 @@ mod take_rows;
 mod threads;
 mod tile;
 mod transfer;
+mod transfer_joined;
 mod transfer_order;
 mod transpose;
 #[cfg(target_arch = "x86_64")]

@@ -9,6 +9,7 @@ use lodestride_shape::{Shape, ShapeError, ShapeOperation};
 use crate::blas::BlasFloat;
 use crate::door;
 use crate::error::{KernelError, Result};
+use crate::gemm_bf16;
 use crate::gemm_choice::{are_worth_threads, multiply, multiply_before, threads_for};
 use crate::gemm_integers::Whole;
 use crate::gemm_series::Series;
@@ -158,6 +159,34 @@ fn check_shapes(a: Operand<'_>, b: Operand<'_>, out: Operand<'_>) -> Result<()> 
         out.check_shape(OP, Argument::Z, &wanted)?;
     }
     out.check_writable(OP)
+}
+
+/// Writes products of pairs of bf16, which lie in the elements of `a` and `b`, to `out`; false, having done nothing, where there is no
+/// memory to do it in. Nothing is empty.
+pub(crate) fn pairs(
+    a: Operand<'_>,
+    b: Operand<'_>,
+    out: Operand<'_>,
+    blend: Blend<f32>,
+) -> Result<bool> {
+    let copies = [
+        door::private_copy(OP, Argument::X, a, &[out])?,
+        door::private_copy(OP, Argument::Y, b, &[out])?,
+    ];
+    let a_guard = door::read(OP, Argument::X, a, copies[0].as_ref())?;
+    let b_guard = door::read(OP, Argument::Y, b, copies[1].as_ref())?;
+    let mut out_guard = door::write(OP, Argument::Z, out)?;
+    let batch = Batch::new(a, b, out);
+    let threads = batch.threads::<f32>();
+    Ok((0..batch.len()).all(|index| {
+        let [left, right, to] = batch.shapes(index);
+        let (left, right) = (
+            Matrix::new(a_guard.slice(), left),
+            Matrix::new(b_guard.slice(), right),
+        );
+        let mut to = MatrixMut::new(out_guard.slice_mut(), to);
+        gemm_bf16::product(left, right, &mut to, blend, threads)
+    }))
 }
 
 /// The operands of a call.

@@ -1,14 +1,16 @@
-//! Products of matrices of halves with a single column: dot products of rows that become `f32` as they are read. Converted before, a
-//! matrix would be written and read once more, at twice the width; the column of many rows is.
+//! Products of matrices of halves with a few columns, or of a few rows with them: dot products of rows, or sums of columns, that
+//! become `f32` as they are read. Converted before, a matrix would be written and read once more, at twice the width; the column of
+//! many rows is.
 
 use half::{bf16, f16};
-use lodestride_buffer::{Argument, DType, Element, ReadGuard};
+use lodestride_buffer::{Argument, DType, ReadGuard};
 
-use crate::across::{FEW, across};
+use crate::across::{FEW, Lines, across};
 use crate::door;
 use crate::error::Result;
 use crate::isa::{Arch, Level, Task};
 use crate::matmul::{OP, shape_of};
+use crate::matmul_bf16;
 use crate::matrix::MatrixShape;
 use crate::numeric::{Compute, Numeric};
 use crate::operand::Operand;
@@ -25,47 +27,119 @@ const PART: usize = 1 << 16;
 /// Rows from which on the column is converted before, once for all of them.
 const MANY: usize = 4;
 
-/// Whether `a` and the column `b` are of one kind of halves that lie in runs.
-pub(crate) fn suits(a: Operand<'_>, b: Operand<'_>) -> bool {
-    let is_half = a.dtype().is_half() && a.dtype() == b.dtype();
-    let is_one = |x: Operand<'_>| x.shape().iter().rev().skip(2).all(|&size| size == 1);
-    let (left, right) = (shape_of(a), shape_of(b));
-    let are_runs = left.column_step == 1 && right.row_step == 1 && left.columns >= LANES;
-    is_half && right.columns == 1 && is_one(a) && is_one(b) && are_runs
+/// So many columns are multiplied one after the other at most: where dot products of rows are taken, and where columns of the
+/// matrix are added up. Beyond, converting the matrix once takes less.
+const COLUMNS: [usize; 2] = [2, 4];
+
+/// A matrix of halves and a few columns, in either order.
+pub(crate) struct Columns<'a> {
+    matrix: (Operand<'a>, Argument, MatrixShape),
+    columns: (Operand<'a>, Argument, MatrixShape),
+    /// Whether the product is that of rows with the matrix, of which this is the transposed one.
+    turned: bool,
 }
 
-/// Writes the products of operands that [`suit`](suits) to `out`, of floats of any kind.
-///
-/// # Errors
-/// As [`matmul`](crate::matmul).
-pub(crate) fn product(a: Operand<'_>, b: Operand<'_>, out: Operand<'_>) -> Result<()> {
-    let sums = {
-        let a_guard = door::read(OP, Argument::X, a, None)?;
-        let b_guard = door::read(OP, Argument::Y, b, None)?;
-        let (x, y) = (shape_of(a), shape_of(b));
-        let mut column = Vec::new();
-        if x.rows >= MANY {
-            column.resize(y.rows, 0.0);
-            let source = Source::<f32>::of(Origin::Memory(&b_guard, b.dtype()));
-            source.load(y.start.cast_signed(), 1, &mut column);
+impl<'a> Columns<'a> {
+    /// The operands of a product of a matrix with few columns or of few rows with a matrix, of one kind of halves that lie in runs.
+    pub(crate) fn of(a: Operand<'a>, b: Operand<'a>) -> Option<Self> {
+        let is_half = a.dtype().is_half() && a.dtype() == b.dtype();
+        let is_one = |x: Operand<'_>| x.shape().iter().rev().skip(2).all(|&size| size == 1);
+        if !is_half || !is_one(a) || !is_one(b) {
+            return None;
         }
-        match (a.dtype(), column.as_slice()) {
-            (DType::F16, []) => dots::<f16, f16>((a_guard.slice(), x), of_column(&b_guard, y)),
-            (DType::F16, column) => dots::<f16, f32>((a_guard.slice(), x), column),
-            (_, []) => dots::<bf16, bf16>((a_guard.slice(), x), of_column(&b_guard, y)),
-            (_, column) => dots::<bf16, f32>((a_guard.slice(), x), column),
+        let (left, right) = ((a, Argument::X, shape_of(a)), (b, Argument::Y, shape_of(b)));
+        let transposed =
+            |(x, argument, shape): (_, _, MatrixShape)| (x, argument, shape.transposed());
+        let turned = left.2.rows < right.2.columns;
+        let (matrix, columns) = if turned {
+            (transposed(right), transposed(left))
+        } else {
+            (left, right)
+        };
+        let most = match is_along(matrix.2) {
+            true if matmul_bf16::suits(a, b) => 1,
+            along => COLUMNS[usize::from(!along)],
+        };
+        let lies = is_along(matrix.2) || matrix.2.row_step == 1 && matrix.2.rows >= LANES;
+        let are_few = (1..=most).contains(&columns.2.columns);
+        (are_few && lies).then_some(Self {
+            matrix,
+            columns,
+            turned,
+        })
+    }
+
+    /// Writes the product to `out`, of floats of any kind.
+    ///
+    /// # Errors
+    /// As [`matmul`](crate::matmul).
+    pub(crate) fn multiply(&self, out: Operand<'_>) -> Result<()> {
+        let products = self.products()?;
+        let target = if self.turned {
+            shape_of(out).transposed()
+        } else {
+            shape_of(out)
+        };
+        let mut guard = door::write(OP, Argument::Z, out)?;
+        for (column, sums) in products.iter().enumerate() {
+            let start = target.at(0, column).cast_signed();
+            store(&mut guard, out.dtype(), start, target.row_step, sums);
         }
-    };
-    let target = shape_of(out);
-    let mut guard = door::write(OP, Argument::Z, out)?;
-    let start = target.start.cast_signed();
-    store(&mut guard, out.dtype(), start, target.row_step, &sums);
-    Ok(())
+        Ok(())
+    }
+
+    /// The products with one column after the other.
+    fn products(&self) -> Result<Vec<Vec<f64>>> {
+        let ((matrix, argument, x), (columns, other, y)) = (self.matrix, self.columns);
+        let x_guard = door::read(OP, argument, matrix, None)?;
+        let y_guard = door::read(OP, other, columns, None)?;
+        let along = is_along(x);
+        let product = |column: usize| {
+            let start = y.at(0, column);
+            let mut converted = Vec::new();
+            if !along || x.rows >= MANY || y.row_step != 1 {
+                converted.resize(y.rows, 0.0);
+                let source = Source::<f32>::of(Origin::Memory(&y_guard, columns.dtype()));
+                source.load(start.cast_signed(), y.row_step, &mut converted);
+            }
+            let y = Column {
+                guard: &y_guard,
+                start,
+                converted,
+            };
+            match (matrix.dtype(), along) {
+                (DType::F16, true) => along_rows::<f16>((&x_guard, x), &y),
+                (DType::F16, false) => down_columns::<f16>((x_guard.slice(), x), &y.converted),
+                (_, true) => along_rows::<bf16>((&x_guard, x), &y),
+                (_, false) => down_columns::<bf16>((x_guard.slice(), x), &y.converted),
+            }
+        };
+        Ok((0..y.columns).map(product).collect())
+    }
 }
 
-/// The elements of a column that lies in a run.
-fn of_column<'a, H: Element>(guard: &'a ReadGuard<'_>, column: MatrixShape) -> &'a [H] {
-    &guard.slice()[column.start..][..column.rows]
+/// Whether rows lie in runs, long enough for dot products.
+fn is_along(matrix: MatrixShape) -> bool {
+    matrix.column_step == 1 && matrix.columns >= LANES
+}
+
+/// One of the columns, as it lies or converted.
+struct Column<'a> {
+    guard: &'a ReadGuard<'a>,
+    start: usize,
+    converted: Vec<f32>,
+}
+
+/// The products of rows with a column.
+fn along_rows<H: Numeric>((matrix, x): (&ReadGuard<'_>, MatrixShape), y: &Column<'_>) -> Vec<f64> {
+    if y.converted.is_empty() {
+        dots::<H, H>(
+            (matrix.slice(), x),
+            &y.guard.slice()[y.start..][..x.columns],
+        )
+    } else {
+        dots::<H, f32>((matrix.slice(), x), &y.converted)
+    }
 }
 
 /// The products of the rows with the column.
@@ -122,6 +196,115 @@ impl<H: Numeric, T: Numeric> Task for Dot<'_, H, T> {
     }
 }
 
+/// The sums of columns that lie in runs, each times its factor. Threads share out the results.
+fn down_columns<H: Numeric>((x, columns): (&[H], MatrixShape), factors: &[f32]) -> Vec<f64> {
+    let mut sums = vec![0.0; columns.rows];
+    let level = Level::current();
+    let part = |part: usize, sums: &mut [f64]| {
+        level.run(Sweep {
+            x,
+            start: columns.start + part * WIDE,
+            step: columns.column_step,
+            factors,
+            sums,
+        });
+    };
+    if threads::are_worth(columns.rows * columns.columns * size_of::<H>(), false) {
+        spread::for_each_chunk(&mut sums, WIDE, part);
+    } else {
+        (sums.chunks_mut(WIDE).enumerate()).for_each(|(index, sums)| part(index, sums));
+    }
+    sums
+}
+
+/// Results that are summed up at a time: they stay in L1.
+const WIDE: usize = 1024;
+
+/// Columns that a sum in `f32` is of.
+const DEEP: usize = 512;
+
+/// Columns that are added at a time.
+const TOGETHER: usize = 8;
+
+/// At most [`WIDE`] results.
+struct Sweep<'a, H> {
+    x: &'a [H],
+    /// Where the first column begins, and elements from column to column.
+    start: usize,
+    step: isize,
+    factors: &'a [f32],
+    sums: &'a mut [f64],
+}
+
+impl<H: Numeric> Task for Sweep<'_, H> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let n = self.sums.len();
+        let column = |index: usize| {
+            let start = self.start.wrapping_add_signed(index as isize * self.step);
+            &self.x[start..][..n]
+        };
+        let mut lanes = Lines([0.0; WIDE]);
+        for first in (0..self.factors.len()).step_by(DEEP) {
+            let last = self.factors.len().min(first + DEEP);
+            let lanes = &mut lanes.0[..n];
+            lanes.fill(0.0);
+            let whole = last - (last - first) % TOGETHER;
+            for at in (first..whole).step_by(TOGETHER) {
+                let factors = std::array::from_fn(|i| self.factors[at + i]);
+                let columns = std::array::from_fn(|i| column(at + i));
+                add_columns::<H, A, TOGETHER>(lanes, columns, factors);
+            }
+            for at in whole..last {
+                add_columns::<H, A, 1>(lanes, [column(at)], [self.factors[at]]);
+            }
+            for (sum, &lane) in self.sums.iter_mut().zip(&*lanes) {
+                *sum += f64::from(lane);
+            }
+        }
+    }
+}
+
+/// Adds columns times their factors to the lanes, of which there are as many.
+#[inline(always)]
+fn add_columns<H: Numeric, A: Arch, const K: usize>(
+    lanes: &mut [f32],
+    columns: [&[H]; K],
+    factors: [f32; K],
+) {
+    let (chunks, rest) = lanes.as_chunks_mut::<LANES>();
+    let done = chunks.len() * LANES;
+    let columns = columns.map(|column| column.split_at(done));
+    let wholes = columns.map(|(whole, _)| whole.as_chunks::<LANES>().0);
+    for (index, chunk) in chunks.iter_mut().enumerate() {
+        let elements = wholes.map(|whole| whole[index]);
+        *chunk = plus::<H, A, K, LANES>(*chunk, elements, factors);
+    }
+    for (index, lane) in rest.iter_mut().enumerate() {
+        let elements = columns.map(|(_, rest)| [rest[index]]);
+        [*lane] = plus::<H, A, K, 1>([*lane], elements, factors);
+    }
+}
+
+/// Adds elements of `K` columns, times their factors, to lanes that come and go by value.
+#[inline(always)]
+fn plus<H: Numeric, A: Arch, const K: usize, const N: usize>(
+    mut lanes: [f32; N],
+    elements: [[H; N]; K],
+    factors: [f32; K],
+) -> [f32; N] {
+    for (elements, factor) in elements.into_iter().zip(factors) {
+        let mut column = [0.0; N];
+        f32::load_all::<H, A>(&elements, &mut column);
+        for lane in 0..N {
+            lanes[lane] = column[lane].fused::<A>(factor, lanes[lane]);
+        }
+    }
+    lanes
+}
+
 /// Adds the products of chunks to as many lanes. They come and go by value: a reference would keep them in memory.
 #[inline(always)]
 fn stepped<H: Numeric, T: Numeric, A: Arch, const N: usize>(
@@ -171,7 +354,7 @@ mod tests {
         ];
         let [x, y, z] = [(&a, 0), (&b, 1), (&out, 2)]
             .map(|(buffer, i)| Operand::new(buffer, &layouts[i], H::DTYPE).expect("an operand"));
-        assert!(suits(x, y), "{rows} rows of {steps}");
+        assert!(Columns::of(x, y).is_some(), "{rows} rows of {steps}");
         matmul(x, y, z, 1.0, 0.0).expect("a product");
         let guard = out.read().expect("a guard");
         (0..rows).find_map(|row| {

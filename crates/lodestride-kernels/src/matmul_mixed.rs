@@ -6,10 +6,11 @@ use lodestride_shape::{Layout, Order};
 use crate::elementwise::{binary, copy};
 use crate::error::{KernelError, Result};
 use crate::matmul::{OP, is_multiplied_as_it_is, matmul};
+use crate::matmul_halves::Columns;
 use crate::numeric::ComputeKind;
 use crate::op::BinaryOp;
 use crate::operand::Operand;
-use crate::{door, matmul_halves, operand::Input};
+use crate::{door, matmul_bf16, operand::Input};
 
 /// [`matmul`] of operands that no kernel multiplies as they are; shapes have been checked.
 ///
@@ -26,22 +27,16 @@ pub(crate) fn product(
     drop((a.read(OP, Argument::X)?, b.read(OP, Argument::Y)?));
     drop(out.write(OP, Argument::Z)?);
     let plain = alpha == 1.0 && beta == 0.0;
-    if plain && out.dtype().is_float() && matmul_halves::suits(a, b) {
-        return matmul_halves::product(a, b, out);
+    if plain
+        && out.dtype().is_float()
+        && let Some(columns) = Columns::of(a, b)
+    {
+        return columns.multiply(out);
     }
     let dtype = multiplied_in(a, b, out);
-    let left = door::converted(OP, a, dtype)?;
-    let right = if dtype.is_float() || is_multiplied_as_it_is(a, b) {
-        door::converted(OP, b, dtype)?
-    } else {
-        Some(door::compact(OP, b, dtype)?)
-    };
-    let (left, right) = (
-        door::stand_in(left.as_ref(), a)?,
-        door::stand_in(right.as_ref(), b)?,
-    );
+    let product = |to: Operand<'_>, alpha, beta| in_dtype(dtype, [a, b, to], alpha, beta);
     if out.dtype() == dtype && (dtype.is_float() || plain) {
-        return matmul(left, right, out, alpha, beta);
+        return product(out, alpha, beta);
     }
     let layout =
         Layout::contiguous(out.shape().clone(), Order::C).map_err(KernelError::shape(OP))?;
@@ -54,10 +49,10 @@ pub(crate) fn product(
         if beta != 0.0 {
             copy(out.into(), products)?;
         }
-        matmul(left, right, products, alpha, beta)?;
+        product(products, alpha, beta)?;
         return copy(products.into(), out);
     }
-    matmul(left, right, products, 1.0, 0.0)?;
+    product(products, 1.0, 0.0)?;
     if plain {
         return copy(products.into(), out);
     }
@@ -80,6 +75,26 @@ pub(crate) fn product(
         binary(BinaryOp::Add, blended.into(), old.into(), blended)?;
     }
     copy(blended.into(), out)
+}
+
+/// A product worked out in `dtype`, which is that of `out`.
+fn in_dtype(dtype: DType, [a, b, out]: [Operand<'_>; 3], alpha: f64, beta: f64) -> Result<()> {
+    // What has been written when memory ran out is written again.
+    let in_pairs = dtype == DType::F32 && beta == 0.0 && matmul_bf16::suits(a, b);
+    if in_pairs && matmul_bf16::product(a, b, out, alpha as f32)? {
+        return Ok(());
+    }
+    let left = door::converted(OP, a, dtype)?;
+    let right = if dtype.is_float() || is_multiplied_as_it_is(a, b) {
+        door::converted(OP, b, dtype)?
+    } else {
+        Some(door::compact(OP, b, dtype)?)
+    };
+    let (left, right) = (
+        door::stand_in(left.as_ref(), a)?,
+        door::stand_in(right.as_ref(), b)?,
+    );
+    matmul(left, right, out, alpha, beta)
 }
 
 /// The dtype that a product is worked out in.

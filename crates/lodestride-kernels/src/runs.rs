@@ -5,6 +5,7 @@
 )]
 
 use crate::cached;
+use crate::interleave::{self, MOST};
 #[cfg(target_arch = "x86_64")]
 use crate::lines;
 use crate::short_rows::{LONGEST, ShortRows};
@@ -172,6 +173,22 @@ impl Plane {
     /// # Safety
     /// As [`Plane::run`], with `T` of the element's size.
     unsafe fn strided<T: Halves>(&self) {
+        let few = self.rows.size;
+        let is_joined = self.run.x == 1 && self.run.out.unsigned_abs() == few && self.rows.out == 1;
+        if is_joined && (2..=MOST).contains(&few) && self.run.out > 0 {
+            let runs: [*const u8; MOST] = std::array::from_fn(|row| self.row(row).1);
+            // SAFETY: the caller's contract; the places of the rows are side by side.
+            unsafe {
+                interleave::try_join(
+                    self.out,
+                    &runs[..few],
+                    self.size,
+                    self.run.size,
+                    self.stream,
+                )
+            };
+            return;
+        }
         if self.run.out == 1 && self.streams() {
             // SAFETY: the caller's contract.
             unsafe { self.strided_past_caches::<T>() };

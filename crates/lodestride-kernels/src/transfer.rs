@@ -24,9 +24,6 @@ use std::ops::Range;
 /// Bytes moved by one of several transfers from which on it is divided among threads.
 const WHOLE: usize = 1 << 18;
 
-/// Elements of each of several arrays that are interleaved at a time.
-const INTERLEAVED: usize = 512;
-
 /// Copies `x` to `out`, both of one dtype, as if `x` had been copied aside first.
 ///
 /// # Errors
@@ -62,126 +59,9 @@ pub(crate) fn transfer(op: &'static str, x: &Operand<'_>, out: &Operand<'_>) -> 
     Ok(())
 }
 
-/// Bytes read and written for a piece, on average, below which one thread joins them.
-const SMALL_PIECES: usize = 1 << 14;
-
-/// Copies arrays of `out`'s dtype to `out`, one after the other along `axis`. No two positions of `out` share an element,
-/// no array shares its memory, and they have its shape but for that axis, along which they fill it.
-///
-/// # Errors
-/// [`KernelError::Access`]; [`KernelError::Shape`] where the arrays do not fit. Nothing is written then.
-pub(crate) fn transfer_joined(
-    op: &'static str,
-    pieces: &[Operand<'_>],
-    axis: usize,
-    out: &Operand<'_>,
-) -> Result<()> {
-    let mut inputs = SmallVec::<[_; 4]>::new();
-    for (index, piece) in pieces.iter().enumerate() {
-        inputs.push((Argument::Input(index), *piece));
-    }
-    let size = out.dtype().size();
-    let bytes = 2 * out.elements() * size;
-    let stream = stream::pays(bytes);
-    let is_dense = |x: &Operand<'_>| x.layout().is_contiguous(Order::C);
-    // A plan for each of many small pieces takes longer than to copy it.
-    let is_alone = bytes / pieces.len().max(1) < SMALL_PIECES || !threads::are_worth(bytes, false);
-    if is_alone && is_dense(out) && pieces.iter().all(is_dense) {
-        let open = Open::new(op, &[(Argument::Z, *out)], &inputs)?;
-        // SAFETY: the operands are open, dense, and have the shapes that the caller vouches for.
-        unsafe { join_dense(&open, pieces, axis, out, stream) };
-        return Ok(());
-    }
-    let strides = out.layout().strides();
-    let mut windows: SmallVec<[Layout; 4]> = SmallVec::new();
-    let mut offset = out.layout().offset().cast_signed();
-    for piece in pieces {
-        let shape = piece.shape();
-        // Where nothing is left to be filled, the offset has no meaning, and a layout without elements does not keep it.
-        let window = Layout::new(shape.clone(), strides.clone(), offset.unsigned_abs());
-        let window = window.map_err(KernelError::shape(op))?;
-        // Proves that the window is inside the buffer.
-        Operand::new(out.buffer(), &window, out.dtype())?.check_writable(op)?;
-        offset += shape[axis].cast_signed() * strides[axis];
-        windows.push(window);
-    }
-    let open = Open::new(op, &[(Argument::Z, *out)], &inputs)?;
-    let mut jobs = Vec::new();
-    for ((piece, window), &x) in pieces.iter().zip(&windows).zip(&open.inputs) {
-        if piece.elements() == 0 {
-            continue;
-        }
-        let mut job = Transfer::new(
-            window.shape(),
-            [strides.as_slice(), piece.layout().strides().as_slice()],
-            first(open.outputs[0], window, size),
-            first(x.cast_mut(), piece.layout(), size),
-            size,
-        );
-        job.stream |= stream;
-        jobs.push(job);
-    }
-    // SAFETY: windows and pieces lie inside their buffers, which `open` keeps open; a window has no element twice, the
-    // buffer of `out` is none of the pieces', and windows side by side share nothing.
-    unsafe { Transfer::run_all(jobs) };
-    Ok(())
-}
-
 /// The first element of an operand, `size` bytes each, whose buffer starts there.
-fn first(start: *mut u8, layout: &Layout, size: usize) -> *mut u8 {
+pub(crate) fn first(start: *mut u8, layout: &Layout, size: usize) -> *mut u8 {
     start.wrapping_add(layout.offset() * size)
-}
-
-/// [`transfer_joined`] of dense arrays, on one thread: rows of all of them side by side, without a plan for any.
-///
-/// # Safety
-/// `open` has opened `out` and the pieces, all of them contiguous in C order, of one dtype, and of the shapes said there.
-unsafe fn join_dense(
-    open: &Open<'_>,
-    pieces: &[Operand<'_>],
-    axis: usize,
-    out: &Operand<'_>,
-    stream: bool,
-) {
-    let (size, shape) = (out.dtype().size(), out.shape());
-    let inner: usize = shape[axis + 1..].iter().product();
-    let rows: usize = shape[..axis].iter().product();
-    let to = first(open.outputs[0], out.layout(), size);
-    // Rows of one element are one strided run; pieces of all such runs in turn, so that each finds the others' lines in L1.
-    let rows_are_elements = pieces.iter().all(|piece| piece.shape()[axis] * inner == 1);
-    let block = if rows_are_elements { INTERLEAVED } else { rows };
-    for begin in (0..rows).step_by(block.max(1)) {
-        let rows = block.min(rows - begin);
-        let mut to = to.wrapping_add(begin * shape[axis] * inner * size);
-        for (piece, &x) in pieces.iter().zip(&open.inputs) {
-            let run = piece.shape()[axis] * inner;
-            let [pitch, x_pitch] = [shape[axis] * inner, run].map(usize::cast_signed);
-            let rows = Axis {
-                size: rows,
-                out: pitch,
-                x: x_pitch,
-            };
-            let of = |size: usize| Axis { size, out: 1, x: 1 };
-            let (rows, run_axis) = if rows_are_elements {
-                (of(1), rows)
-            } else {
-                (rows, of(run))
-            };
-            let plane = Plane {
-                x: first(x.cast_mut(), piece.layout(), size).wrapping_add(begin * run * size),
-                out: to,
-                size,
-                rows,
-                run: run_axis,
-                stream,
-                gaps: true,
-            };
-            // SAFETY: the layouts lie in buffers that are open. The sizes along the axis add up to that of `out`, so this
-            // piece's runs lie in its rows, behind those of the pieces before.
-            unsafe { plane.run() };
-            to = to.wrapping_add(run * size);
-        }
-    }
 }
 
 /// [`transfer`] where `x` and `out` share elements at different positions.
@@ -273,7 +153,7 @@ pub(crate) struct Transfer {
     size: usize,
     /// Whether the last two axes are transposed, rather than the last one copied in runs.
     transposed: bool,
-    stream: bool,
+    pub(crate) stream: bool,
     /// Whether what lies between elements of the source may be read: nobody writes there.
     gaps: bool,
 }
@@ -341,7 +221,7 @@ impl Transfer {
     ///
     /// # Safety
     /// As [`Transfer::run`] for all of them; no element is written by two, or written by one and read by another.
-    unsafe fn run_all(jobs: Vec<Transfer>) {
+    pub(crate) unsafe fn run_all(jobs: Vec<Transfer>) {
         let transposed = jobs.iter().any(|job| job.transposed);
         let bytes = jobs.iter().map(Transfer::bytes).sum();
         let mut parts = threads::parts(bytes, transposed);

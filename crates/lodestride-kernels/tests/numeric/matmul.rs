@@ -226,6 +226,104 @@ fn the_square_of_one_matrix_is_symmetric() {
     report.finish();
 }
 
+/// Halves: few rows and few columns, in each of which one operand is read as it lies, and products large enough to be packed in pairs
+/// of elements where the processor has an instruction for them; with odd and even steps.
+#[test]
+fn halves_of_every_layout_match_the_reference() {
+    let _held = crate::settings();
+    let mut report = Report::default();
+    let best = Isa::detect();
+    let mut settings: Vec<(Isa, usize)> = Isa::available().map(|isa| (isa, 1)).collect();
+    settings.push((best, 2));
+    let sizes = [
+        (1, 70, 130),
+        (3, 129, 200),
+        (4, 600, 65),
+        (2, 1030, 70),
+        (90, 65, 1),
+        (1100, 67, 3),
+        (70, 130, 2),
+        (50, 48, 49),
+        (20, 101, 90),
+        (9, 523, 40),
+        (130, 9, 133),
+        (70, 1027, 67),
+    ];
+    for dtype in [DType::BF16, DType::F16] {
+        for (m, k, n) in sizes {
+            for left in Arrangement::ALL {
+                for right in Arrangement::ALL {
+                    let a = Array::new(&[m, k], left, dtype, whole);
+                    let b = Array::new(&[k, n], right, dtype, |i| whole(i + 3));
+                    for (target, out_dtype, beta) in [
+                        (Arrangement::C, dtype, 0.0),
+                        (Arrangement::F, DType::F32, 0.0),
+                        (Arrangement::Strided, dtype, 1.0),
+                    ] {
+                        let out = || Array::new(&[m, n], target, out_dtype, whole);
+                        let wanted = reference(&a, &b, &out(), 1.0, beta);
+                        for &(isa, threads) in &settings {
+                            assert!(isa.select());
+                            set_threads(threads);
+                            let out = out();
+                            matmul(a.operand(), b.operand(), out.operand(), 1.0, beta).unwrap();
+                            let case = format!(
+                                "{isa} {threads} {dtype} {m}x{k}x{n} {left:?} {right:?} {target:?}"
+                            );
+                            // Sums of whole numbers are exact, and rounded once.
+                            report.compare(&case, &out, &wanted, 0.5);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    best.select();
+    set_threads(0);
+    report.finish();
+}
+
+/// One right matrix for a batch, and batches of both.
+#[test]
+fn batches_of_halves_match_the_reference() {
+    let mut report = Report::default();
+    for dtype in [DType::BF16, DType::F16] {
+        for (m, k, n) in [(50, 49, 48), (40, 64, 70), (3, 80, 90)] {
+            for order in [Arrangement::C, Arrangement::F, Arrangement::Strided] {
+                let a = Array::new(&[2, 3, m, k], order, dtype, whole);
+                let one = Array::new(&[1, 1, k, n], order, dtype, whole);
+                let layout = one.layout.broadcast_to(&[2, 3, k, n].into()).unwrap();
+                let repeated = Array { layout, ..one };
+                let several = Array::new(&[2, 3, k, n], order, dtype, |i| whole(i + 3));
+                for b in [repeated, several] {
+                    let out = Array::new(&[2, 3, m, n], Arrangement::C, dtype, whole);
+                    let wanted = reference(&a, &b, &out, 1.0, 0.0);
+                    matmul(a.operand(), b.operand(), out.operand(), 1.0, 0.0).unwrap();
+                    let case = format!("{dtype} {m}x{k}x{n} {order:?}");
+                    report.compare(&case, &out, &wanted, 0.5);
+                }
+            }
+        }
+    }
+    report.finish();
+}
+
+/// A product into memory of one of its operands, as if these had been read before.
+#[test]
+fn halves_may_be_multiplied_into_themselves() {
+    let mut report = Report::default();
+    for dtype in [DType::BF16, DType::F16] {
+        for (m, k) in [(60, 60), (3, 80)] {
+            let a = Array::new(&[m, k], Arrangement::C, dtype, whole);
+            let b = Array::new(&[k, k], Arrangement::F, dtype, |i| whole(i + 3));
+            let wanted = reference(&a, &b, &a, 1.0, 0.0);
+            matmul(a.operand(), b.operand(), a.operand(), 1.0, 0.0).unwrap();
+            report.compare(&format!("{dtype} {m}x{k}"), &a, &wanted, 0.5);
+        }
+    }
+    report.finish();
+}
+
 #[test]
 fn every_dtype_and_mixture_is_multiplied() {
     let mut report = Report::default();

@@ -1,10 +1,10 @@
 //! Copies between layouts: every pair of axis orders, steps and directions, element sizes, threads, shared memory.
 
 use lodestride_buffer::{Buffer, DType, Element, Scalar, with_dtype};
-use lodestride_kernels::{Operand, copy, set_threads};
+use lodestride_kernels::{Operand, concat, copy, set_threads};
 use lodestride_shape::{Layout, Order};
 
-use crate::support::Array;
+use crate::support::{Arrangement, Array};
 use crate::{Report, settings};
 
 /// The axes of a layout from slow to fast in memory, and the step along the fastest.
@@ -244,4 +244,53 @@ fn overlapping_views_are_copied_as_if_the_source_came_first() {
             );
         }
     }
+}
+
+/// A few runs joined element by element: the last two axes of a copy exchanged, and arrays joined along a last axis of one.
+#[test]
+fn few_runs_are_joined_element_by_element() {
+    let _held = settings();
+    let mut report = Report::default();
+    for dtype in [DType::U8, DType::BF16, DType::F32, DType::F64] {
+        for few in 1..6 {
+            // The longest are shared out, and written past the caches.
+            let is_tried = dtype == DType::F32 && (2..4).contains(&few);
+            let longest = if is_tried { 3 << 20 } else { 5000 };
+            for n in [0, 1, 3, 16, 67, 1000, longest] {
+                let value = |i: usize| Scalar::Int((i % 127) as i64);
+                let run =
+                    |k: usize| Array::new(&[n, 1], Arrangement::C, dtype, |i| value(i * 5 + k));
+                let runs: Vec<Array> = (0..few).map(run).collect();
+                let side_by_side = Array::new(&[2, few, n], Arrangement::C, dtype, value);
+                let exchanged = side_by_side.layout.swap_axes(1, 2).unwrap();
+                let exchanged = Operand::new(&side_by_side.buffer, &exchanged, dtype).unwrap();
+                for threads in [1, 2] {
+                    set_threads(threads);
+                    let out = Array::new(&[n, few], Arrangement::C, dtype, |_| Scalar::Int(0));
+                    let pieces: Vec<Operand<'_>> = runs.iter().map(Array::operand).collect();
+                    concat(&pieces, 1, out.operand()).unwrap();
+                    let wanted: Vec<f64> = (0..n * few)
+                        .map(|at| ((at / few * 5 + at % few) % 127) as f64)
+                        .collect();
+                    report.compare(&format!("{dtype} {few} of {n} joined"), &out, &wanted, 0.0);
+                    let out = Array::new(&[2, n, few], Arrangement::C, dtype, |_| Scalar::Int(0));
+                    copy(exchanged.into(), out.operand()).unwrap();
+                    let wanted: Vec<f64> = (0..2 * n * few)
+                        .map(|at| {
+                            let (half, row, column) = (at / (n * few), at / few % n, at % few);
+                            (((half * few + column) * n + row) % 127) as f64
+                        })
+                        .collect();
+                    report.compare(
+                        &format!("{dtype} {few} of {n} exchanged"),
+                        &out,
+                        &wanted,
+                        0.0,
+                    );
+                }
+            }
+        }
+    }
+    set_threads(0);
+    report.finish();
 }

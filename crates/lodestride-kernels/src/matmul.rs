@@ -27,7 +27,8 @@ pub(crate) const OP: &str = "matmul";
 ///
 /// The last two axes are the matrices, `[m, k]` and `[k, n]` into `[m, n]`; axes before them are a batch, equal in all
 /// three operands (broadcast them with stride 0). Any strides and dtypes: `f32` and `f64` are multiplied where they lie,
-/// half floats are accumulated in `f32`, integers wrap, bool is "or" of "and"; other mixtures are promoted, and
+/// half floats are accumulated in `f32` (by processors that multiply pairs of bf16, AVX512-BF16, as these do: what is below 2^-126
+/// counts as zero), integers wrap, bool is "or" of "and"; other mixtures are promoted, and
 /// cast on store. A `beta` of zero never reads `out`, so what is there may be NaN; a size of zero along `k` gives zeros.
 ///
 /// ```

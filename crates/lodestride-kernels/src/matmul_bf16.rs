@@ -1,6 +1,8 @@
 //! Products of matrices of bf16 where the processor multiplies pairs of them: both are arranged in pairs along the axis that is added
 //! up, and each pair is an element of a product of half as many steps.
 
+use std::ops::Range;
+
 use lodestride_buffer::{Buffer, DType};
 use lodestride_shape::{Layout, Order, ShapeError};
 
@@ -99,14 +101,14 @@ impl Arranged {
             Buffer::zeroed(bytes)
         };
         let buffer = buffer.map_err(KernelError::alloc(OP))?;
-        let halves = |range: std::ops::Range<usize>| {
+        let arrange = |range: Range<usize>| {
             let [from, to] = halves(x.layout(), &layout, range).map_err(&failed)?;
             let from = Operand::new(x.buffer(), &from, DType::BF16)?;
             copy(from.into(), Operand::new(&buffer, &to, DType::BF16)?)
         };
-        halves(0..2 * (sizes[depth] / 2))?;
+        arrange(0..2 * (sizes[depth] / 2))?;
         if !is_whole {
-            halves(sizes[depth] - 1..sizes[depth])?;
+            arrange(sizes[depth] - 1..sizes[depth])?;
         }
         let layout = layout.broadcast_to(&wanted).map_err(&failed)?;
         Ok(Self {
@@ -135,7 +137,7 @@ fn in_place(halves: &Layout) -> Option<std::result::Result<Layout, ShapeError>> 
 fn halves(
     from: &Layout,
     to: &Layout,
-    range: std::ops::Range<usize>,
+    range: Range<usize>,
 ) -> std::result::Result<[Layout; 2], ShapeError> {
     let depth = to.rank() - 1;
     let width = range.len().min(2);

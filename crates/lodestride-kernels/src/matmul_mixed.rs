@@ -80,7 +80,7 @@ pub(crate) fn product(
 /// A product worked out in `dtype`, which is that of `out`.
 fn in_dtype(dtype: DType, [a, b, out]: [Operand<'_>; 3], alpha: f64, beta: f64) -> Result<()> {
     // What has been written when memory ran out is written again.
-    let in_pairs = dtype == DType::F32 && beta == 0.0 && matmul_bf16::suits(a, b);
+    let in_pairs = dtype == DType::F32 && beta == 0.0 && alpha != 0.0 && matmul_bf16::suits(a, b);
     if in_pairs && matmul_bf16::product(a, b, out, alpha as f32)? {
         return Ok(());
     }

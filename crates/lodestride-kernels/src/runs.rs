@@ -174,8 +174,8 @@ impl Plane {
     /// As [`Plane::run`], with `T` of the element's size.
     unsafe fn strided<T: Halves>(&self) {
         let few = self.rows.size;
-        let is_joined = self.run.x == 1 && self.run.out.unsigned_abs() == few && self.rows.out == 1;
-        if is_joined && (2..=MOST).contains(&few) && self.run.out > 0 {
+        let are_joined = (self.rows.out, self.run.out, self.run.x) == (1, few.cast_signed(), 1);
+        if are_joined && (2..=MOST).contains(&few) {
             let runs: [*const u8; MOST] = std::array::from_fn(|row| self.row(row).1);
             // SAFETY: the caller's contract; the places of the rows are side by side.
             unsafe {

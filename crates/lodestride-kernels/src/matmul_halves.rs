@@ -251,7 +251,11 @@ impl<H: Numeric> Task for Sweep<'_, H> {
             let last = self.factors.len().min(first + DEEP);
             let lanes = &mut lanes.0[..n];
             lanes.fill(0.0);
-            let whole = last - (last - first) % TOGETHER;
+            let whole = if A::TUNED {
+                last - (last - first) % TOGETHER
+            } else {
+                first
+            };
             for at in (first..whole).step_by(TOGETHER) {
                 let factors = std::array::from_fn(|i| self.factors[at + i]);
                 let columns = std::array::from_fn(|i| column(at + i));

@@ -50,7 +50,7 @@ impl<'a> Columns<'a> {
         let (left, right) = ((a, Argument::X, shape_of(a)), (b, Argument::Y, shape_of(b)));
         let transposed =
             |(x, argument, shape): (_, _, MatrixShape)| (x, argument, shape.transposed());
-        let turned = left.2.rows < right.2.columns;
+        let turned = right.2.columns > 1 && left.2.rows < right.2.columns;
         let (matrix, columns) = if turned {
             (transposed(right), transposed(left))
         } else {

@@ -220,7 +220,7 @@ apart!(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gemm_register::Register;
+    use crate::gemm_register::{Horizontal, Register};
 
     /// Sums of small whole numbers, which are exact in any order.
     macro_rules! check {
@@ -272,7 +272,7 @@ mod tests {
                     *register = unsafe { <$R as Register>::load(numbers.as_ptr(), full) };
                 }
                 // SAFETY: as above.
-                let apart = unsafe { <$R as Register>::apart::<K>(of) };
+                let apart = unsafe { <$R as Horizontal>::apart::<K>(of) };
                 for (register, to) in apart.into_iter().zip(to.chunks_exact_mut(lanes)).take(K) {
                     // SAFETY: as above.
                     unsafe { register.store(to.as_mut_ptr(), full) };

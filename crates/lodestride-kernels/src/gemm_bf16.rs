@@ -17,12 +17,10 @@ mod here {
     use std::arch::x86_64::{__m512, __m512bh, __mmask16, _mm512_dpbf16_ps};
 
     use super::{Blend, Matrix, MatrixMut};
-    use crate::gemm_across::MOST;
     use crate::gemm_packed;
     use crate::gemm_register::Register;
     use crate::gemm_tile::{Job, Walk, in_parts};
     use crate::isa::Isa;
-    use crate::vector::MOST_LANES;
 
     /// Sixteen pairs of bf16 in a panel, else sixteen `f32`.
     #[derive(Clone, Copy)]
@@ -33,7 +31,6 @@ mod here {
         type Mask = __mmask16;
         const LANES: usize = <__m512 as Register>::LANES;
         const ROWS: usize = <__m512 as Register>::ROWS;
-        const TAKES_APART: bool = false;
 
         #[inline(always)]
         unsafe fn mask(lanes: usize) -> __mmask16 {
@@ -72,19 +69,6 @@ mod here {
             let [x, y]: [__m512bh; 2] = unsafe { std::mem::transmute([self.0, b.0]) };
             // SAFETY: the caller's contract.
             Self(unsafe { _mm512_dpbf16_ps(c.0, x, y) })
-        }
-        #[inline(always)]
-        unsafe fn across(of: &[Self; MOST_LANES]) -> Self {
-            // SAFETY: as above.
-            Self(unsafe { __m512::across(&of.map(|x| x.0)) })
-        }
-        #[inline(always)]
-        unsafe fn apart<const K: usize>(of: [Self; MOST]) -> [Self; MOST] {
-            of
-        }
-        #[inline(always)]
-        unsafe fn fused(a: f32, b: f32, c: f32) -> f32 {
-            a.mul_add(b, c)
         }
     }
 

@@ -5,7 +5,7 @@
     reason = "the compiler keeps arrays in registers where loops index them"
 )]
 
-use crate::gemm_register::Register;
+use crate::gemm_register::Horizontal;
 use crate::gemm_store::finish;
 use crate::gemm_tile::{COPIED, Job};
 use crate::numeric::Compute;
@@ -18,7 +18,7 @@ use crate::vector::MOST_LANES;
 /// As [`Job`], on a machine with the instruction set of `R`; elements of a row lie one after the other, and so do those of a
 /// column, or it has at most [`COPIED`]. The columns are two to [`COLUMNS`](crate::gemm_tile::COLUMNS).
 #[inline(always)]
-pub(crate) unsafe fn product<R: Register>(job: &Job<R::Item>) {
+pub(crate) unsafe fn product<R: Horizontal>(job: &Job<R::Item>) {
     match job.n {
         // SAFETY: the caller vouches for all of it, here and below.
         2 => unsafe { columns::<R, 2, 4>(job) },
@@ -37,7 +37,7 @@ pub(crate) unsafe fn product<R: Register>(job: &Job<R::Item>) {
 /// # Safety
 /// As [`product`].
 #[inline(always)]
-unsafe fn columns<R: Register, const N: usize, const M: usize>(job: &Job<R::Item>) {
+unsafe fn columns<R: Horizontal, const N: usize, const M: usize>(job: &Job<R::Item>) {
     let mut room = [[R::Item::ZERO; COPIED]; N];
     let mut lines = [job.b; N];
     for j in 0..N {
@@ -94,7 +94,7 @@ unsafe fn columns<R: Register, const N: usize, const M: usize>(job: &Job<R::Item
 /// # Safety
 /// As [`product`]; the rows `row..row + M` must be the job's, and each line must have as many elements as it has steps.
 #[inline(always)]
-unsafe fn rows<R: Register, const N: usize, const M: usize>(
+unsafe fn rows<R: Horizontal, const N: usize, const M: usize>(
     job: &Job<R::Item>,
     row: usize,
     lines: [*const R::Item; N],

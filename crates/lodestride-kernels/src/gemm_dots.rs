@@ -8,7 +8,7 @@
 
 use crate::across::{FEW, halved};
 use crate::gemm_across::MOST;
-use crate::gemm_register::Register;
+use crate::gemm_register::Horizontal;
 use crate::gemm_store::finish;
 use crate::gemm_tile::Job;
 use crate::numeric::Compute;
@@ -20,7 +20,7 @@ use crate::vector::MOST_LANES;
 /// # Safety
 /// As [`Job`], on a machine with the instruction set of `R`; elements of a row lie one after the other, and so do those of the column.
 #[inline(always)]
-pub(crate) unsafe fn product<R: Register>(job: &Job<R::Item>) {
+pub(crate) unsafe fn product<R: Horizontal>(job: &Job<R::Item>) {
     if job.k <= SHORT && job.m >= MANY && !is_wide::<R>() {
         // SAFETY: the caller vouches for all of it.
         unsafe { one_by_one::<R>(job) };
@@ -77,7 +77,7 @@ pub(crate) unsafe fn product<R: Register>(job: &Job<R::Item>) {
 /// # Safety
 /// As [`product`], of `K` steps.
 #[inline(always)]
-unsafe fn packed_rows<R: Register, const K: usize>(down: &Job<R::Item>) {
+unsafe fn packed_rows<R: Horizontal, const K: usize>(down: &Job<R::Item>) {
     // SAFETY: the caller vouches for the instruction set, here and below.
     let zero = unsafe { R::splat(R::Item::ZERO) };
     // SAFETY: as above.
@@ -131,7 +131,7 @@ unsafe fn packed_rows<R: Register, const K: usize>(down: &Job<R::Item>) {
 /// # Safety
 /// As [`product`]; the rows `row..row + count` must be the job's.
 #[inline(always)]
-unsafe fn short_rows<R: Register>(
+unsafe fn short_rows<R: Horizontal>(
     job: &Job<R::Item>,
     row: usize,
     count: usize,
@@ -157,7 +157,7 @@ unsafe fn short_rows<R: Register>(
 /// # Safety
 /// As [`short_rows`].
 #[inline(always)]
-unsafe fn long_rows<R: Register>(
+unsafe fn long_rows<R: Horizontal>(
     job: &Job<R::Item>,
     row: usize,
     count: usize,
@@ -200,7 +200,7 @@ const MANY: usize = 32;
 /// # Safety
 /// As [`product`].
 #[inline(always)]
-unsafe fn one_by_one<R: Register>(job: &Job<R::Item>) {
+unsafe fn one_by_one<R: Horizontal>(job: &Job<R::Item>) {
     for row in 0..job.m {
         let line = job.a.wrapping_offset(row as isize * job.a_row);
         let mut sum = R::Item::ZERO;
@@ -218,16 +218,16 @@ unsafe fn one_by_one<R: Register>(job: &Job<R::Item>) {
 }
 
 /// Whether a register is a cache line.
-const fn is_wide<R: Register>() -> bool {
+const fn is_wide<R: Horizontal>() -> bool {
     R::LANES * size_of::<R::Item>() == LINE
 }
 
-/// The lanes of one row, joined as [`Register::across`] joins them.
+/// The lanes of one row, joined as [`Horizontal::across`] joins them.
 ///
 /// # Safety
 /// On a machine with the instruction set of `R`.
 #[inline(always)]
-unsafe fn joined<R: Register>(lanes: R) -> R::Item {
+unsafe fn joined<R: Horizontal>(lanes: R) -> R::Item {
     let mut all = [R::Item::ZERO; FEW];
     // SAFETY: the caller vouches for the instruction set.
     let full = unsafe { R::mask(R::LANES) };
@@ -244,7 +244,7 @@ unsafe fn joined<R: Register>(lanes: R) -> R::Item {
 /// # Safety
 /// As [`product`]; the row must be the job's.
 #[inline(always)]
-unsafe fn put<R: Register>(job: &Job<R::Item>, row: usize, sum: R::Item) {
+unsafe fn put<R: Horizontal>(job: &Job<R::Item>, row: usize, sum: R::Item) {
     let to = job.out.wrapping_offset(row as isize * job.out_row);
     // SAFETY: the row is the job's, and nobody else holds the destination.
     job.blend.apply(unsafe { &mut *to }, sum);
@@ -256,7 +256,7 @@ unsafe fn put<R: Register>(job: &Job<R::Item>, row: usize, sum: R::Item) {
 /// # Safety
 /// As [`product`]; the rows `row..row + M` must be the job's.
 #[inline(always)]
-unsafe fn rows<R: Register, const M: usize, const U: usize, const ASKED: bool>(
+unsafe fn rows<R: Horizontal, const M: usize, const U: usize, const ASKED: bool>(
     job: &Job<R::Item>,
     row: usize,
 ) -> [R; M] {

@@ -48,6 +48,13 @@ pub(crate) trait Register: Copy {
         // SAFETY: the caller vouches for the instruction set.
         unsafe { self.mul_add(b, c) }
     }
+}
+
+/// A register whose lanes are numbers of one line, so that they can be joined and taken apart.
+///
+/// # Safety
+/// As of [`Register`].
+pub(crate) trait Horizontal: Register {
     /// The sums of the lanes of as many registers as one has lanes, in their order: lanes half a register apart are added first, then
     /// those a quarter apart, and so on.
     unsafe fn across(of: &[Self; MOST_LANES]) -> Self;
@@ -100,6 +107,9 @@ macro_rules! register {
                 // SAFETY: the caller vouches for the instruction set.
                 unsafe { $fma(self, b, c) }
             }
+        }
+
+        impl Horizontal for $R {
             #[inline(always)]
             unsafe fn across(of: &[Self; MOST_LANES]) -> Self {
                 // SAFETY: the caller vouches for the instruction set.

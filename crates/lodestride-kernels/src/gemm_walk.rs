@@ -14,7 +14,7 @@ use crate::gemm_columns;
 use crate::gemm_dots;
 use crate::gemm_narrow;
 use crate::gemm_packed;
-use crate::gemm_register::Register;
+use crate::gemm_register::{Horizontal, Register};
 use crate::gemm_store::finish_tile;
 use crate::gemm_sweep::sweep_all;
 use crate::gemm_tile::{Ahead, Job, Packed, TileFloat, Walk};
@@ -113,7 +113,7 @@ tile_float!(f32, __m512, __m256, f32_avx512, f32_avx2; f64, __m512d, __m256d, f6
 /// # Safety
 /// As [`Job`], on a machine with the instruction set of `R`, with the layouts the walk needs.
 #[inline(always)]
-unsafe fn walk_through<R: Register>(job: &Job<R::Item>, walk: Walk) {
+unsafe fn walk_through<R: Horizontal>(job: &Job<R::Item>, walk: Walk) {
     match walk {
         // SAFETY: the caller vouches for all of it, here and below.
         Walk::Tiles => unsafe { panels::<R>(job) },

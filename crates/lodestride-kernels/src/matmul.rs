@@ -3,6 +3,8 @@
 //! Here are the checks, the batch and the choice of kernel: `gemm_small` for small products, integers and vectors, `blas`
 //! for the rest. Threads share out either the batch or one product, never both.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use lodestride_buffer::{Argument, DType, ReadGuard, WriteGuard};
 use lodestride_shape::{Shape, ShapeError, ShapeOperation};
 
@@ -98,33 +100,45 @@ fn product_of_any(
     if !direct || a.dtype() != dtype || b.dtype() != dtype {
         return matmul_mixed::product(a, b, output.close(), alpha, beta);
     }
+    opened(a, b, output, |call, x, y, to| match dtype {
+        DType::F32 => {
+            let (alpha, beta) = (alpha as f32, beta as f32);
+            call.floats::<f32>(
+                (x.slice(), y.slice(), to.slice_mut()),
+                Blend { alpha, beta },
+            );
+        }
+        DType::F64 => {
+            call.floats::<f64>(
+                (x.slice(), y.slice(), to.slice_mut()),
+                Blend { alpha, beta },
+            );
+        }
+        // What wraps is the same for both signs.
+        dtype => match dtype.size() {
+            1 => call.integers::<u8>(x, y, to),
+            2 => call.integers::<u16>(x, y, to),
+            4 => call.integers::<u32>(x, y, to),
+            _ => call.integers::<u64>(x, y, to),
+        },
+    })
+}
+
+/// Does `then` with operands that are open; one that `out` overlaps is copied first.
+fn opened<T>(
+    a: Operand<'_>,
+    b: Operand<'_>,
+    mut output: Output<'_>,
+    then: impl FnOnce(Call<'_>, &ReadGuard<'_>, &ReadGuard<'_>, &mut WriteGuard<'_>) -> T,
+) -> Result<T> {
+    let out = *output.operand();
     let copies = [
         door::private_copy(OP, Argument::X, a, &[out])?,
         door::private_copy(OP, Argument::Y, b, &[out])?,
     ];
-    let a_guard = door::read(OP, Argument::X, a, copies[0].as_ref())?;
-    let b_guard = door::read(OP, Argument::Y, b, copies[1].as_ref())?;
-    let out_guard = output.guard(OP)?;
-    let call = Call { a, b, out };
-    match dtype {
-        DType::F32 => {
-            let slices = (a_guard.slice(), b_guard.slice(), out_guard.slice_mut());
-            let (alpha, beta) = (alpha as f32, beta as f32);
-            call.floats::<f32>(slices, Blend { alpha, beta });
-        }
-        DType::F64 => {
-            let slices = (a_guard.slice(), b_guard.slice(), out_guard.slice_mut());
-            call.floats::<f64>(slices, Blend { alpha, beta });
-        }
-        // What wraps is the same for both signs.
-        dtype => match dtype.size() {
-            1 => call.integers::<u8>(&a_guard, &b_guard, out_guard),
-            2 => call.integers::<u16>(&a_guard, &b_guard, out_guard),
-            4 => call.integers::<u32>(&a_guard, &b_guard, out_guard),
-            _ => call.integers::<u64>(&a_guard, &b_guard, out_guard),
-        },
-    }
-    Ok(())
+    let x = door::read(OP, Argument::X, a, copies[0].as_ref())?;
+    let y = door::read(OP, Argument::Y, b, copies[1].as_ref())?;
+    Ok(then(Call { a, b, out }, &x, &y, output.guard(OP)?))
 }
 
 /// Whether the elements lie as products of integers need them.
@@ -170,24 +184,9 @@ pub(crate) fn pairs(
     out: Operand<'_>,
     blend: Blend<f32>,
 ) -> Result<bool> {
-    let copies = [
-        door::private_copy(OP, Argument::X, a, &[out])?,
-        door::private_copy(OP, Argument::Y, b, &[out])?,
-    ];
-    let a_guard = door::read(OP, Argument::X, a, copies[0].as_ref())?;
-    let b_guard = door::read(OP, Argument::Y, b, copies[1].as_ref())?;
-    let mut out_guard = door::write(OP, Argument::Z, out)?;
-    let batch = Batch::new(a, b, out);
-    let threads = batch.threads::<f32>();
-    Ok((0..batch.len()).all(|index| {
-        let [left, right, to] = batch.shapes(index);
-        let (left, right) = (
-            Matrix::new(a_guard.slice(), left),
-            Matrix::new(b_guard.slice(), right),
-        );
-        let mut to = MatrixMut::new(out_guard.slice_mut(), to);
-        gemm_bf16::product(left, right, &mut to, blend, threads)
-    }))
+    opened(a, b, out.into(), |call, x, y, to| {
+        call.pairs((x.slice(), y.slice(), to.slice_mut()), blend)
+    })
 }
 
 /// The operands of a call.
@@ -210,27 +209,37 @@ impl Call<'_> {
         multiply(a, b, MatrixMut::new(out, to), blend, threads);
     }
 
+    /// The products of pairs of bf16; false where there was no memory for one.
+    fn pairs(self, (a, b, out): (&[f32], &[f32], &mut [f32]), blend: Blend<f32>) -> bool {
+        let batch = Batch::new(self.a, self.b, self.out);
+        let is_short_of_memory = AtomicBool::new(false);
+        batch.each(
+            out,
+            batch.threads::<f32>(),
+            &|_, [x, y, to], out, threads| {
+                let (x, y) = (Matrix::new(a, x), Matrix::new(b, y));
+                if !gemm_bf16::product(x, y, &mut MatrixMut::new(out, to), blend, threads) {
+                    is_short_of_memory.store(true, Relaxed);
+                }
+            },
+        );
+        !is_short_of_memory.into_inner()
+    }
+
     /// The products of integers, which wrap.
     fn integers<C: Whole>(self, a: &ReadGuard<'_>, b: &ReadGuard<'_>, out: &mut WriteGuard<'_>) {
         let (a, b, out) = (a.slice::<C>(), b.slice::<C>(), out.slice_mut::<C>());
         let batch = Batch::new(self.a, self.b, self.out);
-        let one = |index: usize, out: &mut [C], start: usize, is_shared: bool| {
-            let [left, right, to] = batch.shapes(index);
-            let (left, right) = (Matrix::new(a, left), Matrix::new(b, right));
-            let to = MatrixShape {
-                start: to.start - start,
-                ..to
-            };
-            if is_shared {
-                in_bands(left, right, out, to);
+        let are_worth = are_worth_threads::<C>(batch.work());
+        let threads = if are_worth { threads::threads() } else { 1 };
+        batch.each(out, threads, &|_, [x, y, to], out, threads| {
+            let (x, y) = (Matrix::new(a, x), Matrix::new(b, y));
+            if threads > 1 {
+                in_bands(x, y, out, to);
             } else {
-                gemm_small::product(left, right, &mut MatrixMut::new(out, to));
+                gemm_small::product(x, y, &mut MatrixMut::new(out, to));
             }
-        };
-        let is_worth = are_worth_threads::<C>(batch.work().saturating_mul(batch.len()));
-        if !is_worth || !batch.shares_out(out, &|index, out, start| one(index, out, start, false)) {
-            (0..batch.len()).for_each(|index| one(index, out, 0, is_worth));
-        }
+        });
     }
 }
 
@@ -259,8 +268,9 @@ fn in_bands<C: Whole>(a: Matrix<'_, C>, b: Matrix<'_, C>, out: &mut [C], to: Mat
     });
 }
 
-/// What is done with one product of several: its number, what holds its destination, and where that begins.
-type One<'a, C> = dyn Fn(usize, &mut [C], usize) + Sync + 'a;
+/// What is done with one product of several: its number, its matrices, the memory that its destination is in, and the threads it may
+/// have.
+type One<'a, C> = dyn Fn(usize, [MatrixShape; 3], &mut [C], usize) + Sync + 'a;
 
 /// The products of a call: one matrix shape per operand, and the steps of the batch.
 struct Batch {
@@ -319,9 +329,10 @@ impl Batch {
         count(&self.out_batch)
     }
 
-    /// Multiply-adds of one product.
+    /// Multiply-adds of all products.
     fn work(&self) -> usize {
-        self.out.rows * self.out.columns * self.a.columns
+        let one = self.out.rows * self.out.columns * self.a.columns;
+        one.saturating_mul(self.len())
     }
 
     /// The threads that each product may have.
@@ -347,8 +358,7 @@ impl Batch {
 
     fn floats<C: BlasFloat>(&self, a: &[C], b: &[C], out: &mut [C], blend: Blend<C>) {
         let products = self.len();
-        let work = self.work();
-        if work == 0 && self.out.is_empty() {
+        if self.work() == 0 && self.out.is_empty() {
             return;
         }
         if self.out_batch.is_empty() {
@@ -362,24 +372,25 @@ impl Batch {
         {
             return;
         }
-        let one = |index: usize, out: &mut [C], start: usize, threads: usize| {
-            let [left, right, to] = self.shapes(index);
-            let to = MatrixShape {
-                start: to.start - start,
-                ..to
-            };
-            let (x, y) = (Matrix::new(a, left), Matrix::new(b, right));
-            let out = MatrixMut::new(out, to);
-            let next = (index + 1 < products).then(|| {
-                let [left, right, _] = self.shapes(index + 1);
-                [Matrix::new(a, left), Matrix::new(b, right)]
-            });
-            multiply_before(x, y, out, blend, threads, next);
-        };
-        let is_worth = are_worth_threads::<C>(work.saturating_mul(products));
-        if !is_worth || !self.shares_out(out, &|index, out, start| one(index, out, start, 1)) {
-            let threads = self.threads::<C>();
-            (0..products).for_each(|index| one(index, out, 0, threads));
+        self.each(
+            out,
+            self.threads::<C>(),
+            &|index, [x, y, to], out, threads| {
+                let next = (index + 1 < products).then(|| {
+                    let [x, y, _] = self.shapes(index + 1);
+                    [Matrix::new(a, x), Matrix::new(b, y)]
+                });
+                let (x, y) = (Matrix::new(a, x), Matrix::new(b, y));
+                multiply_before(x, y, MatrixMut::new(out, to), blend, threads, next);
+            },
+        );
+    }
+
+    /// Does `one` with every product: several at a time, each on one thread, where they are worth it and lie one before the other, else
+    /// one after the other, each on up to `threads`.
+    fn each<C: Send>(&self, out: &mut [C], threads: usize, one: &One<'_, C>) {
+        if !are_worth_threads::<C>(self.work()) || !self.shares_out(out, one) {
+            (0..self.len()).for_each(|index| one(index, self.shapes(index), out, threads));
         }
     }
 
@@ -393,7 +404,8 @@ impl Batch {
         let first = self.out.start;
         let last = first + (products - 1) * step + self.reach();
         spread::for_each_chunk(&mut out[first..last], step, |index, out| {
-            one(index, out, first + index * step);
+            let [x, y, to] = self.shapes(index);
+            one(index, [x, y, MatrixShape { start: 0, ..to }], out, 1);
         });
         true
     }

@@ -43,11 +43,9 @@ pub(crate) fn transfer_joined(
     // A plan for each of many small pieces takes longer than to copy it.
     let is_alone = bytes / pieces.len().max(1) < SMALL_PIECES || !threads::are_worth(bytes, false);
     let are_dense = is_dense(out) && pieces.iter().all(is_dense);
-    let are_elements = (2..=MOST).contains(&pieces.len()) && {
-        let inner: usize = out.shape()[axis + 1..].iter().product();
-        pieces.iter().all(|piece| piece.shape()[axis] * inner == 1)
-    };
-    if are_dense && are_elements {
+    let inner: usize = out.shape()[axis + 1..].iter().product();
+    let rows_are_elements = pieces.iter().all(|piece| piece.shape()[axis] * inner == 1);
+    if are_dense && rows_are_elements && (2..=MOST).contains(&pieces.len()) {
         let open = Open::new(op, &[(Argument::Z, *out)], &inputs)?;
         // SAFETY: the operands are open and dense; elements of the pieces, in turn, are those of `out`.
         unsafe { join_elements(&open, pieces, out, stream) };
@@ -56,7 +54,7 @@ pub(crate) fn transfer_joined(
     if is_alone && are_dense {
         let open = Open::new(op, &[(Argument::Z, *out)], &inputs)?;
         // SAFETY: the operands are open, dense, and have the shapes that the caller vouches for.
-        unsafe { join_dense(&open, pieces, axis, out, stream) };
+        unsafe { join_dense(&open, pieces, axis, out, rows_are_elements, stream) };
         return Ok(());
     }
     let strides = out.layout().strides();
@@ -144,6 +142,7 @@ unsafe fn join_dense(
     pieces: &[Operand<'_>],
     axis: usize,
     out: &Operand<'_>,
+    rows_are_elements: bool,
     stream: bool,
 ) {
     let (size, shape) = (out.dtype().size(), out.shape());
@@ -151,7 +150,6 @@ unsafe fn join_dense(
     let rows: usize = shape[..axis].iter().product();
     let to = first(open.outputs[0], out.layout(), size);
     // Rows of one element are one strided run; pieces of all such runs in turn, so that each finds the others' lines in L1.
-    let rows_are_elements = pieces.iter().all(|piece| piece.shape()[axis] * inner == 1);
     let block = if rows_are_elements { INTERLEAVED } else { rows };
     for begin in (0..rows).step_by(block.max(1)) {
         let rows = block.min(rows - begin);

@@ -2,7 +2,7 @@
 //!
 //! Making arrays is in `create`, everything that reads or writes elements in the files named after the subject.
 
-use lodestride_buffer::{Buffer, DType};
+use lodestride_buffer::{AccessError, Buffer, DType, WriteGuard};
 use lodestride_kernels::Operand;
 use lodestride_shape::{Layout, Order, Overlap, Shape, Strides, normalize_axis};
 
@@ -33,6 +33,9 @@ use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InOp, OrFail, Resul
 #[doc(alias = "INDArray")]
 #[doc(alias = "ndarray")]
 #[doc(alias = "Tensor")]
+// In this order, so that a `Result` that is taken apart hands the buffer on in a register: what is moved sixteen bytes at a time cannot be
+// loaded before its parts, which were written one by one, have reached the cache, and the buffer is what everybody waits for.
+#[repr(C)]
 pub struct NdArray {
     // Invariant, checked by every constructor: `layout` reaches no element beyond the buffer. `operand` relies on it.
     buffer: Buffer,
@@ -71,6 +74,12 @@ impl NdArray {
             dtype,
             view: false,
         }
+    }
+
+    /// Opens an array that nobody else has a handle to.
+    #[inline(always)]
+    pub(crate) fn write_sole(&mut self) -> std::result::Result<WriteGuard<'_>, AccessError> {
+        self.buffer.write_sole()
     }
 
     /// The same array, no longer called a view: for results that were reshaped after they were made.

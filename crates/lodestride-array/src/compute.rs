@@ -89,11 +89,12 @@ impl NdArray {
             && let Some(packed) = self.packed_with(op, rhs)
         {
             let (n, dtype) = (self.len(), packed.result());
-            let filled = Buffer::recycled_with(n * dtype.size(), |guard| {
-                packed.run(n, self.buffer(), rhs.buffer(), guard)
-            });
-            if let Ok((buffer, true)) = filled {
-                return Ok(NdArray::whole(buffer, self.layout().clone(), dtype));
+            if let Ok(buffer) = Buffer::recycled(n * dtype.size()) {
+                let mut made = NdArray::whole(buffer, self.layout().clone(), dtype);
+                let run = |out| packed.run(n, self.buffer(), rhs.buffer(), out);
+                if made.write_sole().is_ok_and(run) {
+                    return Ok(made);
+                }
             }
         }
         match rhs {
@@ -106,11 +107,12 @@ impl NdArray {
     pub(crate) fn binary_of_any(&self, op: BinaryOp, rhs: Arg<'_>) -> Result<NdArray> {
         if let Some(packed) = self.packed_beside(op, rhs) {
             let (n, dtype) = (self.len(), packed.operation().result());
-            let filled = Buffer::recycled_with(n * dtype.size(), |guard| {
-                packed.run(n, self.buffer(), guard)
-            });
-            if let Ok((buffer, true)) = filled {
-                return Ok(NdArray::whole(buffer, self.layout().clone(), dtype));
+            if let Ok(buffer) = Buffer::recycled(n * dtype.size()) {
+                let mut made = NdArray::whole(buffer, self.layout().clone(), dtype);
+                let run = |out| packed.run(n, self.buffer(), out);
+                if made.write_sole().is_ok_and(run) {
+                    return Ok(made);
+                }
             }
         }
         if checks::are_on() {

@@ -21,7 +21,7 @@ impl NdArray {
     }
 
     /// The short way of an operation with an array that is stretched to this one's shape, where there is one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn packed_rows(&self, op: BinaryOp, rhs: &NdArray) -> Option<PackedRows> {
         if self.dtype() != rhs.dtype() || checks::are_on() {
             return None;
@@ -35,18 +35,19 @@ impl NdArray {
     pub(crate) fn binary_with_rows(&self, op: BinaryOp, rhs: &NdArray) -> Result<NdArray> {
         if let Some(packed) = self.packed_rows(op, rhs) {
             let dtype = packed.operation().result();
-            let filled = Buffer::recycled_with(self.len() * dtype.size(), |guard| {
-                packed.run(self.buffer(), rhs.buffer(), guard)
-            });
-            if let Ok((buffer, true)) = filled {
-                return Ok(NdArray::whole(buffer, self.layout().clone(), dtype));
+            if let Ok(buffer) = Buffer::recycled(self.len() * dtype.size()) {
+                let mut made = NdArray::whole(buffer, self.layout().clone(), dtype);
+                let run = |out| packed.run(self.buffer(), rhs.buffer(), out);
+                if made.write_sole().is_ok_and(run) {
+                    return Ok(made);
+                }
             }
         }
         self.binary_of_any(op, Arg::Array(rhs))
     }
 
     /// The shortest way of an operation with a number, where there is one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn packed_beside(&self, op: BinaryOp, rhs: Arg<'_>) -> Option<PackedNumber> {
         let Arg::Scalar(number) = rhs else {
             return None;

@@ -178,8 +178,8 @@ impl NdArray {
         Self::over(op, buffer, layout, dtype)
     }
 
-    /// A new array whose elements a kernel writes, all of them; the layout is gap-free from element 0 on. The array is put
-    /// together behind the kernel's call, so that it is moved once.
+    /// A new array whose elements a kernel writes, all of them; the layout is gap-free from element 0 on. The array is
+    /// put together first: what was written piece by piece is moved on faster once it has reached the cache.
     #[inline]
     #[track_caller]
     pub(crate) fn filled_by(
@@ -189,14 +189,18 @@ impl NdArray {
         kernel: impl FnOnce(Output<'_>) -> kernels::Result<()>,
     ) -> Result<Self> {
         let bytes = layout.elements().saturating_mul(dtype.size());
-        let filled = Buffer::recycled_with(bytes, |guard| {
-            // An error in a box leaves the outcome a register wide.
-            (Output::opened(guard, layout, dtype).and_then(kernel)).map_err(Box::new)
-        });
-        match filled {
-            Ok((buffer, Ok(()))) => Ok(Self::whole(buffer, layout.clone(), dtype)),
-            Ok((_, Err(source))) => Err(*source).or_fail(op),
-            Err(source) => Err(no_memory(op, layout, dtype, source)),
+        let buffer = match Buffer::recycled(bytes) {
+            Ok(buffer) => buffer,
+            Err(source) => return Err(no_memory(op, layout, dtype, source)),
+        };
+        let mut array = Self::whole(buffer, layout.clone(), dtype);
+        // An error in a box leaves the outcome few words wide.
+        let outcome = (array.write_sole())
+            .map(|guard| (Output::opened(guard, layout, dtype).and_then(kernel)).map_err(Box::new));
+        match outcome {
+            Ok(Ok(())) => Ok(array),
+            Ok(Err(source)) => Err(*source).or_fail(op),
+            Err(source) => Err(source).in_op(op, &array),
         }
     }
 

@@ -291,7 +291,7 @@ impl NdArray {
     }
 
     /// The shortest way to the product of two matrices, where there is one: small ones of one float dtype, without gaps.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     fn packed_product(&self, rhs: &NdArray) -> Option<NdArray> {
         let ([m, k, n], product) = self.packed_product_with(rhs)?;
@@ -306,7 +306,7 @@ impl NdArray {
     }
 
     /// [`packed_product`](Self::packed_product) of a vector and a matrix, or of two vectors, as [`matmul`](Self::matmul) takes them.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     fn packed_vector_product(&self, rhs: &NdArray) -> Option<NdArray> {
         let (left, right, shape) = match (&self.shape()[..], &rhs.shape()[..]) {
@@ -321,7 +321,7 @@ impl NdArray {
     }
 
     /// A packed product in a new array.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     fn packed_result(
         &self,
@@ -330,13 +330,10 @@ impl NdArray {
         layout: &Layout,
     ) -> Option<NdArray> {
         let dtype = self.dtype();
-        let filled = Buffer::recycled_with(layout.elements() * dtype.size(), |guard| {
-            product.run(self.buffer(), rhs.buffer(), guard)
-        });
-        match filled {
-            Ok((buffer, true)) => Some(NdArray::whole(buffer, layout.clone(), dtype)),
-            _ => None,
-        }
+        let buffer = Buffer::recycled(layout.elements() * dtype.size()).ok()?;
+        let mut made = NdArray::whole(buffer, layout.clone(), dtype);
+        let run = |out| product.run(self.buffer(), rhs.buffer(), out);
+        made.write_sole().is_ok_and(run).then_some(made)
     }
 
     /// [`packed_product`](Self::packed_product) into an array without gaps; false, with nothing written, where it is not for
@@ -352,7 +349,7 @@ impl NdArray {
     }
 
     /// How two matrices are multiplied the shortest way, of what sizes: rows, those of `rhs`, its columns.
-    #[inline]
+    #[inline(always)]
     fn packed_product_with(&self, rhs: &NdArray) -> Option<([usize; 3], PackedProduct)> {
         let (&left, &right) = (self.shape().as_array()?, rhs.shape().as_array()?);
         let product = self.packed_product_as(left, rhs, right)?;
@@ -360,7 +357,7 @@ impl NdArray {
     }
 
     /// The same of arrays that are taken for matrices of these sizes.
-    #[inline]
+    #[inline(always)]
     fn packed_product_as(
         &self,
         [m, k]: [usize; 2],

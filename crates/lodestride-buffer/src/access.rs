@@ -100,10 +100,27 @@ impl Access {
         self.word.fetch_sub(amount, Ordering::Release)
     }
 
-    /// Registers the writer of memory that no other thread knows yet: nobody can be in the way.
+    /// Whether a writer is alive.
     #[inline]
-    pub(crate) fn begin_fresh(&self) {
-        self.word.store(WRITER, Ordering::Relaxed);
+    pub(crate) fn has_writer(&self) -> bool {
+        self.word.load(Ordering::Relaxed) & WRITER != 0
+    }
+
+    /// Whether no guard is alive, and writers are not refused for good.
+    #[inline]
+    pub(crate) fn is_free(&self) -> bool {
+        self.word.load(Ordering::Relaxed) & !WATCHED == 0
+    }
+
+    /// Registers the writer of memory that no other thread can open, unless a guard was forgotten, somebody watches, or writers are
+    /// refused.
+    #[inline]
+    pub(crate) fn begin_sole(&self) -> bool {
+        let is_free = self.word.load(Ordering::Relaxed) == 0;
+        if is_free {
+            self.word.store(WRITER, Ordering::Relaxed);
+        }
+        is_free
     }
 
     /// [`release_write`](Self::release_write) on the thread that alone may watch: a word that is not watched can be stored.
@@ -174,7 +191,7 @@ mod tests {
         assert_eq!(access.acquire_write(), Ok(()));
         access.release_unwatched_write();
         assert!(!access.is_held());
-        access.begin_fresh();
+        assert!(access.begin_sole() && !access.begin_sole());
         assert_eq!(access.acquire_read(), Err(Holder::Writer));
         assert!(!access.release_own_write());
         assert!(!access.is_held());
@@ -191,7 +208,8 @@ mod tests {
         assert!(access.release_read());
         access.acquire_write().unwrap();
         assert!(access.release_write());
-        access.begin_fresh();
+        access.word.store(0, Ordering::Relaxed);
+        assert!(access.begin_sole());
         assert!(access.watch());
         assert!(access.release_own_write());
     }

@@ -124,6 +124,7 @@ impl Bias {
 }
 
 /// While this lives the calling thread is the only one that uses buffers, and needs no locked instruction.
+#[derive(Debug)]
 pub(crate) struct Alone(());
 
 impl Drop for Alone {
@@ -314,6 +315,7 @@ mod tests {
 #[cfg(all(test, loom))]
 mod loom_models {
     use super::*;
+    use crate::access::Access;
     use loom::cell::UnsafeCell;
     use loom::sync::Arc;
     use loom::thread;
@@ -388,6 +390,36 @@ mod loom_models {
             count(&word);
             thread.join().unwrap();
             assert_eq!(word.load(Ordering::Relaxed), 3, "a count was lost");
+        });
+    }
+
+    /// What the owner has open in a moment, having looked at the access word only, nobody else has open under that word.
+    #[test]
+    #[expect(unsafe_code, reason = "loom's cell hands out pointers")]
+    fn a_moment_beside_a_guard() {
+        loom::model(|| {
+            own();
+            let shared = Arc::new((Access::new(), UnsafeCell::new(0)));
+            let other = Arc::clone(&shared);
+            let thread = thread::spawn(move || {
+                come();
+                let (access, bytes) = &*other;
+                assert!(access.acquire_write().is_ok());
+                // SAFETY: this is what the model checks: the owner is outside, or has not looked yet.
+                bytes.with_mut(|bytes| unsafe { *bytes += 1 });
+                access.release_write();
+            });
+            let (access, bytes) = &*shared;
+            if let Some(_alone) = alone()
+                && access.is_free()
+            {
+                // SAFETY: likewise, nobody is let in while this thread is inside.
+                bytes.with_mut(|bytes| unsafe { *bytes += 1 });
+            }
+            thread.join().unwrap();
+            // SAFETY: the other thread is done.
+            let seen = bytes.with(|bytes| unsafe { *bytes });
+            assert!((1..=2).contains(&seen));
         });
     }
 

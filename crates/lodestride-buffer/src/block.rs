@@ -92,6 +92,49 @@ impl Drop for Block {
     }
 }
 
+/// A block that waits for its next use, as one word: two that were written apart cannot be loaded at once before they have reached the
+/// cache, and the next use may be the next thing that happens.
+///
+/// Invariant: `pointer` and the number in the block's first bytes are those of a [`Block`], which this value owns.
+#[derive(Debug)]
+pub(crate) struct Idle {
+    pointer: NonNull<u8>,
+}
+
+// SAFETY: as for `Block`.
+unsafe impl Send for Idle {}
+
+impl Idle {
+    #[inline]
+    pub(crate) fn new(block: Block) -> Idle {
+        let (pointer, bytes) = block.into_raw();
+        // SAFETY: a block has room for a number, is aligned for it, and was given up for this value.
+        unsafe { pointer.cast::<usize>().write(bytes) };
+        Idle { pointer }
+    }
+
+    #[inline]
+    pub(crate) fn bytes(&self) -> usize {
+        // SAFETY: by the type's invariant the block's size is there, and nobody else has the block.
+        unsafe { self.pointer.cast::<usize>().read() }
+    }
+
+    /// The block; what is in it is initialised.
+    #[inline]
+    pub(crate) fn wake(self) -> Block {
+        let idle = std::mem::ManuallyDrop::new(self);
+        // SAFETY: `new` took a block of this size apart, and only added bytes of a number.
+        unsafe { Block::from_raw(idle.pointer, idle.bytes()) }
+    }
+}
+
+impl Drop for Idle {
+    fn drop(&mut self) {
+        // SAFETY: as in `wake`; the value is not used again.
+        drop(unsafe { Block::from_raw(self.pointer, self.bytes()) });
+    }
+}
+
 /// Zeroed memory from the system: huge blocks as a mapping of their own, others from the global allocator.
 fn request(bytes: usize) -> Option<NonNull<u8>> {
     #[cfg(all(target_os = "linux", not(miri)))]

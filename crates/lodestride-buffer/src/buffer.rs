@@ -150,6 +150,30 @@ impl Buffer {
         }
     }
 
+    /// [`write`](Self::write) by the only handle: nobody else can have a guard, which spares the exchange that others need.
+    ///
+    /// ```
+    /// use lodestride_buffer::Buffer;
+    /// let mut buffer = Buffer::recycled(8)?;
+    /// buffer.write_sole()?.slice_mut::<i32>().copy_from_slice(&[1, 2]);
+    /// assert_eq!(buffer.read()?.slice::<i32>(), [1, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`write`](Self::write), which is what it does where there are other handles.
+    #[inline(always)]
+    pub fn write_sole(&mut self) -> Result<WriteGuard<'_>, AccessError> {
+        let is_sole = match self.arena() {
+            None => self.is_unique(),
+            Some(_) => self.is_sole_user(),
+        };
+        if is_sole && self.access().begin_sole() {
+            return Ok(WriteGuard::pinned(self));
+        }
+        self.write()
+    }
+
     /// The arena the memory belongs to and the stamp it was made under; `None` for the heap.
     #[inline]
     pub(crate) fn arena(&self) -> Option<(&Arc<Arena>, Stamp)> {
@@ -159,8 +183,9 @@ impl Buffer {
         }
     }
 
+    /// What a guard must find.
     #[inline]
-    fn home(&self) -> Home<'_> {
+    pub(crate) fn home(&self) -> Home<'_> {
         self.arena().map(|(arena, stamp)| (arena.epoch(), stamp))
     }
 

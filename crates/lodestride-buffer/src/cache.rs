@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::block::{ALIGNMENT, Block, HUGE_PAGE};
+use crate::block::{ALIGNMENT, Block, HUGE_PAGE, Idle};
 use crate::counters::{
     Counters, Purpose, add_unshared, count_returned_in, count_taken_in, uncount_taken_in,
 };
@@ -48,7 +48,7 @@ static ENDED: Counters = Counters::new();
 #[derive(Debug)]
 struct Local {
     counters: Option<Arc<Counters>>,
-    classes: [Vec<Block>; LOCAL_CLASSES],
+    classes: [Vec<Idle>; LOCAL_CLASSES],
     bytes: usize,
     trims: u64,
 }
@@ -210,7 +210,7 @@ fn refill(class: Class) -> Option<Block> {
                 let Some(block) = shared.take(class) else {
                     break;
                 };
-                local.classes[class.number].push(block);
+                local.classes[class.number].push(Idle::new(block));
                 local.bytes += class.size;
             }
             local.publish();
@@ -284,7 +284,7 @@ impl Local {
     fn take(&mut self, class: Class, purpose: Purpose) -> Option<Block> {
         let counters = self.counters.get_or_insert_with(register_thread);
         count_taken_in(counters, class.size, purpose, add_unshared);
-        let block = self.classes.get_mut(class.number)?.pop()?;
+        let block = self.classes.get_mut(class.number)?.pop()?.wake();
         self.bytes -= class.size;
         counters
             .cached_bytes
@@ -299,7 +299,7 @@ impl Local {
         let counters = self.counters.get_or_insert_with(register_thread);
         count_returned_in(counters, class.size, purpose, add_unshared);
         if has_room && let Some(block) = block.take() {
-            self.classes[class.number].push(block);
+            self.classes[class.number].push(Idle::new(block));
             self.bytes += class.size;
             counters
                 .cached_bytes
@@ -320,13 +320,13 @@ impl Local {
             // After a trim, or with the bytes used up by a mix of classes, everything goes.
             self.trims = trims;
             for (class, blocks) in self.classes.iter_mut().enumerate() {
-                surplus.extend(blocks.drain(..).map(|block| (class, block)));
+                surplus.extend(blocks.drain(..).map(|block| (class, block.wake())));
             }
         } else if let Some(blocks) = self.classes.get_mut(class) {
             let half = blocks.len() / 2;
-            surplus.extend(blocks.drain(..half).map(|block| (class, block)));
+            surplus.extend(blocks.drain(..half).map(|block| (class, block.wake())));
         }
-        self.bytes = self.classes.iter().flatten().map(Block::bytes).sum();
+        self.bytes = self.classes.iter().flatten().map(Idle::bytes).sum();
         self.publish();
     }
 

@@ -7,7 +7,6 @@ use crate::block::Lent;
 use crate::buffer::{Buffer, heap};
 use crate::dtype::Element;
 use crate::error::AllocError;
-use crate::guard::WriteGuard;
 use crate::scope;
 use crate::workspace::Workspace;
 
@@ -36,33 +35,6 @@ impl Buffer {
     #[track_caller]
     pub fn recycled(bytes: usize) -> Result<Buffer, AllocError> {
         allocate(bytes, false, Location::caller())
-    }
-
-    /// [`recycled`](Buffer::recycled) memory that is opened before anybody else can know it, which spares the guard the
-    /// exchange others need; the function writes it through the guard.
-    ///
-    /// # Errors
-    /// As [`zeroed`](Buffer::zeroed); the function has not run then.
-    ///
-    /// ```
-    /// use lodestride_buffer::Buffer;
-    /// let (buffer, sum) = Buffer::recycled_with(8, |mut guard| {
-    ///     guard.slice_mut::<i32>().copy_from_slice(&[1, 2]);
-    ///     3
-    /// })?;
-    /// assert_eq!((buffer.read()?.slice::<i32>(), sum), (&[1, 2][..], 3));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[inline]
-    #[track_caller]
-    pub fn recycled_with<R>(
-        bytes: usize,
-        write: impl FnOnce(WriteGuard<'_>) -> R,
-    ) -> Result<(Buffer, R), AllocError> {
-        let buffer = allocate(bytes, false, Location::caller())?;
-        buffer.access().begin_fresh();
-        let result = write(WriteGuard::pinned(&buffer));
-        Ok((buffer, result))
     }
 
     /// Zeroed memory on the heap, whatever workspaces are open.
@@ -201,13 +173,24 @@ fn allocate(
     zero: bool,
     location: &'static Location<'static>,
 ) -> Result<Buffer, AllocError> {
+    if scope::is_heap_current() {
+        return heap(bytes, zero, location);
+    }
+    in_workspace(bytes, zero, location)
+}
+
+/// [`allocate`] where a workspace is current.
+#[inline(never)]
+fn in_workspace(
+    bytes: usize,
+    zero: bool,
+    location: &'static Location<'static>,
+) -> Result<Buffer, AllocError> {
     if let Some(buffer) = scope::bump(bytes, zero, location) {
         return Ok(buffer);
     }
-    if !scope::is_heap_current()
-        && let Some(result) = scope::allocate(bytes, zero, location)
-    {
-        return result;
+    match scope::allocate(bytes, zero, location) {
+        Some(result) => result,
+        None => heap(bytes, zero, location),
     }
-    heap(bytes, zero, location)
 }

@@ -49,7 +49,8 @@
 //!    ending order what different threads do. Slices borrow from the guard. Nothing ever waits: a conflict is
 //!    [`AccessError::InUse`]. While one thread only has used buffers (`bias.rs`, `barrier.rs`) the word and the counts of
 //!    handles are changed by a load and a store instead of a locked exchange: nobody can come between, and whoever comes
-//!    later waits until the last of them is done.
+//!    later waits until the last of them is done. A [`Moment`] (`moment.rs`) makes that time as long as a short loop, which then
+//!    only looks at the words.
 //! 5. **Arena memory is recycled only when no guard is on it** (`pin.rs` without unsafe, `ground.rs`). The access word is
 //!    also the pin: a guard registers, *then* compares the workspace's epoch with the array's stamp. A closing workspace
 //!    moves the epoch, *then* looks at the access word of each array of its generation; the arena holds a handle to every
@@ -89,6 +90,7 @@ mod map;
 mod mapped;
 pub mod memory;
 mod mode;
+mod moment;
 mod outlook;
 mod pin;
 mod plan;
@@ -120,6 +122,7 @@ pub use half::{bf16, f16};
 #[cfg(feature = "mmap")]
 pub use mapped::MappedFile;
 pub use mode::{DebugMode, debug_mode, set_debug_mode};
+pub use moment::Moment;
 pub use outlook::{PlanReason, WorkspacePlan};
 pub use plan::{AllocationPolicy, LearningPolicy, ResetPolicy, SpillPolicy, WorkspaceConfig};
 pub use registry::{

@@ -98,7 +98,7 @@ pub(crate) fn pin_write(access: &Access, home: Home<'_>) -> Result<(), Refusal> 
 }
 
 #[inline]
-fn is_stale(home: Home<'_>) -> bool {
+pub(crate) fn is_stale(home: Home<'_>) -> bool {
     home.is_some_and(|(epoch, stamp)| epoch.get() != stamp)
 }
 
@@ -306,7 +306,7 @@ mod loom_models {
     fn fresh_memory_is_shared_after_its_writer_ended() {
         loom::model(|| {
             let model = Model::new();
-            model.access.begin_fresh();
+            assert!(model.access.begin_sole());
             // SAFETY: this is what the model checks: nobody else touches the bytes yet.
             model.bytes.with_mut(|bytes| unsafe { *bytes = 2 });
             assert!(!model.access.release_own_write());
@@ -323,7 +323,7 @@ mod loom_models {
     fn fresh_memory_outlives_the_close() {
         loom::model(|| {
             let model = Model::new();
-            model.access.begin_fresh();
+            assert!(model.access.begin_sole());
             model.close();
             assert_eq!(model.freed(), 0, "kept for the writer");
             model.ended(model.access.release_own_write());

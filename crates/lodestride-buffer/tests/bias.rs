@@ -3,6 +3,10 @@
 //! a process has one such moment.
 
 #![expect(
+    unsafe_code,
+    reason = "what a moment opens is read and written by its address"
+)]
+#![expect(
     clippy::print_stdout,
     reason = "lists its test as test runners ask for it"
 )]
@@ -13,7 +17,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lodestride_buffer::{AccessError, Buffer, Holder, Workspace, memory};
+use lodestride_buffer::{AccessError, Buffer, Holder, Moment, Workspace, memory};
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
@@ -52,6 +56,7 @@ fn one_thread_and_then_more() -> Outcome {
     does_without();
     door()?;
     recycling()?;
+    moments()?;
     // The same beside another thread that uses no buffer.
     let (end, wait) = mpsc::channel::<()>();
     let other = thread::spawn(move || wait.recv());
@@ -64,8 +69,54 @@ fn one_thread_and_then_more() -> Outcome {
     door()?;
     recycling()?;
     handed_over()?;
+    // SAFETY: ends at once.
+    assert!(unsafe { Moment::begin() }.is_none());
     drop(end);
     assert!(other.join().is_ok());
+    Ok(())
+}
+
+/// What guards would be refused is not open in a moment either.
+fn moments() -> Outcome {
+    /// Whether a buffer can be read, and whether it can be written.
+    fn open(buffer: &Buffer) -> [bool; 2] {
+        // SAFETY: nothing is done before the moment ends.
+        match unsafe { Moment::begin() } {
+            Some(moment) => [
+                moment.read(buffer).is_some(),
+                moment.write(buffer).is_some(),
+            ],
+            None => [buffer.read().is_ok(), buffer.write().is_ok()],
+        }
+    }
+    let mut buffer = Buffer::from_vec(vec![1_i32, 2])?;
+    assert_eq!(open(&buffer), [true, true]);
+    let reader = buffer.read()?;
+    assert_eq!(open(&buffer), [true, false]);
+    drop(reader);
+    let writer = buffer.write()?;
+    assert_eq!(open(&buffer), [false, false]);
+    drop(writer);
+    let workspace = Workspace::new("MOMENTS");
+    let stale = workspace.scope(|_| Buffer::zeroed(8))??;
+    assert_eq!(open(&stale), [false, false]);
+    assert_eq!(
+        open(&Buffer::read_only(b"eight by".as_slice())?),
+        [true, false]
+    );
+    // The only handle needs no exchange, but is refused what others are.
+    std::mem::forget(buffer.read()?);
+    assert_eq!(holder(buffer.write_sole()), Some(Holder::Readers(1)));
+    let mut stale = stale;
+    assert!(matches!(stale.write_sole(), Err(AccessError::Leaked(_))));
+    let mut fixed = Buffer::read_only(b"eight by".as_slice())?;
+    assert!(matches!(fixed.write_sole(), Err(AccessError::ReadOnly(_))));
+    let mut shared = Buffer::zeroed(8)?;
+    let other = shared.clone();
+    let reader = other.read()?;
+    assert_eq!(holder(shared.write_sole()), Some(Holder::Readers(1)));
+    drop(reader);
+    assert!(shared.write_sole().is_ok());
     Ok(())
 }
 
@@ -159,12 +210,26 @@ fn work(counted: &Buffer, written: &Buffer, turns: u64) -> [Buffer; 2] {
         if let Ok(mut guard) = written.write() {
             guard.slice_mut::<u64>().fill(turn);
         }
+        in_a_moment(written, turn);
         if let Ok(guard) = written.read() {
             let all = guard.slice::<u64>();
             assert!(all.iter().all(|&one| one == all[0]), "half written");
         }
     }
     [counted.clone(), counted.clone()]
+}
+
+/// Writes all of a buffer, where one thread alone uses buffers.
+fn in_a_moment(written: &Buffer, turn: u64) {
+    // SAFETY: nothing below uses a buffer by its handle or waits before the moment ends.
+    let Some(moment) = (unsafe { Moment::begin() }) else {
+        return;
+    };
+    if let Some(bytes) = moment.write(written) {
+        let count = 8;
+        // SAFETY: eight numbers, which nobody else has open as long as the moment lasts.
+        unsafe { std::slice::from_raw_parts_mut(bytes.as_ptr().cast::<u64>(), count) }.fill(turn);
+    }
 }
 
 /// Whether a sanitizer watches, which has a thread of its own.

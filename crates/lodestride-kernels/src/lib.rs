@@ -69,6 +69,7 @@ mod matmul_halves;
 mod matmul_mixed;
 mod matmul_small;
 mod matrix;
+mod moments;
 mod nest_form;
 mod numeric;
 mod octave;

@@ -15,9 +15,9 @@ use crate::gemm_small::Blend;
 use crate::gemm_tile::{Ahead, Job, Packed, TileFloat, Walk};
 use crate::isa::{Isa, Level};
 use crate::matmul::OP;
+use crate::moments::{reading, writing_apart};
 use crate::numeric::Compute;
 use crate::operand::{Operand, Output};
-use crate::packed::{open_apart, open_both};
 
 /// The product of two packed matrices of one float dtype: rows without gaps from the start of their buffers, few enough for the
 /// product to take no longer than finding out how it is done.
@@ -31,8 +31,8 @@ use crate::packed::{open_apart, open_both};
 ///
 /// let a = Buffer::from_vec(vec![1.0f64, 2.0, 3.0, 4.0])?;
 /// if let Some(product) = PackedProduct::find(DType::F64, [2, 2, 2]) {
-///     let (out, done) = Buffer::recycled_with(32, |out| product.run(&a, &a, out))?;
-///     assert!(done);
+///     let mut out = Buffer::recycled(32)?;
+///     assert!(product.run(&a, &a, out.write_sole()?));
 ///     assert_eq!(out.read()?.slice::<f64>(), [7.0, 10.0, 15.0, 22.0]);
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -73,31 +73,50 @@ impl PackedProduct {
     /// short or cannot be read.
     #[inline]
     pub fn run(self, a: &Buffer, b: &Buffer, mut out: WriteGuard<'_>) -> bool {
-        let ([m, k, n], size) = (self.sizes, self.dtype.size());
-        let fits = m * k * size <= a.len() && k * n * size <= b.len();
-        if !fits || m * n * size > out.buffer().len() {
+        if !self.is_within(a, b, out.buffer()) {
             return false;
         }
-        let Some((left, right)) = open_both(a, b) else {
-            return false;
+        let to = out.as_mut_ptr();
+        let compute = |x, y| {
+            // SAFETY: the buffers are open and hold as many elements of the dtype as the matrices have, aligned; `out` is open for
+            // writing, so it is neither of those that are open for reading.
+            unsafe { self.compute(to, x, y) };
         };
-        let (to, x) = (out.as_mut_ptr(), left.as_ptr());
-        let y = right.as_ref().unwrap_or(&left).as_ptr();
-        match self.dtype {
-            // SAFETY: the buffers are open until the end of this function and hold as many elements of the dtype as the
-            // matrices have, aligned; `out` is open for writing, so it is neither of those that are open for reading; no size
-            // is 0, and `find` saw an instruction set with tiles.
-            DType::F32 => unsafe { self.multiply::<f32>(to.cast(), x.cast(), y.cast()) },
-            // SAFETY: as above; there is no third dtype.
-            _ => unsafe { self.multiply::<f64>(to.cast(), x.cast(), y.cast()) },
-        }
-        true
+        // SAFETY: the tile kernels use no buffers, and multiply little.
+        unsafe { reading(a, b, compute) }
     }
 
     /// [`run`](Self::run) for a product that has a buffer already; false also where it is one of the operands'.
     #[inline]
     pub fn run_into(self, a: &Buffer, b: &Buffer, out: &Buffer) -> bool {
-        open_apart(out, a, b).is_some_and(|guard| self.run(a, b, guard))
+        if !self.is_within(a, b, out) {
+            return false;
+        }
+        let compute = |to, x, y| {
+            // SAFETY: as in `run`; the buffer that is open for writing is neither of the others.
+            unsafe { self.compute(to, x, y) };
+        };
+        // SAFETY: as in `run`.
+        unsafe { writing_apart(out, a, b, compute) }
+    }
+
+    /// Whether the buffers hold the elements of the matrices.
+    #[inline]
+    fn is_within(self, a: &Buffer, b: &Buffer, out: &Buffer) -> bool {
+        let ([m, k, n], size) = (self.sizes, self.dtype.size());
+        m * k * size <= a.len() && k * n * size <= b.len() && m * n * size <= out.len()
+    }
+
+    /// # Safety
+    /// As [`multiply`](Self::multiply) of the dtype, of which they hold elements that are aligned; no size is 0.
+    #[inline]
+    unsafe fn compute(self, to: *mut u8, x: *const u8, y: *const u8) {
+        match self.dtype {
+            // SAFETY: the caller's contract; `find` saw an instruction set with tiles.
+            DType::F32 => unsafe { self.multiply::<f32>(to.cast(), x.cast(), y.cast()) },
+            // SAFETY: as above; there is no third dtype.
+            _ => unsafe { self.multiply::<f64>(to.cast(), x.cast(), y.cast()) },
+        }
     }
 
     /// # Safety

@@ -10,9 +10,10 @@
 use crate::dense::SMALL;
 use crate::elementwise::{scalar_fits, scalar_word};
 use crate::isa::{Level, RawKernel};
+use crate::moments::{reading, writing, writing_apart, writing_over};
 use crate::op::{self, BinaryOp};
 use crate::table::BinaryKernel;
-use lodestride_buffer::{Buffer, DType, ReadGuard, Scalar, WriteGuard};
+use lodestride_buffer::{Buffer, DType, Scalar, WriteGuard};
 
 /// An operation on packed operands of one dtype in which it computes: elements from the start of their buffers, all of one
 /// shape and order.
@@ -78,24 +79,29 @@ impl Packed {
         if !self.suits(n) || n * size > x.len().min(y.len()) || n * room > out.buffer().len() {
             return false;
         }
-        let Some((a, b)) = open_both(x, y) else {
-            return false;
+        let dst = out.as_mut_ptr();
+        let compute = |a, b| {
+            // SAFETY: the buffers are open and hold `n` elements of the kernel's dtypes from their start, all aligned; `out` is open
+            // for writing, so it is neither of those that are open for reading.
+            unsafe { (self.kernel.zip)(n, dst, a, b, std::ptr::null()) };
         };
-        let (dst, a, b) = (
-            out.as_mut_ptr(),
-            a.as_ptr(),
-            b.as_ref().unwrap_or(&a).as_ptr(),
-        );
-        // SAFETY: the buffers are open until the end of this function and hold `n` elements of the kernel's dtypes from their
-        // start, all aligned; `out` is open for writing, so it is neither of those that are open for reading.
-        unsafe { (self.kernel.zip)(n, dst, a, b, std::ptr::null()) };
-        true
+        // SAFETY: a kernel uses no buffers, and has few elements to go through.
+        unsafe { reading(x, y, compute) }
     }
 
     /// [`run`](Self::run) for a result that has a buffer already; false also where it is one of the operands'.
     #[inline]
     pub fn run_into(self, n: usize, x: &Buffer, y: &Buffer, out: &Buffer) -> bool {
-        open_apart(out, x, y).is_some_and(|guard| self.run(n, x, y, guard))
+        let (size, room) = (self.dtype.size(), self.kernel.out.size());
+        if !self.suits(n) || n * size > x.len().min(y.len()) || n * room > out.len() {
+            return false;
+        }
+        let compute = |dst, a, b| {
+            // SAFETY: as in `run`; the buffer that is open for writing is neither of the others.
+            unsafe { (self.kernel.zip)(n, dst, a, b, std::ptr::null()) };
+        };
+        // SAFETY: as in `run`.
+        unsafe { writing_apart(out, x, y, compute) }
     }
 
     /// Writes the results for the first `n` elements of two buffers over those of the first. False, with nothing written, as
@@ -108,14 +114,13 @@ impl Packed {
         if !self.suits(n) || n * self.dtype.size() > x.len().min(y.len()) {
             return false;
         }
-        let Some((mut a, b)) = open_over(x, y) else {
-            return false;
+        let compute = |dst: *mut u8, b| {
+            // SAFETY: both buffers are open and hold `n` elements of the kernel's dtype from their start, aligned; they are two
+            // buffers, and the in-place form reads its first operand through the destination.
+            unsafe { kernel(n, dst, dst, b, std::ptr::null()) };
         };
-        let dst = a.as_mut_ptr();
-        // SAFETY: both buffers are open until the end of this function and hold `n` elements of the kernel's dtype from their
-        // start, aligned; they are two buffers, and the in-place form reads its first operand through the destination.
-        unsafe { kernel(n, dst, dst, b.as_ptr(), std::ptr::null()) };
-        true
+        // SAFETY: as in `run`.
+        unsafe { writing_over(x, y, compute) }
     }
 }
 
@@ -130,7 +135,8 @@ pub struct PackedNumber {
 impl PackedNumber {
     /// The operation for an array of a dtype and a number; none where it is not defined for them or computes in another dtype,
     /// the number does not fit, or there is a better way than to go from element to element.
-    #[inline]
+    // Not moved, which would wait for what was just written.
+    #[inline(always)]
     pub fn find(op: BinaryOp, dtype: DType, number: Scalar) -> Option<PackedNumber> {
         let plain = dtype.promote_scalar(number.kind()) == dtype && op != BinaryOp::Pow;
         if !plain || !scalar_fits(number, dtype) {
@@ -155,18 +161,31 @@ impl PackedNumber {
         let (Some(form), true) = (kernel.zip_scalar, fits && self.operation.suits(n)) else {
             return false;
         };
-        let Ok(a) = x.read() else { return false };
-        let number = std::ptr::from_ref(&self.word).cast();
-        // SAFETY: both buffers are open until the end of this function and hold `n` elements of the kernel's dtypes from their
-        // start, aligned; `out` is open for writing, so it is not the one that is read; the number is one element.
-        unsafe { form(n, out.as_mut_ptr(), a.as_ptr(), number, std::ptr::null()) };
-        true
+        let (dst, number) = (out.as_mut_ptr(), std::ptr::from_ref(&self.word).cast());
+        let compute = |a, _| {
+            // SAFETY: both buffers are open and hold `n` elements of the kernel's dtypes from their start, aligned; `out` is open for
+            // writing, so it is not the one that is read; the number is one element.
+            unsafe { form(n, dst, a, number, std::ptr::null()) };
+        };
+        // SAFETY: a kernel uses no buffers, and has few elements to go through.
+        unsafe { reading(x, x, compute) }
     }
 
     /// As [`Packed::run_into`].
     #[inline]
     pub fn run_into(&self, n: usize, x: &Buffer, out: &Buffer) -> bool {
-        open_apart(out, x, x).is_some_and(|guard| self.run(n, x, guard))
+        let Packed { kernel, dtype } = self.operation;
+        let fits = n * dtype.size() <= x.len() && n * kernel.out.size() <= out.len();
+        let (Some(form), true) = (kernel.zip_scalar, fits && self.operation.suits(n)) else {
+            return false;
+        };
+        let number = std::ptr::from_ref(&self.word).cast();
+        let compute = |dst, a, _| {
+            // SAFETY: as above; the buffer that is open for writing is not the one that is read.
+            unsafe { form(n, dst, a, number, std::ptr::null()) };
+        };
+        // SAFETY: as in `run`.
+        unsafe { writing_apart(out, x, x, compute) }
     }
 
     /// As [`Packed::run_in_place`].
@@ -177,44 +196,12 @@ impl PackedNumber {
         let (Some(form), true) = (self.operation.in_place().1, fits) else {
             return false;
         };
-        let Ok(mut a) = x.write() else { return false };
-        let (dst, number) = (a.as_mut_ptr(), std::ptr::from_ref(&self.word).cast());
-        // SAFETY: as above; the in-place form reads its first operand through the destination.
-        unsafe { form(n, dst, dst, number, std::ptr::null()) };
-        true
+        let number = std::ptr::from_ref(&self.word).cast();
+        let compute = |dst: *mut u8| {
+            // SAFETY: as above; the in-place form reads its first operand through the destination.
+            unsafe { form(n, dst, dst, number, std::ptr::null()) };
+        };
+        // SAFETY: as in `run`.
+        unsafe { writing(x, compute) }
     }
-}
-
-/// Opens two buffers for reading; one guard opens a buffer for both.
-#[inline(always)]
-pub(crate) fn open_both<'b>(
-    x: &'b Buffer,
-    y: &'b Buffer,
-) -> Option<(ReadGuard<'b>, Option<ReadGuard<'b>>)> {
-    let a = x.read().ok()?;
-    let b = if y.same_block(x) {
-        None
-    } else {
-        Some(y.read().ok()?)
-    };
-    Some((a, b))
-}
-
-/// Opens a buffer for writing and another for reading.
-#[inline(always)]
-pub(crate) fn open_over<'b>(
-    x: &'b Buffer,
-    y: &'b Buffer,
-) -> Option<(WriteGuard<'b>, ReadGuard<'b>)> {
-    if x.same_block(y) {
-        return None;
-    }
-    Some((x.write().ok()?, y.read().ok()?))
-}
-
-/// Opens a buffer for writing, unless it is one of those that are read.
-#[inline(always)]
-pub(crate) fn open_apart<'b>(out: &'b Buffer, x: &Buffer, y: &Buffer) -> Option<WriteGuard<'b>> {
-    let apart = !out.same_block(x) && !out.same_block(y);
-    apart.then(|| out.write().ok()).flatten()
 }

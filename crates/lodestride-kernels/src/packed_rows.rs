@@ -6,8 +6,9 @@
 )]
 
 use crate::isa::RawKernel;
+use crate::moments::{reading, writing_apart, writing_over};
 use crate::op::BinaryOp;
-use crate::packed::{Packed, open_apart, open_both, open_over};
+use crate::packed::Packed;
 use crate::threads;
 use crate::tile;
 use lodestride_buffer::{Buffer, DType, WriteGuard};
@@ -71,7 +72,8 @@ impl PackedRows {
     /// The operation for operands of a dtype and these layouts; none where [`Packed::find`] has none, where the left one is not gap-free in C order from the start of its buffer
     /// or the right one not gap-free, the right one does not stretch to the left one's shape along its first or its last axes
     /// alone, or there is enough to do for the general way.
-    #[inline]
+    // Not moved, which would wait for what was just written.
+    #[inline(always)]
     pub fn find(op: BinaryOp, dtype: DType, x: &Layout, y: &Layout) -> Option<PackedRows> {
         let n = x.elements();
         if !x.is_contiguous(Order::C) || !y.is_contiguous(Order::C) || x.offset() > 0 || n == 0 {
@@ -112,30 +114,38 @@ impl PackedRows {
     /// As [`Packed::run`].
     #[inline]
     pub fn run(&self, x: &Buffer, y: &Buffer, mut out: WriteGuard<'_>) -> bool {
-        let fits = self.n * self.operation.result().size() <= out.buffer().len();
-        if !fits || !self.is_within(x, y) {
+        if !self.is_within(x, y, out.buffer()) {
             return false;
         }
-        let Some((a, b)) = open_both(x, y) else {
-            return false;
+        let dst = out.as_mut_ptr();
+        let compute = |a, b| {
+            // SAFETY: the buffers are open and hold the operands' elements, all aligned; `out` is open for writing, so it is neither of
+            // those that are open for reading.
+            unsafe { self.compute(self.forms(), dst, a, self.first(b)) };
         };
-        let (dst, a, b) = (
-            out.as_mut_ptr(),
-            a.as_ptr(),
-            b.as_ref().unwrap_or(&a).as_ptr(),
-        );
-        let kernel = self.operation.kernel;
-        let forms = (kernel.zip, kernel.zip_scalar);
-        // SAFETY: the buffers are open until the end of this function and hold the operands' elements, all aligned; `out` is open
-        // for writing, so it is neither of those that are open for reading.
-        unsafe { self.compute(forms, dst, a, self.first(b)) };
-        true
+        // SAFETY: kernels use no buffers, and have few elements to go through.
+        unsafe { reading(x, y, compute) }
     }
 
     /// As [`Packed::run_into`].
     #[inline]
     pub fn run_into(&self, x: &Buffer, y: &Buffer, out: &Buffer) -> bool {
-        open_apart(out, x, y).is_some_and(|guard| self.run(x, y, guard))
+        if !self.is_within(x, y, out) {
+            return false;
+        }
+        let compute = |dst, a, b| {
+            // SAFETY: as in `run`; the buffer that is open for writing is neither of the others.
+            unsafe { self.compute(self.forms(), dst, a, self.first(b)) };
+        };
+        // SAFETY: as in `run`.
+        unsafe { writing_apart(out, x, y, compute) }
+    }
+
+    /// The loops that write to a buffer of its own.
+    #[inline]
+    fn forms(&self) -> (RawKernel, Option<RawKernel>) {
+        let kernel = self.operation.kernel;
+        (kernel.zip, kernel.zip_scalar)
     }
 
     /// As [`Packed::run_in_place`].
@@ -143,24 +153,24 @@ impl PackedRows {
     pub fn run_in_place(&self, x: &Buffer, y: &Buffer) -> bool {
         let (zip, zip_scalar) = self.operation.in_place();
         let Some(zip) = zip else { return false };
-        if !self.is_within(x, y) || !self.has_tile_or(zip_scalar) {
+        if !self.is_within(x, y, x) || !self.has_tile_or(zip_scalar) {
             return false;
         }
-        let Some((mut a, b)) = open_over(x, y) else {
-            return false;
+        let compute = |dst: *mut u8, b| {
+            // SAFETY: both buffers are open and hold the operands' elements, aligned; they are two buffers, and the in-place forms read
+            // their first operand through the destination.
+            unsafe { self.compute((zip, zip_scalar), dst, dst, self.first(b)) };
         };
-        let dst = a.as_mut_ptr();
-        // SAFETY: both buffers are open until the end of this function and hold the operands' elements, aligned; they are two
-        // buffers, and the in-place forms read their first operand through the destination.
-        unsafe { self.compute((zip, zip_scalar), dst, dst, self.first(b.as_ptr())) };
-        true
+        // SAFETY: as in `run`.
+        unsafe { writing_over(x, y, compute) }
     }
 
-    /// Whether the buffers hold the operands' elements.
+    /// Whether the buffers hold the elements of the operands and of the result.
     #[inline]
-    fn is_within(&self, x: &Buffer, y: &Buffer) -> bool {
-        let size = self.operation.dtype.size();
-        self.n * size <= x.len() && (self.start + self.others) * size <= y.len()
+    fn is_within(&self, x: &Buffer, y: &Buffer, out: &Buffer) -> bool {
+        let (size, room) = (self.operation.dtype.size(), self.operation.result().size());
+        let fit = self.n * size <= x.len() && (self.start + self.others) * size <= y.len();
+        fit && self.n * room <= out.len()
     }
 
     /// The first of the right operand's elements.

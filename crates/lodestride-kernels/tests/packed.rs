@@ -1,13 +1,38 @@
-//! The shortest way for packed operands: it does what `binary` does, or nothing at all.
+//! The shortest way for packed operands: it does what `binary` does, or nothing at all. One thread alone needs no guards there, and
+//! test harnesses use buffers on several, so this test is a program.
 
 #![expect(
     clippy::unwrap_used,
-    reason = "a test may panic; functions outside `#[test]` are not recognised"
+    clippy::print_stdout,
+    reason = "a program that panics where something is wrong, and lists its test as test runners ask for it"
 )]
 
-use lodestride_buffer::{Bool, Buffer, DType, Element, Scalar};
+use std::thread;
+
+use lodestride_buffer::{Bool, Buffer, DType, Element, Scalar, Workspace, memory};
 use lodestride_kernels::{BinaryOp, Operand, Packed, PackedNumber, PackedRows, binary};
 use lodestride_shape::{Layout, Order};
+
+fn main() {
+    let asks = |what: &str| std::env::args().any(|argument| argument == what);
+    if asks("--list") {
+        if !asks("--ignored") {
+            println!("one_thread_and_then_two: test");
+        }
+        return;
+    }
+    let all = || {
+        packed_operands_give_what_the_general_way_gives();
+        stretched_operands_give_what_the_general_way_gives();
+        what_does_not_fit_is_refused_and_nothing_is_written();
+    };
+    all();
+    let other = thread::spawn(|| drop(Buffer::zeroed(64).unwrap().clone()));
+    assert!(other.join().is_ok());
+    assert!(memory::needs_locks());
+    all();
+    println!("ok");
+}
 
 /// Every operation on elements of a dtype, beside the general way.
 fn agrees<T: Element + Into<Scalar>>(values: fn(usize) -> T, failures: &mut Vec<String>) {
@@ -25,8 +50,8 @@ fn agrees<T: Element + Into<Scalar>>(values: fn(usize) -> T, failures: &mut Vec<
             let out = Operand::new(&expected, &layout, packed.result()).unwrap();
             binary(*op, operand(&x).into(), operand(&y).into(), out).unwrap();
             let expected = expected.read().unwrap().bytes().to_vec();
-            let (found, done) =
-                Buffer::recycled_with(bytes, |guard| packed.run(n, &x, &y, guard)).unwrap();
+            let mut found = Buffer::recycled(bytes).unwrap();
+            let done = packed.run(n, &x, &y, found.write_sole().unwrap());
             if done != packed.suits(n) || done && found.read().unwrap().bytes() != expected {
                 failures.push(format!("{op:?} of {n} {:?}", T::DTYPE));
             }
@@ -64,8 +89,8 @@ fn agrees_with_number<T: Element + Into<Scalar>>(
             let number: Scalar = values(5).into();
             binary(*op, left.into(), number.into(), out).unwrap();
             let expected = expected.read().unwrap().bytes().to_vec();
-            let (found, anew) =
-                Buffer::recycled_with(bytes, |guard| packed.run(n, &x, guard)).unwrap();
+            let mut found = Buffer::recycled(bytes).unwrap();
+            let anew = packed.run(n, &x, found.write_sole().unwrap());
             let (given, changed) = (Buffer::zeroed(bytes).unwrap(), fresh());
             let into = packed.run_into(n, &x, &given);
             let over = packed.run_in_place(n, &changed);
@@ -131,8 +156,8 @@ fn agrees_with_rows<T: Element + Into<Scalar>>(values: fn(usize) -> T, failures:
             let right = Operand::new(&y, &stretched, T::DTYPE).unwrap();
             binary(*op, left.into(), right.into(), out).unwrap();
             let expected = expected.read().unwrap().bytes().to_vec();
-            let (found, done) =
-                Buffer::recycled_with(bytes, |guard| rows.run(&x, &y, guard)).unwrap();
+            let mut found = Buffer::recycled(bytes).unwrap();
+            let done = rows.run(&x, &y, found.write_sole().unwrap());
             if !done || found.read().unwrap().bytes() != expected {
                 failures.push(case.clone());
             }
@@ -158,7 +183,6 @@ fn agrees_with_rows<T: Element + Into<Scalar>>(values: fn(usize) -> T, failures:
     }
 }
 
-#[test]
 fn stretched_operands_give_what_the_general_way_gives() {
     let mut failures = Vec::new();
     agrees_with_rows(|i| i as f32 * 0.5 - 2.0, &mut failures);
@@ -171,7 +195,6 @@ fn stretched_operands_give_what_the_general_way_gives() {
     assert!(failures.is_empty(), "{failures:#?}");
 }
 
-#[test]
 fn packed_operands_give_what_the_general_way_gives() {
     let mut failures = Vec::new();
     agrees::<f32>(|i| i as f32 * 0.75 - 2.0, &mut failures);
@@ -186,7 +209,6 @@ fn packed_operands_give_what_the_general_way_gives() {
     assert!(failures.is_empty(), "{failures:#?}");
 }
 
-#[test]
 fn what_does_not_fit_is_refused_and_nothing_is_written() {
     let (x, y) = (
         Buffer::from_vec(vec![1.0f32; 4]).unwrap(),
@@ -200,13 +222,30 @@ fn what_does_not_fit_is_refused_and_nothing_is_written() {
     assert_eq!(less.result(), DType::Bool);
     assert!(!less.run_in_place(3, &x, &y), "another dtype");
     {
+        let _reader = x.read().unwrap();
+        assert!(!add.run_in_place(3, &x, &y), "in use");
+        assert!(!add.run_into(3, &y, &y, &x), "in use");
+        assert!(add.run_into(3, &x, &y, &Buffer::zeroed(12).unwrap()));
+    }
+    {
         let _writer = x.write().unwrap();
         assert!(!add.run_in_place(3, &x, &y), "in use");
-        let (_, done) = Buffer::recycled_with(12, |guard| add.run(3, &x, &y, guard)).unwrap();
+        assert!(!add.run_in_place(3, &y, &x), "in use");
+        assert!(
+            !add.run_into(3, &y, &x, &Buffer::zeroed(12).unwrap()),
+            "in use"
+        );
+        let mut out = Buffer::recycled(12).unwrap();
+        let done = add.run(3, &x, &y, out.write_sole().unwrap());
         assert!(!done, "in use");
     }
-    let (_, done) = Buffer::recycled_with(8, |guard| add.run(3, &x, &y, guard)).unwrap();
+    let mut out = Buffer::recycled(8).unwrap();
+    let done = add.run(3, &x, &y, out.write_sole().unwrap());
     assert!(!done, "no room for the results");
+    let (workspace, leaked) = (Workspace::new("LEAK"), || Buffer::zeroed(12));
+    let stale = workspace.scope(|_| leaked()).unwrap().unwrap();
+    assert!(!add.run_in_place(3, &stale, &y) && !add.run_in_place(3, &x, &stale));
+    assert!(!add.run_into(3, &x, &y, &stale) && !add.run_into(3, &stale, &y, &x));
     let half = PackedNumber::find(BinaryOp::Mul, DType::F32, Scalar::Float(0.5)).unwrap();
     assert!(!half.run_in_place(5, &x), "too short");
     assert!(!half.run_into(4, &x, &x), "one buffer");

@@ -13,6 +13,7 @@ use crate::sort_key::{Coding, Key};
 use crate::sort_radix::{COUNTED, is_counted, sort_above};
 use crate::sort_share::{Partition, divide, each_chunk, partition_keys, sample};
 use crate::sort_side::sort_side_by_side;
+use crate::{stream, threads};
 
 /// Up to this many keys a sample that brackets the k-th costs more than it spares.
 pub(crate) const SHORT: usize = 1 << 12;
@@ -25,8 +26,9 @@ pub(crate) const fn little<K: Key>() -> usize {
 /// Keys looked at to bracket the k-th.
 const SAMPLE: usize = 1 << 10;
 
-/// Up to this many keys are not shared among threads.
+/// Up to this many keys are not shared among threads, nor up to so many bytes of them where vectors divide them.
 const SHARED: usize = 1 << 16;
+const SHARED_BYTES: usize = 2 << 20;
 
 /// Half the width of the bracket, in sampled keys: six times the deviation of a sampled rank.
 const MARGIN: usize = 96;
@@ -73,9 +75,10 @@ pub(crate) fn partition_at<K: Key>(
     parts: usize,
 ) {
     let is_coded = !has_vectors::<K>(coding);
+    let of_values = parts_of(values, parts);
     let settle = if is_coded { settle } else { settle_floats };
     if is_coded {
-        each_chunk(values, parts, |values| coding.encode(values));
+        each_chunk(values, of_values, |values| coding.encode(values));
     }
     let mut start = 0;
     for &k in kth {
@@ -83,7 +86,7 @@ pub(crate) fn partition_at<K: Key>(
         start = k + 1;
     }
     if is_coded {
-        each_chunk(values, parts, |keys| coding.decode(keys));
+        each_chunk(values, of_values, |keys| coding.decode(keys));
     }
 }
 
@@ -126,6 +129,7 @@ fn settle_floats<K: Key>(mut values: &mut [K], mut k: usize, scratch: &mut [K], 
             Rest::Unordered(rest, place) => (values, k) = (rest, place),
         }
     }
+    let parts = parts_of(values, parts);
     each_chunk(values, parts, |values| coding.encode(values));
     settle(values, k, scratch, parts);
     each_chunk(values, parts, |keys| coding.decode(keys));
@@ -248,6 +252,18 @@ enum Step {
     Inside(Range<usize>),
 }
 
+/// In how many of so many parts keys are divided sooner than by one thread. Vectors do it about as fast as the keys come from memory,
+/// and what several threads have divided is moved twice more to bring it together.
+fn parts_of<K: Key>(keys: &[K], parts: usize) -> usize {
+    let bytes = size_of_val(keys);
+    let are_shared = if K::has_vectors() {
+        bytes > SHARED_BYTES && (threads::threads() > 2 || !stream::pays(2 * bytes))
+    } else {
+        keys.len() > SHARED
+    };
+    if are_shared { parts } else { 1 }
+}
+
 /// Divides values at the pivots of a bracket of their keys, and finds the group of the `k`-th.
 fn narrow<K: Key>(
     values: &mut [K],
@@ -258,8 +274,7 @@ fn narrow<K: Key>(
     pivots: &[K],
     partition: Partition<K>,
 ) -> Step {
-    let parts = if values.len() > SHARED { parts } else { 1 };
-    let ends = divide(values, scratch, pivots, parts, partition);
+    let ends = divide(values, scratch, pivots, parts_of(values, parts), partition);
     let group = ends.partition_point(|&end| end <= k);
     let start = if group == 0 { 0 } else { ends[group - 1] };
     let is_inside = group == usize::from(low > K::ZERO);

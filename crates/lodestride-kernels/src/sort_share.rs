@@ -3,6 +3,8 @@
 //!
 //! What comes out is what dividing the whole line at once would give, so it does not depend on the number of threads.
 
+use std::ops::Range;
+
 use crate::sort_key::Key;
 use crate::threads;
 
@@ -36,12 +38,11 @@ pub(crate) fn divide<K: Key>(
         divide_chunk(keys, scratch, pivots, &mut counts, partition);
         return ends(&counts, groups);
     }
-    let ends = divide_aside(keys, scratch, pivots, parts, partition);
+    let (ends, moved) = divide_aside(keys, scratch, pivots, parts, partition, true);
+    let (keys, scratch) = (&mut keys[moved.clone()], &scratch[moved]);
     let share = share_of(keys, parts);
     let chunks = keys.chunks_mut(share).zip(scratch.chunks(share));
-    threads::for_each_part(chunks, |(keys, scratch)| {
-        keys.copy_from_slice(&scratch[..keys.len()]);
-    });
+    threads::for_each_part(chunks, |(keys, scratch)| keys.copy_from_slice(scratch));
     ends
 }
 
@@ -53,7 +54,7 @@ pub(crate) fn divide_and<K: Key>(
     parts: usize,
     work: impl Fn(&mut [K], &mut [K]) + Sync,
 ) {
-    let ends = divide_aside(keys, scratch, pivots, parts, partition_keys);
+    let (ends, _) = divide_aside(keys, scratch, pivots, parts, partition_keys, false);
     let mut groups = Vec::with_capacity(ends.len());
     let mut start = 0;
     for end in ends {
@@ -68,35 +69,47 @@ pub(crate) fn divide_and<K: Key>(
     });
 }
 
-/// Leaves the groups in `scratch`, the keys in any order.
+/// Leaves the groups in `scratch`, the keys in any order; where the groups end, and the range of what is in `scratch`: of the first
+/// group the first chunk's part, and of the last group the last chunk's, are where they belong, and are left out where they `stay`.
 fn divide_aside<K: Key>(
     keys: &mut [K],
     scratch: &mut [K],
     pivots: &[K],
     parts: usize,
     partition: Partition<K>,
-) -> Vec<usize> {
+    stay: bool,
+) -> (Vec<usize>, Range<usize>) {
     let groups = pivots.len() + 1;
-    let share = share_of(keys, parts);
-    let mut counts = vec![0; groups * keys.len().div_ceil(share)];
+    let (len, share) = (keys.len(), share_of(keys, parts));
+    let mut counts = vec![0; groups * len.div_ceil(share)];
     let chunks = keys.chunks_mut(share).zip(scratch.chunks_mut(share));
     let chunks = chunks.zip(counts.chunks_mut(groups));
     threads::for_each_part(chunks, |((keys, scratch), counts)| {
         divide_chunk(keys, scratch, pivots, counts, partition);
     });
+    let moved = match counts[..] {
+        // One group alone is where it was.
+        [_, ..] if stay && groups == 1 => 0..0,
+        [first, .., last] if stay => first..len - last,
+        _ => 0..len,
+    };
     let mut pieces = Vec::with_capacity(counts.len());
-    let mut rest = &mut scratch[..keys.len()];
+    let mut rest = &mut scratch[..len];
     let mut chunks: Vec<&[K]> = keys.chunks(share).collect();
+    let mut start = 0;
     for group in 0..groups {
         for (chunk, keys) in chunks.iter_mut().enumerate() {
             let (from, later) = keys.split_at(counts[chunk * groups + group]);
             let (to, after) = rest.split_at_mut(from.len());
-            pieces.push((from, to));
+            if moved.contains(&start) {
+                pieces.push((from, to));
+            }
+            start += from.len();
             (*keys, rest) = (later, after);
         }
     }
     threads::for_each_part(pieces.into_iter(), |(from, to)| to.copy_from_slice(from));
-    ends(&counts, groups)
+    (ends(&counts, groups), moved)
 }
 
 /// Where the groups end that have so many keys in each chunk.

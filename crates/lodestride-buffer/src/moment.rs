@@ -4,8 +4,6 @@
     reason = "what opens buffers without a guard has a contract"
 )]
 
-use std::ptr::NonNull;
-
 use crate::bias::{Alone, alone};
 use crate::buffer::Buffer;
 use crate::pin;
@@ -23,7 +21,7 @@ use crate::pin;
 /// if let Some(moment) = unsafe { Moment::begin() } {
 ///     if let Some(bytes) = moment.read(&x) {
 ///         // SAFETY: three numbers, which may be read as long as the moment lasts.
-///         sum = unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast::<i32>(), 3) }.iter().sum();
+///         sum = unsafe { std::slice::from_raw_parts(bytes.cast::<i32>(), 3) }.iter().sum();
 ///     }
 /// } else {
 ///     sum = x.read()?.slice::<i32>().iter().sum();
@@ -48,18 +46,19 @@ impl Moment {
 
     /// Where the bytes of a buffer begin, to be read until the moment ends; `None` where [`Buffer::read`] would be refused.
     #[inline(always)]
-    pub fn read(&self, buffer: &Buffer) -> Option<NonNull<u8>> {
+    pub fn read(&self, buffer: &Buffer) -> Option<*const u8> {
         self.open(buffer, buffer.access().has_writer())
+            .map(|bytes| bytes.cast_const())
     }
 
     /// The same, to be written; `None` where [`Buffer::write`] would be refused. One buffer that is asked for twice is given twice.
     #[inline(always)]
-    pub fn write(&self, buffer: &Buffer) -> Option<NonNull<u8>> {
+    pub fn write(&self, buffer: &Buffer) -> Option<*mut u8> {
         self.open(buffer, !buffer.access().is_free())
     }
 
     #[inline(always)]
-    fn open(&self, buffer: &Buffer, is_refused: bool) -> Option<NonNull<u8>> {
-        (!is_refused && !pin::is_stale(buffer.home())).then(|| buffer.data())
+    fn open(&self, buffer: &Buffer, is_refused: bool) -> Option<*mut u8> {
+        (!is_refused && !pin::is_stale(buffer.home())).then(|| buffer.data().as_ptr())
     }
 }

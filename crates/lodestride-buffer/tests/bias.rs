@@ -228,7 +228,7 @@ fn in_a_moment(written: &Buffer, turn: u64) {
     if let Some(bytes) = moment.write(written) {
         let count = 8;
         // SAFETY: eight numbers, which nobody else has open as long as the moment lasts.
-        unsafe { std::slice::from_raw_parts_mut(bytes.as_ptr().cast::<u64>(), count) }.fill(turn);
+        unsafe { std::slice::from_raw_parts_mut(bytes.cast::<u64>(), count) }.fill(turn);
     }
 }
 

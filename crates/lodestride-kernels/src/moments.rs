@@ -1,7 +1,7 @@
 //! The operands of a short loop, opened for a moment, or by guards where several threads use buffers.
 #![expect(unsafe_code, reason = "loops keep the contract of a moment")]
 
-use lodestride_buffer::{Buffer, Moment, ReadGuard};
+use lodestride_buffer::{Buffer, Moment, ReadGuard, WriteGuard};
 
 /// Lets a loop read two buffers; false, with nothing done, where one cannot be read.
 ///
@@ -14,18 +14,16 @@ pub(crate) unsafe fn reading(
     compute: impl FnOnce(*const u8, *const u8),
 ) -> bool {
     // SAFETY: the caller's contract; nothing else is done before the moment ends.
-    if let Some(moment) = unsafe { Moment::begin() } {
-        let (Some(a), Some(b)) = (moment.read(x), moment.read(y)) else {
-            return false;
-        };
-        compute(a.as_ptr(), b.as_ptr());
-        return true;
-    }
-    let Some((a, b)) = open_both(x, y) else {
-        return false;
+    let moment = unsafe { Moment::begin() };
+    let guards;
+    let opened = match &moment {
+        Some(moment) => moment.read(x).zip(moment.read(y)),
+        None => {
+            guards = open_both(x, y);
+            guards.as_ref().map(addresses)
+        }
     };
-    compute(a.as_ptr(), b.as_ref().unwrap_or(&a).as_ptr());
-    true
+    opened.map(|(a, b)| compute(a, b)).is_some()
 }
 
 /// The same of a loop that writes a buffer.
@@ -35,10 +33,16 @@ pub(crate) unsafe fn reading(
 #[inline(always)]
 pub(crate) unsafe fn writing(x: &Buffer, compute: impl FnOnce(*mut u8)) -> bool {
     // SAFETY: as in `reading`.
-    if let Some(moment) = unsafe { Moment::begin() } {
-        return moment.write(x).map(|dst| compute(dst.as_ptr())).is_some();
-    }
-    x.write().map(|mut dst| compute(dst.as_mut_ptr())).is_ok()
+    let moment = unsafe { Moment::begin() };
+    let mut guard;
+    let opened = match &moment {
+        Some(moment) => moment.write(x),
+        None => {
+            guard = x.write().ok();
+            guard.as_mut().map(WriteGuard::as_mut_ptr)
+        }
+    };
+    opened.map(compute).is_some()
 }
 
 /// The same of a loop that writes the first of two buffers; false also where both are one.
@@ -51,22 +55,9 @@ pub(crate) unsafe fn writing_over(
     y: &Buffer,
     compute: impl FnOnce(*mut u8, *const u8),
 ) -> bool {
-    if x.same_block(y) {
-        return false;
-    }
-    // SAFETY: as in `reading`.
-    if let Some(moment) = unsafe { Moment::begin() } {
-        let (Some(dst), Some(b)) = (moment.write(x), moment.read(y)) else {
-            return false;
-        };
-        compute(dst.as_ptr(), b.as_ptr());
-        return true;
-    }
-    let (Ok(mut dst), Ok(b)) = (x.write(), y.read()) else {
-        return false;
-    };
-    compute(dst.as_mut_ptr(), b.as_ptr());
-    true
+    let computed = |dst, b, _| compute(dst, b);
+    // SAFETY: the caller's contract.
+    unsafe { writing_apart(x, y, y, computed) }
 }
 
 /// The same of a loop that writes a buffer beside two that it reads; false also where it is one of them.
@@ -84,28 +75,24 @@ pub(crate) unsafe fn writing_apart(
         return false;
     }
     // SAFETY: as in `reading`.
-    if let Some(moment) = unsafe { Moment::begin() } {
-        let (Some(dst), Some(a), Some(b)) = (moment.write(out), moment.read(x), moment.read(y))
-        else {
-            return false;
-        };
-        compute(dst.as_ptr(), a.as_ptr(), b.as_ptr());
-        return true;
-    }
-    let (Ok(mut dst), Some((a, b))) = (out.write(), open_both(x, y)) else {
-        return false;
+    let moment = unsafe { Moment::begin() };
+    let mut guards;
+    let opened = match &moment {
+        Some(moment) => moment.write(out).zip(moment.read(x).zip(moment.read(y))),
+        None => {
+            guards = out.write().ok().zip(open_both(x, y));
+            (guards.as_mut()).map(|(out, read)| (out.as_mut_ptr(), addresses(read)))
+        }
     };
-    compute(
-        dst.as_mut_ptr(),
-        a.as_ptr(),
-        b.as_ref().unwrap_or(&a).as_ptr(),
-    );
-    true
+    opened.map(|(dst, (a, b))| compute(dst, a, b)).is_some()
 }
 
-/// Opens two buffers for reading; one guard opens a buffer for both.
-#[inline(always)]
-fn open_both<'b>(x: &'b Buffer, y: &'b Buffer) -> Option<(ReadGuard<'b>, Option<ReadGuard<'b>>)> {
+/// Guards of two buffers that are read; one opens a buffer for both.
+type Both<'b> = (ReadGuard<'b>, Option<ReadGuard<'b>>);
+
+/// Opens two buffers for reading.
+#[cold]
+fn open_both<'b>(x: &'b Buffer, y: &'b Buffer) -> Option<Both<'b>> {
     let a = x.read().ok()?;
     let b = if y.same_block(x) {
         None
@@ -113,4 +100,8 @@ fn open_both<'b>(x: &'b Buffer, y: &'b Buffer) -> Option<(ReadGuard<'b>, Option<
         Some(y.read().ok()?)
     };
     Some((a, b))
+}
+
+fn addresses((a, b): &Both<'_>) -> (*const u8, *const u8) {
+    (a.as_ptr(), b.as_ref().unwrap_or(a).as_ptr())
 }

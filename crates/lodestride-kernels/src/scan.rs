@@ -220,7 +220,7 @@ impl Lines {
         let is_across = row.stride.abs() < self.x.stride.abs()
             || (self.x.size < SHORT && out_row.stride.abs() < self.out.stride.abs());
         for outer in 0..count(x_outer) {
-            let plane = Plane {
+            let mut plane = Plane {
                 x_start: self.x_start + offset_at(x_outer, outer),
                 out_start: self.out_start + offset_at(out_outer, outer),
                 out_dtype: self.out_dtype,
@@ -228,12 +228,19 @@ impl Lines {
                 len: self.x.size,
                 x: (row.stride, self.x.stride),
                 out: (out_row.stride, self.out.stride),
-                past: self.past && row.size * size_of::<C>() >= 4 * LINE,
+                past: false,
             };
-            if is_across && (row.size >= SIDE || plane.are_strips::<C, S>(source)) {
+            let is_swept = is_across && (row.size >= SIDE || plane.are_strips::<C, S>(source));
+            let are_wide = if is_swept {
+                row.size * size_of::<C>() >= 4 * LINE
+            } else {
+                self.x.size >= TILE
+            };
+            plane.past = self.past && are_wide;
+            if is_swept {
                 plane.sweep::<C, S>(source, output);
             } else {
-                plane.along::<C, S>(source, output);
+                plane.along(&Steps::of::<S>(), source, output);
             }
         }
         if self.past {
@@ -256,22 +263,17 @@ struct Plane {
 
 impl Plane {
     /// One line after the other.
-    fn along<C: Compute, S: Step<C>>(&self, source: &Source<'_, C>, output: &mut WriteGuard<'_>) {
+    fn along<C: Compute>(
+        &self,
+        of_op: &Steps<C>,
+        source: &Source<'_, C>,
+        output: &mut WriteGuard<'_>,
+    ) {
         let dense = self.x.1 == 1 && self.out.1 == 1 && self.out_dtype == C::DTYPE;
         if let (Some(data), true) = (source.native(), dense) {
             let steps = (self.x.0.unsigned_abs(), self.out.0.unsigned_abs());
             let along = |x: usize, out: &mut [C], lines: usize| {
-                run::<C, _>(Along::<C, S> {
-                    x: &data[x..],
-                    out,
-                    steps,
-                    lines,
-                    len: self.len,
-                    running: S::START,
-                    is_grouped: S::IS_GROUPED && self.len >= BLOCK,
-                    near: false,
-                    step: PhantomData,
-                });
+                self.along_dense(of_op, &data[x..], out, lines);
             };
             let (x, out) = (self.x_start as usize, self.out_start as usize);
             let output = output.slice_mut::<C>();
@@ -297,7 +299,7 @@ impl Plane {
             }
             return;
         }
-        self.along_tiles(&Steps::of::<S>(), source, output);
+        self.along_tiles(of_op, source, output);
     }
 
     /// Whether rows can be taken as they lie.

@@ -255,13 +255,20 @@ enum Step {
 /// In how many of so many parts keys are divided sooner than by one thread. Vectors do it about as fast as the keys come from memory,
 /// and what several threads have divided is moved twice more to bring it together.
 fn parts_of<K: Key>(keys: &[K], parts: usize) -> usize {
-    let bytes = size_of_val(keys);
-    let are_shared = if K::has_vectors() {
+    if parts > 1 && are_shared(keys.len(), size_of_val(keys), K::has_vectors()) {
+        parts
+    } else {
+        1
+    }
+}
+
+#[inline(never)]
+fn are_shared(keys: usize, bytes: usize, has_vectors: bool) -> bool {
+    if has_vectors {
         bytes > SHARED_BYTES && (threads::threads() > 2 || !stream::pays(2 * bytes))
     } else {
-        keys.len() > SHARED
-    };
-    if are_shared { parts } else { 1 }
+        keys > SHARED
+    }
 }
 
 /// Divides values at the pivots of a bracket of their keys, and finds the group of the `k`-th.

@@ -11,8 +11,8 @@ mod support;
 use lodestride_buffer::{DType, Scalar};
 use lodestride_kernels::random::{bernoulli, normal, uniform};
 use lodestride_kernels::{
-    BinaryOp, Input, Operand, Program, ProgramBuilder, ReduceOp, ScanOp, Thresholds, UnaryOp,
-    binary, copy, reduce, scan, set_thresholds, thresholds, unary,
+    BinaryOp, Input, Operand, Program, ProgramBuilder, ReduceOp, ScanOp, UnaryOp, binary, copy,
+    reduce, scan, set_thresholds, thresholds, unary,
 };
 use support::{Arrangement, Array};
 
@@ -50,10 +50,6 @@ fn program(dtype: DType, long: bool) -> Program {
     }
     b.store(result);
     b.finish()
-}
-
-fn cumsum(x: &Array, axis: usize, out: &Array) {
-    scan(ScanOp::Sum, x.operand(), axis, out.operand()).unwrap();
 }
 
 /// What fills an array with random numbers.
@@ -105,13 +101,23 @@ fn long_runs(check: &mut Check<'_>) {
     }
 }
 
+/// Every scan along every axis.
+fn scans(x: &Array, to: Arrangement, case: &dyn Fn(&str) -> String, check: &mut Check<'_>) {
+    let operand = x.operand();
+    for axis in 0..operand.shape().len() {
+        for op in ScanOp::ALL {
+            let result = op.result_dtype(operand.dtype());
+            check(case(op.name()), operand.shape(), to, result, &|out| {
+                scan(op, operand, axis, out.operand()).unwrap();
+            });
+        }
+    }
+}
+
 #[test]
 fn past_the_caches_is_the_same() {
-    let usual = thresholds();
-    let past = Thresholds {
-        stream_bytes: 0,
-        ..usual
-    };
+    let (usual, mut past) = (thresholds(), thresholds());
+    past.stream_bytes = 0;
     let mut failures = Vec::new();
     let mut check = |case: String, shape: &[usize], to, dtype, call: &dyn Fn(&Array)| {
         set_thresholds(usual);
@@ -127,8 +133,8 @@ fn past_the_caches_is_the_same() {
             for to in [Arrangement::C, to] {
                 for dtype in [DType::F32, DType::F64, DType::F16, DType::I32, DType::U8] {
                     let x = Array::new(shape, Arrangement::C, dtype, sample);
-                    let y = Array::new(shape, from, dtype, other);
-                    let (x, y): (Input<'_>, Input<'_>) = (x.operand().into(), y.operand().into());
+                    let z = Array::new(shape, from, dtype, other);
+                    let (x, y): (Input<'_>, Input<'_>) = (x.operand().into(), z.operand().into());
                     let case = |name: &str| format!("{name} {dtype} {shape:?} {from:?} -> {to:?}");
                     for op in [BinaryOp::Add, BinaryOp::Mul, BinaryOp::Lt, BinaryOp::Pow] {
                         let result = op.result_dtype(dtype).unwrap();
@@ -139,11 +145,12 @@ fn past_the_caches_is_the_same() {
                     check(case("copy"), shape, to, DType::F64, &|out| {
                         copy(y, out.operand()).unwrap();
                     });
-                    let z = Array::new(shape, from, dtype, other);
-                    for axis in 0..shape.len() {
-                        let sum = ScanOp::Sum.result_dtype(dtype);
-                        check(case("cumsum"), shape, to, sum, &|out| cumsum(&z, axis, out));
-                    }
+                    scans(
+                        &Array::new(shape, from, dtype, other),
+                        to,
+                        &case,
+                        &mut check,
+                    );
                     if !dtype.is_float() {
                         continue;
                     }

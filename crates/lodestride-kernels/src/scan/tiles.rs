@@ -27,8 +27,20 @@ pub(super) struct Steps<C> {
 /// Rows of results, one after the other.
 type Results<'a, 'r, C> = &'r mut dyn Iterator<Item = &'a mut [C]>;
 
-/// Elements of a line, the running value, and whether lines are long enough for groups.
-type Way<C> = (usize, C, bool);
+/// How lines are taken.
+#[derive(Clone, Copy)]
+struct Way<C> {
+    /// Elements of a line.
+    len: usize,
+    lines: usize,
+    /// How far it is from line to line, in the input and in the output.
+    apart: (usize, usize),
+    running: C,
+    /// Whether lines are long enough for groups.
+    is_grouped: bool,
+    /// Whether they were just written.
+    near: bool,
+}
 
 impl<C: Compute> Steps<C> {
     pub(super) fn of<S: Step<C>>() -> Self {
@@ -42,17 +54,16 @@ impl<C: Compute> Steps<C> {
     }
 }
 
-fn along<C: Compute, S: Step<C>>(x: &[C], out: &mut [C], (len, running, is_grouped): Way<C>) -> C {
-    let lines = x.len() / len;
+fn along<C: Compute, S: Step<C>>(x: &[C], out: &mut [C], way: Way<C>) -> C {
     run::<C, _>(Along::<C, S> {
         x,
         out,
-        steps: if lines > 1 { (len, len) } else { (0, 0) },
-        lines,
-        len,
-        running,
-        is_grouped,
-        near: true,
+        steps: way.apart,
+        lines: way.lines,
+        len: way.len,
+        running: way.running,
+        is_grouped: way.is_grouped,
+        near: way.near,
         step: PhantomData,
     })
 }
@@ -119,6 +130,45 @@ impl Plane {
         });
     }
 
+    /// Dense lines, by one call, or part by part in a tile where results go past the caches.
+    #[inline(never)]
+    pub(super) fn along_dense<C: Compute>(
+        &self,
+        steps: &Steps<C>,
+        x: &[C],
+        out: &mut [C],
+        lines: usize,
+    ) {
+        let apart = (self.x.0.unsigned_abs(), self.out.0.unsigned_abs());
+        let mut way = Way {
+            len: self.len,
+            lines,
+            apart,
+            running: steps.start,
+            is_grouped: steps.is_grouped && self.len >= BLOCK,
+            near: false,
+        };
+        if !self.past {
+            (steps.along)(x, out, way);
+            return;
+        }
+        let mut scratch = Scratch::take(TILE * size_of::<C>());
+        let tile = scratch.numbers::<C>(TILE);
+        way.lines = 1;
+        for line in 0..lines {
+            let x = &x[line * apart.0..][..self.len];
+            let out = &mut out[line * apart.1..][..self.len];
+            way.running = steps.start;
+            for (x, out) in x.chunks(TILE).zip(out.chunks_mut(TILE)) {
+                way.len = x.len();
+                let tile = &mut tile[..x.len()];
+                way.running = (steps.along)(x, tile, way);
+                stream::copy_elements(out, tile, true);
+            }
+        }
+        stream::fence();
+    }
+
     /// Lines: short ones are copied to the tile together, long ones part by part.
     #[inline(never)]
     pub(super) fn along_tiles<C: Compute>(
@@ -148,7 +198,14 @@ impl Plane {
                 let tile = &mut tile[..lines.size * size];
                 let stride = self.x.1;
                 source.load_lines(from, lines, Dim { size, stride }, tile);
-                let way = (size, running, is_grouped);
+                let way = Way {
+                    len: size,
+                    lines: lines.size,
+                    apart: if lines.size > 1 { (size, size) } else { (0, 0) },
+                    running,
+                    is_grouped,
+                    near: true,
+                };
                 if is_direct {
                     let out = &mut output.slice_mut::<C>()[to as usize..][..tile.len()];
                     running = (steps.along)(tile, out, way);

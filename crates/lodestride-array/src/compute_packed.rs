@@ -1,5 +1,8 @@
 //! When an elementwise op on small arrays goes the shortest way: operands gap-free from the start of their buffers, of the dtype it
 //! computes in, one stretched to the other at most, and nobody who watches results.
+//!
+//! Each way makes its result where it returns it: a function that handed it on in an `Option` would move it once more, which an `add`
+//! of two 3x3 arrays feels (42 ns, not 37).
 
 use lodestride_buffer::Buffer;
 use lodestride_kernels::{BinaryOp, Packed, PackedNumber, PackedRows};

@@ -39,7 +39,7 @@ impl Access {
     #[inline]
     pub(crate) fn acquire_read(&self) -> Result<(), Holder> {
         self.acquire(|seen| {
-            let refused = seen & WRITER != 0 || seen & READERS == READERS;
+            let refused = has_writer(seen) || seen & READERS == READERS;
             (!refused).then_some(seen + 1)
         })
     }
@@ -47,7 +47,7 @@ impl Access {
     /// Registers the writer unless any guard is alive.
     #[inline]
     pub(crate) fn acquire_write(&self) -> Result<(), Holder> {
-        self.acquire(|seen| (seen & !WATCHED == 0).then_some(seen | WRITER))
+        self.acquire(|seen| is_free(seen).then_some(seen | WRITER))
     }
 
     /// Changes the word to what `next` makes of it, which is nothing if a guard in it is in the way.
@@ -103,13 +103,13 @@ impl Access {
     /// Whether a writer is alive.
     #[inline]
     pub(crate) fn has_writer(&self) -> bool {
-        self.word.load(Ordering::Relaxed) & WRITER != 0
+        has_writer(self.word.load(Ordering::Relaxed))
     }
 
     /// Whether no guard is alive, and writers are not refused for good.
     #[inline]
     pub(crate) fn is_free(&self) -> bool {
-        self.word.load(Ordering::Relaxed) & !WATCHED == 0
+        is_free(self.word.load(Ordering::Relaxed))
     }
 
     /// Registers the writer of memory that no other thread can open, unless a guard was forgotten, somebody watches, or writers are
@@ -162,8 +162,18 @@ impl Access {
     }
 }
 
+#[inline(always)]
+fn has_writer(word: u32) -> bool {
+    word & WRITER != 0
+}
+
+#[inline(always)]
+fn is_free(word: u32) -> bool {
+    word & !WATCHED == 0
+}
+
 fn holder(word: u32) -> Holder {
-    if word & WRITER != 0 {
+    if has_writer(word) {
         Holder::Writer
     } else {
         Holder::Readers(word & READERS)

@@ -226,9 +226,8 @@ fn in_a_moment(written: &Buffer, turn: u64) {
         return;
     };
     if let Some(bytes) = moment.write(written) {
-        let count = 8;
         // SAFETY: eight numbers, which nobody else has open as long as the moment lasts.
-        unsafe { std::slice::from_raw_parts_mut(bytes.cast::<u64>(), count) }.fill(turn);
+        unsafe { std::slice::from_raw_parts_mut(bytes.cast::<u64>(), 8) }.fill(turn);
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn divide<K: Key>(
         divide_chunk(keys, scratch, pivots, &mut counts, partition);
         return ends(&counts, groups);
     }
-    let (ends, moved) = divide_aside(keys, scratch, pivots, parts, partition, true);
+    let (ends, moved) = divide_aside(keys, scratch, pivots, parts, partition);
     let (keys, scratch) = (&mut keys[moved.clone()], &scratch[moved]);
     let share = share_of(keys, parts);
     let chunks = keys.chunks_mut(share).zip(scratch.chunks(share));
@@ -54,30 +54,31 @@ pub(crate) fn divide_and<K: Key>(
     parts: usize,
     work: impl Fn(&mut [K], &mut [K]) + Sync,
 ) {
-    let (ends, _) = divide_aside(keys, scratch, pivots, parts, partition_keys, false);
+    let (ends, moved) = divide_aside(keys, scratch, pivots, parts, partition_keys);
     let mut groups = Vec::with_capacity(ends.len());
     let mut start = 0;
     for end in ends {
         let (now, later) = keys.split_at_mut(end - start);
         let (now_scratch, later_scratch) = scratch.split_at_mut(end - start);
-        groups.push((now, now_scratch));
+        let of_group = |place: usize| place.clamp(start, end) - start;
+        let moved = of_group(moved.start)..of_group(moved.end);
+        groups.push((now, now_scratch, moved));
         (keys, scratch, start) = (later, later_scratch, end);
     }
-    threads::for_each_part(groups.into_iter(), |(keys, scratch)| {
-        keys.copy_from_slice(scratch);
+    threads::for_each_part(groups.into_iter(), |(keys, scratch, moved)| {
+        keys[moved.clone()].copy_from_slice(&scratch[moved]);
         work(keys, scratch);
     });
 }
 
-/// Leaves the groups in `scratch`, the keys in any order; where the groups end, and the range of what is in `scratch`: of the first
-/// group the first chunk's part, and of the last group the last chunk's, are where they belong, and are left out where they `stay`.
+/// Leaves the groups in `scratch`, but for what is in its place among the keys: of the first group the first chunk's part, and of the
+/// last group the last chunk's. Where the groups end, and the range that is in `scratch`.
 fn divide_aside<K: Key>(
     keys: &mut [K],
     scratch: &mut [K],
     pivots: &[K],
     parts: usize,
     partition: Partition<K>,
-    stay: bool,
 ) -> (Vec<usize>, Range<usize>) {
     let groups = pivots.len() + 1;
     let (len, share) = (keys.len(), share_of(keys, parts));
@@ -88,10 +89,9 @@ fn divide_aside<K: Key>(
         divide_chunk(keys, scratch, pivots, counts, partition);
     });
     let moved = match counts[..] {
+        [first, .., last] if groups > 1 => first..len - last,
         // One group alone is where it was.
-        [_, ..] if stay && groups == 1 => 0..0,
-        [first, .., last] if stay => first..len - last,
-        _ => 0..len,
+        _ => 0..0,
     };
     let mut pieces = Vec::with_capacity(counts.len());
     let mut rest = &mut scratch[..len];

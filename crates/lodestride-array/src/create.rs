@@ -143,6 +143,7 @@ impl NdArray {
     ///
     /// # Errors
     /// [`ArrayErrorKind::Allocation`] when memory runs out.
+    #[inline]
     #[track_caller]
     pub fn recycled_packed(dtype: DType, layout: &Layout) -> Result<Self> {
         Self::recycled_layout("recycled", dtype, layout.packed(Order::C))
@@ -188,8 +189,7 @@ impl NdArray {
         dtype: DType,
         kernel: impl FnOnce(Output<'_>) -> kernels::Result<()>,
     ) -> Result<Self> {
-        let bytes = layout.elements().saturating_mul(dtype.size());
-        let buffer = match Buffer::recycled(bytes) {
+        let buffer = match Buffer::recycled(layout.elements().saturating_mul(dtype.size())) {
             Ok(buffer) => buffer,
             Err(source) => return Err(no_memory(op, layout, dtype, source)),
         };

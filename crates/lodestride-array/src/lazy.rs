@@ -7,17 +7,14 @@ use std::fmt;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use lodestride_buffer::{DType, Scalar};
-use lodestride_kernels::{
-    self as kernels, BinaryOp, Input, Program, ProgramBuilder, Register, UnaryOp,
-};
-use lodestride_shape::{Layout, Shape};
+use lodestride_kernels::{self as kernels, BinaryOp, Program, ProgramBuilder, Register, UnaryOp};
 use smallvec::SmallVec;
 
 use crate::NdArray;
-use crate::checks::watched;
 use crate::choose::weak_dtype;
 use crate::error::{OrFail, Result};
 use crate::fused::{common_order, common_shape};
+use crate::lazy_run::run;
 
 /// The name errors of evaluation carry.
 const NAME: &str = "eval";
@@ -290,45 +287,8 @@ impl<'a> Lazy<'a> {
     }
 }
 
-fn result_dtype(program: &Program) -> DType {
+pub(crate) fn result_dtype(program: &Program) -> DType {
     program.output_dtype(0).unwrap_or(DType::F32)
-}
-
-/// Runs the program; shapes and dtypes have been checked.
-#[track_caller]
-fn run(op: &'static str, program: &Program, arrays: &[&NdArray], out: &NdArray) -> Result<()> {
-    with_inputs(op, arrays, out.shape(), out, |inputs| {
-        program.run(inputs, &[out.operand()])
-    })
-}
-
-/// Hands the arrays, stretched to a shape they broadcast to, to a program that writes `out`.
-#[track_caller]
-pub(crate) fn with_inputs(
-    op: &'static str,
-    arrays: &[&NdArray],
-    shape: &Shape,
-    out: &NdArray,
-    run: impl FnOnce(&[Input<'_>]) -> kernels::Result<()>,
-) -> Result<()> {
-    let differs = |array: &&&NdArray| array.shape() != shape;
-    // Most arrays have the shape already; only the others need a layout of their own.
-    let stretched: Vec<Layout> = arrays
-        .iter()
-        .filter(differs)
-        .map(|array| array.layout().broadcast_to(shape))
-        .collect::<std::result::Result<_, _>>()
-        .or_fail(op)?;
-    let mut stretched = stretched.iter();
-    let mut inputs: SmallVec<[Input<'_>; 4]> = SmallVec::new();
-    for array in arrays {
-        let layout = Some(array).filter(differs).and_then(|_| stretched.next());
-        inputs.push(Input::from(match layout {
-            Some(layout) => array.operand_as(layout),
-            None => array.operand(),
-        }));
-    }
-    watched(op, arrays, out, || run(&inputs))
 }
 
 /// A node as the program has it.

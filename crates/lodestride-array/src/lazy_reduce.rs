@@ -7,7 +7,8 @@ use lodestride_shape::{Axes, Layout, Order};
 use crate::NdArray;
 use crate::error::{OrFail, Result};
 use crate::fused::common_shape;
-use crate::lazy::{Lazy, with_inputs};
+use crate::lazy::Lazy;
+use crate::lazy_run::with_inputs;
 
 impl Lazy<'_> {
     /// Reduces the expression's values over the given axes, in one pass over its arrays: the values themselves never reach

@@ -138,6 +138,7 @@ mod interchange;
 mod lazy;
 mod lazy_cache;
 mod lazy_reduce;
+mod lazy_run;
 mod linalg;
 mod manager;
 mod masks;

@@ -50,11 +50,8 @@ impl Executor {
     pub fn run(&self, feed: &[(&str, Value)], fetch: &[&Variable]) -> Result<Vec<Value>> {
         let span = Span(Location::caller());
         let function = self.function(fetch, span)?;
-        let feed: Vec<(Arc<str>, Value)> = feed
-            .iter()
-            .map(|(name, v)| (Arc::from(*name), v.clone()))
-            .collect();
-        function.call_feed(&feed, span)
+        let feed = feed.iter().map(|(name, value)| (*name, value.into()));
+        function.call_feed(feed, span)
     }
 
     /// The function behind a set of fetched variables, compiled if it is new.

@@ -3,6 +3,7 @@
 mod arena;
 mod call;
 mod compile;
+mod packed;
 mod plan;
 mod plan_cache;
 mod program;
@@ -12,6 +13,7 @@ mod sole;
 pub use compile::{Builder, Unused, compile};
 
 use crate::error::{GraphError, GraphErrorKind, Names, Result, Span};
+use crate::feed::Feed;
 use crate::fgraph::FunctionGraph;
 use crate::op::OpRef;
 use crate::rewrite::Applied;
@@ -153,7 +155,10 @@ impl Function {
     /// `ArgumentCount`, `ValueType`, `Symbol` for values that do not fit the inputs; whatever an op finds wrong, with
     /// the user's expression and line.
     #[track_caller]
-    pub fn call<V: Into<Value>>(&self, values: impl IntoIterator<Item = V>) -> Result<Vec<Value>> {
+    pub fn call<'a, V: Into<Feed<'a>>>(
+        &self,
+        values: impl IntoIterator<Item = V>,
+    ) -> Result<Vec<Value>> {
         let span = Span::here();
         let mut fed = Fed::default();
         for value in values {
@@ -178,7 +183,7 @@ impl Function {
     /// # Ok::<(), lodestride_graph::GraphError>(())
     /// ```
     #[track_caller]
-    pub fn call_profiled<V: Into<Value>>(
+    pub fn call_profiled<'a, V: Into<Feed<'a>>>(
         &self,
         values: impl IntoIterator<Item = V>,
         mut hook: impl FnMut(&OpRef, Duration),
@@ -205,33 +210,36 @@ impl Function {
     /// # Errors
     /// `MissingFeed`, `UnknownFeed` and `DuplicateFeed`, listing the names; else as for [`call`](Function::call).
     #[track_caller]
-    pub fn call_named<V: Into<Value>>(
+    pub fn call_named<'a, V: Into<Feed<'a>>>(
         &self,
         feed: impl IntoIterator<Item = (&'static str, V)>,
     ) -> Result<Vec<Value>> {
         let span = Span::here();
-        let feed: Vec<(Arc<str>, Value)> = feed
-            .into_iter()
-            .map(|(name, v)| (Arc::from(name), v.into()))
-            .collect();
-        self.call_feed(&feed, span)
+        self.call_feed(
+            feed.into_iter().map(|(name, value)| (name, value.into())),
+            span,
+        )
     }
 
     #[track_caller]
-    pub(crate) fn call_feed(&self, feed: &[(Arc<str>, Value)], span: Span) -> Result<Vec<Value>> {
+    pub(crate) fn call_feed<'a>(
+        &self,
+        feed: impl Iterator<Item = (&'a str, Feed<'a>)>,
+        span: Span,
+    ) -> Result<Vec<Value>> {
         let fail = |kind| GraphError::new(kind, None, span);
         let inputs = &self.leaves[..self.fed];
-        let mut values: Vec<Option<Value>> = vec![None; self.fed];
+        let mut values: Vec<Option<Feed<'_>>> = vec![None; self.fed];
         let mut unknown = Vec::new();
         for (name, value) in feed {
-            match inputs.iter().position(|leaf| leaf.name == *name) {
-                None => unknown.push(Arc::clone(name)),
+            match inputs.iter().position(|leaf| *leaf.name == *name) {
+                None => unknown.push(Arc::from(name)),
                 Some(at) if values[at].is_some() => {
                     return Err(fail(GraphErrorKind::DuplicateFeed {
-                        name: Arc::clone(name),
+                        name: Arc::from(name),
                     }));
                 }
-                Some(at) => values[at] = Some(value.clone()),
+                Some(at) => values[at] = Some(value),
             }
         }
         if !unknown.is_empty() {

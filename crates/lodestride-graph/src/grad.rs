@@ -4,7 +4,7 @@
 use crate::apply::Apply;
 use crate::error::{GraphError, GraphErrorKind, Names, Result, Span};
 use crate::fgraph::{FunctionGraph, Source, ValueId};
-use crate::op::{Argument, Facts, Op, Planned, Slot};
+use crate::op::{Argument, Facts, Op, Planned, SlotRef};
 use crate::ops::build::Build;
 use crate::ops::elemwise::expect_inputs;
 use crate::rewrite::{self, Mode};
@@ -102,7 +102,7 @@ impl Op for Barrier {
         }])
     }
 
-    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[SlotRef<'_>], _: &[SlotRef<'_>]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 

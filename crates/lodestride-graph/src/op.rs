@@ -141,13 +141,44 @@ impl Planned {
     }
 }
 
-/// A value while a function runs: an array and, for ragged batches, its sequences.
+/// A value that a running function holds: an array and, for ragged batches, its sequences.
 #[derive(Clone, Debug)]
 pub struct Slot {
     /// The numbers.
     pub data: NdArray,
     /// The sequences of a ragged batch.
     pub lod: Option<Lod>,
+}
+
+impl Slot {
+    /// The value as ops see it.
+    #[inline]
+    pub fn by_ref(&self) -> SlotRef<'_> {
+        SlotRef {
+            data: &self.data,
+            lod: self.lod.as_ref(),
+        }
+    }
+}
+
+/// A value while a function runs, whoever holds it: what is fed stays where the caller has it.
+#[derive(Clone, Copy, Debug)]
+pub struct SlotRef<'a> {
+    /// The numbers.
+    pub data: &'a NdArray,
+    /// The sequences of a ragged batch.
+    pub lod: Option<&'a Lod>,
+}
+
+impl SlotRef<'_> {
+    /// What a plan needs to know of the value.
+    pub(crate) fn facts(self) -> Facts {
+        Facts {
+            dtype: self.data.dtype(),
+            layout: self.data.layout().clone(),
+            lod: self.lod.cloned(),
+        }
+    }
 }
 
 /// Structural identity of ops, implemented for every `Eq + Hash` type: equal ops on equal inputs are one computation.
@@ -180,7 +211,7 @@ impl<T: Any + Eq + Hash> OpIdentity for T {
 /// Implement it to add an op; `#[derive(Debug, PartialEq, Eq, Hash)]` on the type is the rest.
 ///
 /// ```
-/// use lodestride_graph::op::{Argument, Facts, Op, Planned, Slot};
+/// use lodestride_graph::op::{Argument, Facts, Op, Planned, SlotRef};
 /// use lodestride_graph::{GraphErrorKind, OpRef, Type, Variable, dvector};
 /// use std::borrow::Cow;
 ///
@@ -198,8 +229,8 @@ impl<T: Any + Eq + Hash> OpIdentity for T {
 ///     fn plan(&self, inputs: &[Facts]) -> Result<Vec<Planned>, GraphErrorKind> {
 ///         Ok(vec![Planned::fresh(inputs[0].shape().clone())])
 ///     }
-///     fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-///         inputs[0].data.add_into(&inputs[0].data, &outputs[0].data)?;
+///     fn perform(&self, inputs: &[SlotRef<'_>], outputs: &[SlotRef<'_>]) -> Result<(), GraphErrorKind> {
+///         inputs[0].data.add_into(inputs[0].data, outputs[0].data)?;
 ///         Ok(())
 ///     }
 /// }
@@ -229,13 +260,17 @@ pub trait Op: OpIdentity + fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// A kernel's refusal, most often memory of a closed workspace.
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind>;
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind>;
 
     /// Computes outputs whose shape depends on the numbers; only called when the plan says `Dynamic`.
     ///
     /// # Errors
     /// As for [`perform`](Op::perform).
-    fn compute(&self, inputs: &[&Slot]) -> Result<Vec<Slot>, GraphErrorKind> {
+    fn compute(&self, inputs: &[SlotRef<'_>]) -> Result<Vec<Slot>, GraphErrorKind> {
         let _ = inputs;
         Err(GraphErrorKind::NotComputable)
     }

@@ -1,11 +1,11 @@
 //! Values at run time: what is fed, fetched, held by constants and shared variables.
 
 use crate::error::GraphErrorKind;
-use crate::op::Slot;
+use crate::op::SlotRef;
 use crate::ty::Type;
 use lodestride_array::NdArray;
 use lodestride_array::{DType, Scalar};
-use lodestride_lod::LodTensor;
+use lodestride_lod::{Lod, LodTensor};
 use std::fmt;
 
 /// A dense array or a ragged batch.
@@ -90,27 +90,25 @@ impl Value {
     /// A copy outside every workspace, in C order.
     pub(crate) fn detached(&self) -> Result<Self, GraphErrorKind> {
         let copy = lodestride_array::scope_out(|| self.array().dup())?;
-        Ok(match self {
-            Self::Dense(_) => Self::Dense(copy),
-            Self::Lod(tensor) => LodTensor::new(copy, tensor.lod().clone())?.into(),
-        })
+        Self::new(copy, self.by_ref().lod.cloned())
     }
 
+    /// The value as ops see it.
     #[inline]
-    pub(crate) fn into_slot(self) -> Slot {
-        match self {
-            Self::Dense(data) => Slot { data, lod: None },
-            Self::Lod(tensor) => Slot {
-                data: tensor.data().clone(),
-                lod: Some(tensor.lod().clone()),
-            },
-        }
+    pub(crate) fn by_ref(&self) -> SlotRef<'_> {
+        let (data, lod) = match self {
+            Self::Dense(data) => (data, None),
+            Self::Lod(tensor) => (tensor.data(), Some(tensor.lod())),
+        };
+        SlotRef { data, lod }
     }
 
-    pub(crate) fn from_slot(slot: Slot) -> Result<Self, GraphErrorKind> {
-        Ok(match slot.lod {
-            None => Self::Dense(slot.data),
-            Some(lod) => LodTensor::new(slot.data, lod)?.into(),
+    /// The array, with sequences where it is ragged.
+    #[inline]
+    pub(crate) fn new(data: NdArray, lod: Option<Lod>) -> Result<Self, GraphErrorKind> {
+        Ok(match lod {
+            None => Self::Dense(data),
+            Some(lod) => LodTensor::new(data, lod)?.into(),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! The guide's words and rules, one test per rule: what variables, apply nodes, ops, types and constants are.
 
 use lodestride_array::NdArray;
-use lodestride_graph::op::{Argument, Facts, Op, Planned, Slot};
+use lodestride_graph::op::{Argument, Facts, Op, Planned, SlotRef};
 use lodestride_graph::ops::{Elemwise, Reduce};
 use lodestride_graph::{
     Apply, Client, Constant, DType, FunctionGraph, GraphErrorKind, OpRef, Result, Type, Value,
@@ -318,9 +318,13 @@ impl Op for Double {
         Ok(vec![Planned::fresh(inputs[0].shape().clone())])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        let x = &inputs[0].data;
-        x.add_into(x, &outputs[0].data)?;
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
+        let x = inputs[0].data;
+        x.add_into(x, outputs[0].data)?;
         Ok(())
     }
 

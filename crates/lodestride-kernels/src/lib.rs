@@ -77,6 +77,7 @@ mod op;
 mod op_entry;
 mod operand;
 mod packed;
+mod packed_program;
 mod packed_rows;
 mod pairs;
 mod pass;

@@ -87,6 +87,36 @@ pub(crate) unsafe fn writing_apart(
     opened.map(|(dst, (a, b))| compute(dst, a, b)).is_some()
 }
 
+/// The same of a loop that writes a buffer beside any that it reads, null where there is none. False also where several threads use
+/// buffers: who calls it has another way with guards.
+///
+/// # Safety
+/// As [`reading`].
+#[inline(always)]
+pub(crate) unsafe fn writing_beside<const N: usize>(
+    out: &Buffer,
+    inputs: [Option<&Buffer>; N],
+    compute: impl FnOnce(*mut u8, [*const u8; N]),
+) -> bool {
+    if inputs.iter().flatten().any(|input| out.same_block(input)) {
+        return false;
+    }
+    // SAFETY: as in `reading`.
+    let Some(moment) = (unsafe { Moment::begin() }) else {
+        return false;
+    };
+    let mut starts = [std::ptr::null(); N];
+    for (start, input) in starts.iter_mut().zip(inputs) {
+        if let Some(input) = input {
+            match moment.read(input) {
+                Some(bytes) => *start = bytes,
+                None => return false,
+            }
+        }
+    }
+    moment.write(out).map(|dst| compute(dst, starts)).is_some()
+}
+
 /// Guards of two buffers that are read; one opens a buffer for both.
 type Both<'b> = (ReadGuard<'b>, Option<ReadGuard<'b>>);
 

@@ -10,7 +10,9 @@
 use std::thread;
 
 use lodestride_buffer::{Bool, Buffer, DType, Element, Scalar, Workspace, memory};
-use lodestride_kernels::{BinaryOp, Operand, Packed, PackedNumber, PackedRows, binary};
+use lodestride_kernels::{
+    BinaryOp, Operand, Packed, PackedNumber, PackedRows, Program, ProgramBuilder, UnaryOp, binary,
+};
 use lodestride_shape::{Layout, Order};
 
 fn main() {
@@ -24,6 +26,7 @@ fn main() {
     let all = || {
         packed_operands_give_what_the_general_way_gives();
         stretched_operands_give_what_the_general_way_gives();
+        programs_give_what_they_give_by_guards();
         what_does_not_fit_is_refused_and_nothing_is_written();
     };
     all();
@@ -209,6 +212,149 @@ fn packed_operands_give_what_the_general_way_gives() {
     assert!(failures.is_empty(), "{failures:#?}");
 }
 
+/// Programs of one kernel and of several, on three inputs of a dtype.
+fn programs(dtype: DType) -> Vec<(&'static str, Program)> {
+    let number = Scalar::Int(3);
+    let build = |name, of: &dyn Fn(&mut ProgramBuilder) -> lodestride_kernels::Result<()>| {
+        let mut builder = ProgramBuilder::new(name);
+        of(&mut builder).unwrap();
+        (name, builder.finish())
+    };
+    vec![
+        build("sum", &|b| {
+            let (x, y) = (b.load(dtype), b.load(dtype));
+            let sum = b.binary(BinaryOp::Add, x, y)?;
+            b.store(sum);
+            Ok(())
+        }),
+        build("beside a number", &|b| {
+            let (x, y) = (b.load(dtype), b.constant(number, dtype)?);
+            let difference = b.binary(BinaryOp::Sub, y, x)?;
+            b.store(difference);
+            Ok(())
+        }),
+        build("compared", &|b| {
+            let (x, y) = (b.load(dtype), b.load(dtype));
+            let less = b.binary(BinaryOp::Lt, x, y)?;
+            b.store(less);
+            Ok(())
+        }),
+        build("with itself", &|b| {
+            let x = b.load(dtype);
+            let square = b.binary(BinaryOp::Mul, x, x)?;
+            b.store(square);
+            Ok(())
+        }),
+        build("product and sum", &|b| {
+            let (x, y, z) = (b.load(dtype), b.load(dtype), b.load(dtype));
+            let product = b.binary(BinaryOp::Mul, x, y)?;
+            let sum = b.binary(BinaryOp::Add, product, z)?;
+            b.store(sum);
+            Ok(())
+        }),
+        build("square of a difference over", &|b| {
+            let (x, y, z) = (b.load(dtype), b.load(dtype), b.load(dtype));
+            let difference = b.binary(BinaryOp::Sub, x, y)?;
+            let square = b.binary(BinaryOp::Mul, difference, difference)?;
+            let quotient = b.binary(BinaryOp::Div, square, z)?;
+            b.store(quotient);
+            Ok(())
+        }),
+        build("two results", &|b| {
+            let (x, y) = (b.load(dtype), b.load(dtype));
+            let (sum, opposite) = (b.binary(BinaryOp::Add, x, y)?, b.unary(UnaryOp::Neg, x)?);
+            b.store(sum);
+            b.store(opposite);
+            Ok(())
+        }),
+    ]
+}
+
+/// Every program on elements of a dtype, beside the same program on operands; gives how many of them were done.
+fn programs_agree<T: Element>(values: fn(usize) -> T, failures: &mut Vec<String>) -> usize {
+    let mut done = 0;
+    for n in [1, 3, 64, 1000, 5000] {
+        let layout = Layout::contiguous([n], Order::C).unwrap();
+        let of = |from: usize| (0..n).map(|i| values(i + from)).collect::<Vec<T>>();
+        let buffers = [0, 2, 5].map(|from| Buffer::from_vec(of(from)).unwrap());
+        for (name, program) in programs(T::DTYPE) {
+            let inputs: Vec<&Buffer> = buffers.iter().take(program.inputs()).collect();
+            let operands: Vec<_> = (inputs.iter())
+                .map(|buffer| Operand::new(buffer, &layout, T::DTYPE).unwrap().into())
+                .collect();
+            let dtypes = (0..program.outputs()).map(|i| program.output_dtype(i).unwrap());
+            let outputs: Vec<(Buffer, DType)> = dtypes
+                .map(|dtype| (Buffer::zeroed(n * dtype.size()).unwrap(), dtype))
+                .collect();
+            let results: Vec<_> = (outputs.iter())
+                .map(|(buffer, dtype)| Operand::new(buffer, &layout, *dtype).unwrap())
+                .collect();
+            program.run(&operands, &results).unwrap();
+            let expected = outputs[0].0.read().unwrap().bytes().to_vec();
+            let out = Buffer::zeroed(expected.len()).unwrap();
+            let is_done = program.run_packed(n, &inputs, &out);
+            done += usize::from(is_done);
+            let found = out.read().unwrap().bytes().to_vec();
+            if found
+                != if is_done {
+                    expected
+                } else {
+                    vec![0; found.len()]
+                }
+            {
+                failures.push(format!("{name} of {n} {:?}", T::DTYPE));
+            }
+        }
+    }
+    done
+}
+
+fn programs_give_what_they_give_by_guards() {
+    let mut failures = Vec::new();
+    let done = programs_agree::<f32>(|i| i as f32 * 0.75 + 2.0, &mut failures)
+        + programs_agree::<f64>(|i| i as f64 * 0.75 - 2.1, &mut failures)
+        + programs_agree::<i32>(|i| i as i32 % 7 + 1, &mut failures)
+        + programs_agree::<u8>(|i| (i % 7 + 4) as u8, &mut failures);
+    assert!(failures.is_empty(), "{failures:#?}");
+    // Where several threads use buffers, none; else at least those of one operation on arrays, at all lengths but the last.
+    let least = if memory::needs_locks() { 0 } else { 3 * 4 * 4 };
+    assert!(
+        done >= least && (least > 0 || done == 0),
+        "{done} of {least}"
+    );
+}
+
+/// Programs on packed operands refuse what they cannot open or what does not fit, and write nothing then.
+fn programs_refuse(x: &Buffer, y: &Buffer, stale: &Buffer) {
+    let (_, sum) = programs(DType::F32).swap_remove(0);
+    let out = Buffer::zeroed(12).unwrap();
+    let refused: [(&str, usize, &[&Buffer], &Buffer); 8] = [
+        ("an input too few", 3, &[x], &out),
+        ("an input too many", 3, &[x, y, x], &out),
+        ("a short input", 4, &[x, y], &Buffer::zeroed(16).unwrap()),
+        ("a short result", 3, &[x, y], &Buffer::zeroed(8).unwrap()),
+        ("an input written over", 3, &[x, y], x),
+        ("a stale input", 3, &[x, stale], &out),
+        ("a stale result", 3, &[x, y], stale),
+        ("more than memory holds", usize::MAX / 2, &[x, y], &out),
+    ];
+    let done = refused
+        .iter()
+        .filter(|(_, n, inputs, out)| sum.run_packed(*n, inputs, out));
+    let done: Vec<&str> = done.map(|(name, ..)| *name).collect();
+    assert!(done.is_empty(), "{done:?}");
+    {
+        let _writer = y.write().unwrap();
+        assert!(!sum.run_packed(3, &[x, y], &out), "in use");
+    }
+    {
+        let _reader = out.read().unwrap();
+        assert!(!sum.run_packed(3, &[x, y], &out), "in use");
+    }
+    assert_eq!(out.read().unwrap().slice::<f32>(), [0.0; 3]);
+    assert_eq!(sum.run_packed(3, &[x, y], &out), !memory::needs_locks());
+}
+
 fn what_does_not_fit_is_refused_and_nothing_is_written() {
     let (x, y) = (
         Buffer::from_vec(vec![1.0f32; 4]).unwrap(),
@@ -246,6 +392,7 @@ fn what_does_not_fit_is_refused_and_nothing_is_written() {
     let stale = workspace.scope(|_| leaked()).unwrap().unwrap();
     assert!(!add.run_in_place(3, &stale, &y) && !add.run_in_place(3, &x, &stale));
     assert!(!add.run_into(3, &x, &y, &stale) && !add.run_into(3, &stale, &y, &x));
+    programs_refuse(&x, &y, &stale);
     let half = PackedNumber::find(BinaryOp::Mul, DType::F32, Scalar::Float(0.5)).unwrap();
     assert!(!half.run_in_place(5, &x), "too short");
     assert!(!half.run_into(4, &x, &x), "one buffer");

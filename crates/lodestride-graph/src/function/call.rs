@@ -1,10 +1,11 @@
 //! One call: check the values, find the plan, run the steps, hand out the results.
 
 use crate::error::{GraphError, GraphErrorKind, Result, Span};
+use crate::feed::Feed;
 use crate::fgraph::{FunctionGraph, NodeId, ValueId};
 use crate::function::plan::{Home, Place, Plan, Step};
 use crate::function::{Function, Leaf};
-use crate::op::{Facts, OpRef, Planned, Slot};
+use crate::op::{OpRef, Planned, Slot, SlotRef};
 use crate::ty::{Dim, Type};
 use crate::value::Value;
 use lodestride_array::kernels;
@@ -20,40 +21,36 @@ pub(crate) type Hook<'a> = &'a mut dyn FnMut(&OpRef, Duration);
 
 /// The fed values of a call, as they come in.
 #[derive(Default)]
-pub(crate) struct Fed {
-    leaves: Leaves,
+pub(crate) struct Fed<'a> {
+    /// The values of the leaves, in their order.
+    leaves: SmallVec<[Feed<'a>; 4]>,
     count: usize,
 }
 
-/// The values of the leaves, in their order.
-type Leaves = SmallVec<[Slot; 4]>;
-
-/// The memory of the graph's outputs; `None` where shapes depend on numbers.
-pub(crate) type Outputs = SmallVec<[Option<Slot>; 1]>;
-
 /// Values during a call, found by where the plan puts them.
 pub(crate) struct Frame<'f> {
-    leaves: &'f [Slot],
-    constants: &'f [(ValueId, Slot)],
-    pub(crate) outputs: &'f mut Outputs,
+    leaves: &'f [Feed<'f>],
+    constants: &'f [(ValueId, Value)],
+    /// The graph's outputs, in their memory; in the end also those whose shapes depend on numbers.
+    pub(crate) outputs: &'f mut Vec<Value>,
     /// What the steps have made beside the outputs, in their order.
     made: Vec<Slot>,
 }
 
 impl Frame<'_> {
     #[inline]
-    fn find(&self, home: Home) -> Option<&Slot> {
-        match home {
-            Home::Leaf(leaf) => self.leaves.get(leaf),
-            Home::Constant(constant) => self.constants.get(constant).map(|(_, slot)| slot),
-            Home::Output(position) => self.outputs.get(position).and_then(Option::as_ref),
-            Home::Made(number) => self.made.get(number),
-            Home::Nowhere => None,
-        }
+    fn find(&self, home: Home) -> Option<SlotRef<'_>> {
+        Some(match home {
+            Home::Leaf(leaf) => self.leaves.get(leaf)?.by_ref(),
+            Home::Constant(constant) => self.constants.get(constant)?.1.by_ref(),
+            Home::Output(position) => self.outputs.get(position)?.by_ref(),
+            Home::Made(number) => self.made.get(number)?.by_ref(),
+            Home::Nowhere => return None,
+        })
     }
 
     #[inline]
-    pub(crate) fn get(&self, home: Home) -> Result<&Slot, GraphErrorKind> {
+    pub(crate) fn get(&self, home: Home) -> Result<SlotRef<'_>, GraphErrorKind> {
         // Not `ok_or`, which makes the error and drops it again.
         match self.find(home) {
             Some(slot) => Ok(slot),
@@ -64,20 +61,17 @@ impl Frame<'_> {
 
 impl Function {
     /// Takes the next value of a call. What is wrong with it is said by [`run`](Self::run), after the count.
-    pub(crate) fn feed(&self, fed: &mut Fed, value: Value) {
+    #[inline]
+    pub(crate) fn feed<'a>(&self, fed: &mut Fed<'a>, value: Feed<'a>) {
         if fed.count < self.fed {
-            // Apart, because a dense value moves straight into its place.
-            match value {
-                Value::Dense(data) => fed.leaves.push(Slot { data, lod: None }),
-                Value::Lod(_) => fed.leaves.push(value.into_slot()),
-            }
+            fed.leaves.push(value);
         }
         fed.count += 1;
     }
 
     /// Checks how many were fed, and adds the values of the other leaves. In place: the values are moved once, when they
     /// come.
-    fn complete_leaves(&self, fed: &mut Fed) -> Result<(), GraphErrorKind> {
+    fn complete_leaves(&self, fed: &mut Fed<'_>) -> Result<(), GraphErrorKind> {
         if fed.count != self.fed {
             return Err(GraphErrorKind::ArgumentCount {
                 expected: self.input_names(),
@@ -86,17 +80,18 @@ impl Function {
         }
         for leaf in &self.leaves[self.fed..] {
             if let Some(cell) = &leaf.cell {
-                fed.leaves.push(cell.lock().value.clone().into_slot());
+                fed.leaves.push(cell.lock().value.clone().into());
             }
         }
         Ok(())
     }
 
     /// Checks that the fed values have the inputs' types, and converts those that may have another one.
-    fn accept(&self, given: &mut [Slot]) -> Result<(), GraphErrorKind> {
-        for (leaf, slot) in self.leaves[..self.fed].iter().zip(given) {
+    fn accept(&self, given: &mut [Feed<'_>]) -> Result<(), GraphErrorKind> {
+        for (leaf, feed) in self.leaves[..self.fed].iter().zip(given) {
+            let slot = feed.by_ref();
             if let Some(data) = accepted(leaf, slot)? {
-                slot.data = data;
+                *feed = Value::new(data, slot.lod.cloned())?.into();
             }
         }
         Ok(())
@@ -106,7 +101,7 @@ impl Function {
     #[track_caller]
     pub(crate) fn run(
         &self,
-        fed: &mut Fed,
+        fed: &mut Fed<'_>,
         span: Span,
         hook: Option<Hook<'_>>,
     ) -> Result<Vec<Value>> {
@@ -120,7 +115,12 @@ impl Function {
                 &other
             }
         };
-        let mut outputs = Outputs::new();
+        if let (Some(packed), None, true) = (plan.packed(), &hook, self.updates.is_empty())
+            && let Some(result) = packed.run(&plan.program, &fed.leaves)
+        {
+            return Ok(vec![result]);
+        }
+        let mut outputs = Vec::with_capacity(plan.program.graph.outputs().len());
         (self.output_memory(plan, &mut outputs)).map_err(fail)?;
         let mut frame = Frame {
             leaves: &fed.leaves,
@@ -130,7 +130,7 @@ impl Function {
         };
         if plan.direct {
             self.execute(plan, &mut frame, hook)?;
-            return self.hand_out(frame.outputs).map_err(fail);
+            return self.hand_out(outputs).map_err(fail);
         }
         let arena = self.arenas.borrow(plan.bytes).map_err(fail)?;
         let guard = arena.workspace().enter().map_err(|e| fail(e.into()))?;
@@ -138,11 +138,11 @@ impl Function {
         frame.made.clear();
         guard.close().map_err(|e| fail(e.into()))?;
         self.arenas.give_back(arena);
-        self.hand_out(frame.outputs).map_err(fail)
+        self.hand_out(outputs).map_err(fail)
     }
 
     /// The plan for leaves that are not those of the first: that of the last call, or any.
-    fn other_plan(&self, given: &mut [Slot], span: Span) -> Result<Arc<Plan>> {
+    fn other_plan(&self, given: &mut [Feed<'_>], span: Span) -> Result<Arc<Plan>> {
         // Values of a signature that was planned have the types that were accepted then.
         if let Some(plan) = self.plans.newest(given) {
             return Ok(plan);
@@ -152,7 +152,7 @@ impl Function {
     }
 
     /// The cached plan for these leaves, or a new one.
-    fn plan_for(&self, given: &[Slot]) -> Result<Arc<Plan>> {
+    fn plan_for(&self, given: &[Feed<'_>]) -> Result<Arc<Plan>> {
         let hash = match self.plans.find(given) {
             Ok(plan) => return Ok(plan),
             Err(hash) => hash,
@@ -174,9 +174,9 @@ impl Function {
     }
 
     /// Lengths of one name agree across all inputs.
-    fn check_symbols(&self, given: &[Slot]) -> Result<(), GraphErrorKind> {
+    fn check_symbols(&self, given: &[Feed<'_>]) -> Result<(), GraphErrorKind> {
         let mut seen: HashMap<&str, usize> = HashMap::new();
-        for (leaf, slot) in self.leaves.iter().zip(given) {
+        for (leaf, slot) in self.leaves.iter().zip(given.iter().map(Feed::by_ref)) {
             for (dim, found) in leaf.ty.dims().iter().zip(slot.data.shape().iter()) {
                 let Dim::Symbol(symbol) = dim else { continue };
                 let first = *seen.entry(symbol).or_insert(*found);
@@ -195,20 +195,17 @@ impl Function {
     }
 
     /// Memory for every output whose shape is known: the caller's for results, the shared variables' for updates.
-    /// Made in the given place.
     #[track_caller]
-    fn output_memory(&self, plan: &Plan, memory: &mut Outputs) -> Result<(), GraphErrorKind> {
+    fn output_memory(&self, plan: &Plan, memory: &mut Vec<Value>) -> Result<(), GraphErrorKind> {
         for (position, output) in plan.program.graph.outputs().iter().enumerate() {
             let Some(facts) = &plan.values[output.index()].facts else {
-                memory.push(None);
                 continue;
             };
             let data = match position.checked_sub(self.returned) {
                 None => NdArray::recycled_packed(facts.dtype, &facts.layout)?,
                 Some(update) => self.updates[update].cell.lock().spare(facts)?,
             };
-            let lod = facts.lod.clone();
-            memory.push(Some(Slot { data, lod }));
+            memory.push(Value::new(data, facts.lod.clone())?);
         }
         Ok(())
     }
@@ -272,7 +269,7 @@ impl Function {
         match step {
             Step::Perform(_) => self.perform(node, plan, frame),
             Step::Integers(_, values) => {
-                write_integers(&frame.get(plan.home(results[0]))?.data, values)
+                write_integers(frame.get(plan.home(results[0]))?.data, values)
             }
             Step::View(_) | Step::Late(_) => Ok(()),
         }
@@ -285,11 +282,11 @@ impl Function {
             let graph = &plan.program.graph;
             (graph.node_inputs(node), graph.node_outputs(node))
         };
-        let mut made: SmallVec<[&Slot; 2]> = SmallVec::with_capacity(results.len());
+        let mut made: SmallVec<[SlotRef<'_>; 2]> = SmallVec::with_capacity(results.len());
         for result in results {
             made.push(frame.get(plan.home(*result))?);
         }
-        let mut inputs: SmallVec<[&Slot; 4]> = SmallVec::with_capacity(given.len());
+        let mut inputs: SmallVec<[SlotRef<'_>; 4]> = SmallVec::with_capacity(given.len());
         for (position, input) in given.iter().enumerate() {
             match frame.find(plan.home(*input)) {
                 Some(slot) => inputs.push(slot),
@@ -309,7 +306,7 @@ impl Function {
         for input in inputs {
             facts.push(match &plan.values[input.index()].facts {
                 Some(known) => known.clone(),
-                None => facts_of(frame.get(plan.home(*input))?),
+                None => frame.get(plan.home(*input))?.facts(),
             });
         }
         if op.is_dynamic() {
@@ -351,7 +348,7 @@ impl Function {
             self.perform(node, plan, frame)?;
         }
         if let Some(values) = integers {
-            write_integers(&frame.get(plan.home(results[0]))?.data, &values)?;
+            write_integers(frame.get(plan.home(results[0]))?.data, &values)?;
         }
         Ok(())
     }
@@ -367,7 +364,7 @@ impl Function {
             let inputs = plan.program.graph.node_inputs(node).iter();
             let slots = inputs
                 .map(|v| frame.get(plan.home(*v)))
-                .collect::<Result<SmallVec<[&Slot; 4]>, _>>()?;
+                .collect::<Result<SmallVec<[SlotRef<'_>; 4]>, _>>()?;
             scope_out(|| plan.program.graph.op(node).compute(&slots))?
         };
         check_results(plan.program.graph.node_outputs(node).len(), made.len())?;
@@ -377,35 +374,32 @@ impl Function {
 
     /// Results that were not computed where they are wanted: copies of inputs, views, constants, late values.
     fn complete(&self, plan: &Plan, frame: &mut Frame<'_>) -> Result<(), GraphErrorKind> {
+        let (mut known, mut late) = (0, Vec::new());
         for (position, value) in plan.program.graph.outputs().iter().enumerate() {
             let home = plan.home(*value);
-            if home == Home::Output(position) {
+            if plan.values[value.index()].facts.is_none() {
+                let source = frame.get(home)?;
+                let data = scope_out(|| source.data.dup())?;
+                late.push((position, Value::new(data, source.lod.cloned())?));
                 continue;
             }
-            let source = frame.get(home)?;
-            let lod = source.lod.clone();
-            let data = match &frame.outputs[position] {
-                Some(Slot { data, .. }) => {
-                    kernels::copy(source.data.operand().into(), data.operand())?;
-                    data.clone()
-                }
-                None => scope_out(|| source.data.dup())?,
-            };
-            frame.outputs[position] = Some(Slot { data, lod });
+            if home != Home::Output(known) {
+                let output = &frame.outputs[known];
+                kernels::copy(
+                    frame.get(home)?.data.operand().into(),
+                    output.array().operand(),
+                )?;
+            }
+            known += 1;
+        }
+        for (position, value) in late {
+            frame.outputs.insert(position, value);
         }
         Ok(())
     }
 
     /// Stores the new values of shared variables and gives the rest to the caller.
-    fn hand_out(&self, results: &mut Outputs) -> Result<Vec<Value>, GraphErrorKind> {
-        let mut values = Vec::with_capacity(results.len());
-        for slot in results {
-            match slot.take() {
-                Some(Slot { data, lod: None }) => values.push(Value::Dense(data)),
-                Some(ragged) => values.push(Value::from_slot(ragged)?),
-                None => return Err(GraphErrorKind::NotComputable),
-            }
-        }
+    fn hand_out(&self, mut values: Vec<Value>) -> Result<Vec<Value>, GraphErrorKind> {
         if self.updates.is_empty() {
             return Ok(values);
         }
@@ -446,14 +440,6 @@ fn check_results(expected: usize, found: usize) -> Result<(), GraphErrorKind> {
     }
 }
 
-fn facts_of(slot: &Slot) -> Facts {
-    Facts {
-        dtype: slot.data.dtype(),
-        layout: slot.data.layout().clone(),
-        lod: slot.lod.clone(),
-    }
-}
-
 fn write_integers(out: &NdArray, values: &[i64]) -> Result<(), GraphErrorKind> {
     let mut values = values.iter();
     out.view_mut::<i64>()?
@@ -463,11 +449,11 @@ fn write_integers(out: &NdArray, values: &[i64]) -> Result<(), GraphErrorKind> {
 
 /// Checks that a fed value has the input's type, and gives its numbers in the input's dtype where they have another one: a
 /// wider dtype is accepted if nothing is lost, a plain number within its kind.
-fn accepted(leaf: &Leaf, slot: &Slot) -> Result<Option<NdArray>, GraphErrorKind> {
-    let array = &slot.data;
+fn accepted(leaf: &Leaf, slot: SlotRef<'_>) -> Result<Option<NdArray>, GraphErrorKind> {
+    let array = slot.data;
     let expected = &leaf.ty;
     let (from, to) = (array.dtype(), expected.dtype());
-    let fits = expected.lod_level() == slot.lod.as_ref().map_or(0, Lod::depth)
+    let fits = expected.lod_level() == slot.lod.map_or(0, Lod::depth)
         && expected.rank() == array.rank()
         && expected
             .dims()
@@ -487,6 +473,6 @@ fn accepted(leaf: &Leaf, slot: &Slot) -> Result<Option<NdArray>, GraphErrorKind>
     Err(GraphErrorKind::ValueType {
         name: Arc::clone(&leaf.name),
         expected: expected.clone(),
-        found: Type::of(array, slot.lod.as_ref()),
+        found: Type::of(array, slot.lod),
     })
 }

@@ -1,17 +1,18 @@
 //! What one call signature needs: shapes of every value, and which memory holds it when.
 
 use crate::error::{GraphError, GraphErrorKind, Result};
+use crate::feed::Feed;
 use crate::fgraph::{FunctionGraph, NodeId, ValueId};
+use crate::function::packed::Packed;
 use crate::function::program::Program;
 use crate::function::slots::Slots;
 use crate::function::sole::Sole;
-use crate::op::{Facts, OpRef, Overwrite, Planned, Slot};
+use crate::op::{Facts, OpRef, Overwrite, Planned, SlotRef};
 use crate::ops::{
     BroadcastLike, BroadcastTo, ConcatPart, Diagonal, DropLod, ElementCount, Elemwise, ExpandDims,
     Fused, FusedReduce, LodLike, Permute, ShapeOf, Squeeze, Subtensor,
 };
-use lodestride_array::{DType, Layout, Order, Shape};
-use lodestride_lod::Lod;
+use lodestride_array::{Layout, Order, Shape};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -41,7 +42,7 @@ pub(crate) enum Home {
     Leaf(usize),
     /// Constant number `0`.
     Constant(usize),
-    /// The memory of graph output `0`.
+    /// Number `0` of the graph outputs whose shapes are known.
     Output(usize),
     /// Number `0` of what the steps make beside the outputs.
     Made(usize),
@@ -108,15 +109,9 @@ pub(crate) struct Plan {
     pub(crate) direct: bool,
     /// The only step of a direct plan, where there is no other.
     pub(crate) sole: Option<Sole>,
-    key: Vec<LeafKey>,
+    /// The leaves that it is for.
+    key: Vec<Facts>,
     pub(super) hash: u64,
-}
-
-#[derive(Clone, PartialEq)]
-struct LeafKey {
-    dtype: DType,
-    layout: Layout,
-    lod: Option<Lod>,
 }
 
 impl Plan {
@@ -126,12 +121,19 @@ impl Plan {
         self.homes[value.index()]
     }
 
-    pub(super) fn matches(&self, leaves: &[Slot]) -> bool {
+    /// The only step, where it is a kernel on packed arrays.
+    #[inline]
+    pub(super) fn packed(&self) -> Option<&Packed> {
+        self.sole.as_ref()?.packed.as_ref()
+    }
+
+    pub(super) fn matches(&self, leaves: &[Feed<'_>]) -> bool {
         self.key.len() == leaves.len()
-            && self.key.iter().zip(leaves).all(|(key, slot)| {
+            && self.key.iter().zip(leaves).all(|(key, leaf)| {
+                let slot = leaf.by_ref();
                 key.dtype == slot.data.dtype()
                     && key.layout == *slot.data.layout()
-                    && key.lod == slot.lod
+                    && key.lod.as_ref() == slot.lod
             })
     }
 }
@@ -198,7 +200,7 @@ struct Planner<'p> {
 
 impl Plan {
     /// The plan for a call of a program with these leaves.
-    pub(crate) fn new(program: Arc<Program>, leaves: &[Slot], hash: u64) -> Result<Self> {
+    pub(crate) fn new(program: Arc<Program>, leaves: &[Feed<'_>], hash: u64) -> Result<Self> {
         let nothing = Planning {
             place: Place::Nowhere,
             facts: None,
@@ -208,35 +210,24 @@ impl Plan {
             values: vec![nothing; program.graph.values.len()],
             steps: Vec::new(),
         };
-        let given = |slot: &Slot| {
-            let facts = Facts {
-                dtype: slot.data.dtype(),
-                layout: slot.data.layout().clone(),
-                lod: slot.lod.clone(),
-            };
-            Planning {
-                place: Place::Given,
-                facts: Some(facts),
-            }
+        let given = |slot: SlotRef<'_>| Planning {
+            place: Place::Given,
+            facts: Some(slot.facts()),
         };
-        for (leaf, slot) in program.leaves.iter().zip(leaves) {
-            if let Some(value) = leaf {
-                planner.values[value.index()] = given(slot);
+        for (value, leaf) in program.leaves.iter().zip(leaves) {
+            if let Some(value) = value {
+                planner.values[value.index()] = given(leaf.by_ref());
             }
         }
-        for (value, slot) in &program.constants {
-            planner.values[value.index()] = given(slot);
+        for (value, constant) in &program.constants {
+            planner.values[value.index()] = given(constant.by_ref());
         }
         for node in &program.order {
             planner.node(*node)?;
         }
         let slots = planner.assign();
         let bytes = slots.iter().map(|b| arena_bytes(*b)).sum();
-        let key = leaves.iter().map(|s| LeafKey {
-            dtype: s.data.dtype(),
-            layout: s.data.layout().clone(),
-            lod: s.lod.clone(),
-        });
+        let key = leaves.iter().map(|leaf| leaf.by_ref().facts());
         let (homes, made) = planner.homes();
         let direct = slots.is_empty()
             && planner
@@ -343,7 +334,7 @@ impl Planner<'_> {
         for step in &self.steps {
             for output in self.program.graph.node_outputs(step.node()) {
                 homes[output.index()] = match self.values[output.index()].place {
-                    Place::Output(position) => Home::Output(position),
+                    Place::Output(position) => Home::Output(self.known_before(position)),
                     _ => {
                         made += 1;
                         Home::Made(made - 1)
@@ -352,6 +343,13 @@ impl Planner<'_> {
             }
         }
         (homes, made)
+    }
+
+    /// How many of the graph's outputs before this one have a shape that is known.
+    fn known_before(&self, position: usize) -> usize {
+        let before = self.program.graph.outputs().iter().take(position);
+        let known = before.filter(|value| self.values[value.index()].facts.is_some());
+        known.count()
     }
 
     /// For each value that owns memory, the last step that looks at it.

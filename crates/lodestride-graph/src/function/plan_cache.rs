@@ -1,9 +1,9 @@
 //! The plans of call signatures, and how they are found. What a plan is, is in `plan`.
 
+use crate::feed::Feed;
 use crate::function::plan::Plan;
 use crate::function::program::Program;
 use crate::hash::ShortHasher;
-use crate::op::Slot;
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -48,21 +48,21 @@ impl PlanCache {
 
     /// The first plan, if the signature is its.
     #[inline]
-    pub(crate) fn first(&self, leaves: &[Slot]) -> Option<&Arc<Plan>> {
+    pub(crate) fn first(&self, leaves: &[Feed<'_>]) -> Option<&Arc<Plan>> {
         let first = self.first.get().filter(|plan| plan.matches(leaves))?;
         self.is_first_latest.store(true, Ordering::Relaxed);
         Some(first)
     }
 
     /// The plan of the last call, if the signature is the same.
-    pub(crate) fn newest(&self, leaves: &[Slot]) -> Option<Arc<Plan>> {
+    pub(crate) fn newest(&self, leaves: &[Feed<'_>]) -> Option<Arc<Plan>> {
         let newest = self.cached().newest(leaves)?;
         self.is_first_latest.store(false, Ordering::Relaxed);
         Some(newest)
     }
 
     /// The plan of a signature, and the signature's hash where there is none.
-    pub(crate) fn find(&self, leaves: &[Slot]) -> Result<Arc<Plan>, u64> {
+    pub(crate) fn find(&self, leaves: &[Feed<'_>]) -> Result<Arc<Plan>, u64> {
         if let Some(first) = self.first(leaves) {
             return Ok(Arc::clone(first));
         }
@@ -102,21 +102,21 @@ impl PlanCache {
 
 impl Cached {
     #[inline]
-    fn newest(&self, leaves: &[Slot]) -> Option<Arc<Plan>> {
+    fn newest(&self, leaves: &[Feed<'_>]) -> Option<Arc<Plan>> {
         let newest = self.plans.last()?;
         newest.matches(leaves).then(|| Arc::clone(newest))
     }
 }
 
-fn signature_hash(leaves: &[Slot]) -> u64 {
+fn signature_hash(leaves: &[Feed<'_>]) -> u64 {
     let mut hasher = ShortHasher::default();
-    for slot in leaves {
+    for slot in leaves.iter().map(Feed::by_ref) {
         slot.data.dtype().hash(&mut hasher);
         let layout = slot.data.layout();
         layout.shape().as_slice().hash(&mut hasher);
         layout.strides()[..].hash(&mut hasher);
         layout.offset().hash(&mut hasher);
-        if let Some(lod) = &slot.lod {
+        if let Some(lod) = slot.lod {
             for level in 0..lod.depth() {
                 if let Ok(offsets) = lod.level(level as isize) {
                     offsets.hash(&mut hasher);

@@ -5,12 +5,14 @@
 //! and every later call with the same pattern of lengths uses that form, however long they are.
 
 use crate::error::{GraphError, GraphErrorKind, Result};
+use crate::feed::Feed;
 use crate::fgraph::{FunctionGraph, NodeId, Source, ValueId};
 use crate::function::Leaf;
 use crate::function::plan::{computed_nodes, late_values, touches_elements};
-use crate::op::{OpRef, Slot};
+use crate::op::{OpRef, SlotRef};
 use crate::rewrite::{self, Mode};
 use crate::ty::{Dim, Type};
+use crate::value::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,7 +26,7 @@ pub(crate) struct Program {
     pub(crate) late: Vec<bool>,
     /// Per leaf of the function: its value here, if it is needed.
     pub(crate) leaves: Vec<Option<ValueId>>,
-    pub(crate) constants: Vec<(ValueId, Slot)>,
+    pub(crate) constants: Vec<(ValueId, Value)>,
 }
 
 impl Program {
@@ -46,7 +48,7 @@ impl Program {
                     let fail = |kind| GraphError::with_spans(kind, None, vec![variable.span()]);
                     places[at.ok_or_else(unknown).map_err(fail)?] = Some(id);
                 }
-                Source::Constant(data, _) => constants.push((id, data.value().into_slot())),
+                Source::Constant(data, _) => constants.push((id, data.value())),
                 Source::Node(..) => {}
             }
         }
@@ -104,14 +106,14 @@ impl Forms {
         &self,
         written: &FunctionGraph,
         leaves: &[Leaf],
-        given: &[Slot],
+        given: &[Feed<'_>],
     ) -> Arc<Program> {
         // One kernel is as good as it gets.
         if !self.mode.optimises() || self.general.kernels().len() < 2 {
             return Arc::clone(&self.general);
         }
         let pattern = pattern(leaves, given);
-        let large = given.iter().any(|slot| bytes(slot) >= LARGE);
+        let large = given.iter().any(|leaf| bytes(leaf.by_ref()) >= LARGE);
         if !large && pattern.iter().eq(leaves.iter().map(|leaf| &leaf.ty)) {
             return Arc::clone(&self.general);
         }
@@ -153,12 +155,12 @@ impl Forms {
     }
 }
 
-fn bytes(slot: &Slot) -> usize {
+fn bytes(slot: SlotRef<'_>) -> usize {
     slot.data.len() * slot.data.dtype().size()
 }
 
 /// The types of the leaves with a name for every length that their types leave open: the same name for the same length.
-fn pattern(leaves: &[Leaf], given: &[Slot]) -> Vec<Type> {
+fn pattern(leaves: &[Leaf], given: &[Feed<'_>]) -> Vec<Type> {
     let mut names: HashMap<usize, Dim> = HashMap::from([(1, Dim::Known(1))]);
     for dim in leaves.iter().flat_map(|leaf| leaf.ty.dims()) {
         if let Some(length) = dim.known() {
@@ -170,12 +172,13 @@ fn pattern(leaves: &[Leaf], given: &[Slot]) -> Vec<Type> {
         let name = || Dim::symbol(&format!("n{known}"));
         names.entry(length).or_insert_with(name).clone()
     };
-    let mut named_type = |(leaf, slot): (&Leaf, &Slot)| {
+    let mut named_type = |(leaf, slot): (&Leaf, SlotRef<'_>)| {
         let rows = usize::from(leaf.ty.is_lod());
         let lengths = slot.data.shape().iter().copied();
         let unknown = std::iter::repeat_n(Dim::Unknown, rows);
         let dims: Vec<Dim> = unknown.chain(lengths.skip(rows).map(&mut named)).collect();
         leaf.ty.with_dims(dims)
     };
+    let given = given.iter().map(Feed::by_ref);
     leaves.iter().zip(given).map(&mut named_type).collect()
 }

@@ -3,10 +3,12 @@
 use crate::error::{GraphErrorKind, Result};
 use crate::fgraph::{NodeId, ValueId};
 use crate::function::call::{Frame, at_node};
+use crate::function::packed::Packed;
 use crate::function::plan::{Home, Plan, Planning, Step};
 use crate::function::program::Program;
-use crate::op::Slot;
+use crate::op::SlotRef;
 use crate::ops::Fused;
+use crate::value::Value;
 use lodestride_array::kernels::{self, Input, Operand};
 use smallvec::SmallVec;
 
@@ -16,6 +18,8 @@ pub(crate) struct Sole {
     inputs: SmallVec<[Home; 4]>,
     /// Whether all its operands have one shape.
     alike: bool,
+    /// The step, where its operands are packed as well.
+    pub(crate) packed: Option<Packed>,
 }
 
 impl Sole {
@@ -37,11 +41,13 @@ impl Sole {
         let alike = shapes.all(|shape| shape == first);
         let inputs: SmallVec<[Home; 4]> = inputs.iter().map(|v| homes[v.index()]).collect();
         let is_given = |home: &Home| matches!(home, Home::Leaf(_) | Home::Constant(_));
+        let packed = Packed::new(program, node, &inputs, values).filter(|_| alike);
         let whole = outputs == graph.outputs() && inputs.iter().all(is_given);
         whole.then_some(Self {
             node,
             inputs,
             alike,
+            packed,
         })
     }
 
@@ -57,8 +63,9 @@ impl Sole {
             Some(fused) if self.alike => self.run_program(fused.program(), frame),
             _ => {
                 let inputs = self.inputs.iter().map(|home| frame.get(*home));
-                let inputs = inputs.collect::<Result<SmallVec<[&Slot; 4]>, _>>()?;
-                let outputs: SmallVec<[&Slot; 2]> = frame.outputs.iter().flatten().collect();
+                let inputs = inputs.collect::<Result<SmallVec<[SlotRef<'_>; 4]>, _>>()?;
+                let outputs = frame.outputs.iter().map(Value::by_ref);
+                let outputs: SmallVec<[SlotRef<'_>; 2]> = outputs.collect();
                 op.perform(&inputs, &outputs)
             }
         };
@@ -76,8 +83,8 @@ impl Sole {
             inputs.push(frame.get(*home)?.data.operand().into());
         }
         let mut outputs: SmallVec<[Operand<'_>; 2]> = SmallVec::new();
-        for slot in frame.outputs.iter().flatten() {
-            outputs.push(slot.data.operand());
+        for value in &*frame.outputs {
+            outputs.push(value.array().operand());
         }
         Ok(program.run(&inputs, &outputs)?)
     }

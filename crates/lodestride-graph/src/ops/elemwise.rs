@@ -3,7 +3,7 @@
 use crate::apply::Apply;
 use crate::constant::literal_dtype;
 use crate::error::{GraphErrorKind, Result};
-use crate::op::{Argument, Facts, Op, Overwrite, Planned, Slot};
+use crate::op::{Argument, Facts, Op, Overwrite, Planned, SlotRef};
 use crate::ops::elemwise_grad;
 use crate::ty::{Type, broadcast_dims};
 use crate::variable::Variable;
@@ -201,11 +201,15 @@ impl Op for Elemwise {
         Ok(vec![plan_broadcast(inputs)?])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        let out = &outputs[0].data;
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
+        let out = outputs[0].data;
         let operands = inputs
             .iter()
-            .map(|slot| broadcast(&slot.data, out))
+            .map(|slot| broadcast(slot.data, out))
             .collect::<Result<SmallVec<[_; 3]>, _>>()?;
         let input = |i: usize| Input::from(operands[i].operand());
         match *self {

@@ -1,7 +1,7 @@
 //! Several elementwise ops as one kernel: a register program run over cache-sized tiles. Only the optimiser makes it.
 
 use crate::error::GraphErrorKind;
-use crate::op::{Argument, Facts, Op, Overwrite, Planned, Slot};
+use crate::op::{Argument, Facts, Op, Overwrite, Planned, SlotRef};
 use crate::ops::elemwise::{Elemwise, broadcast_type, plan_broadcast};
 use crate::ty::Type;
 use lodestride_array::kernels::{self, Input, Operand, Program, ProgramBuilder};
@@ -126,7 +126,11 @@ impl Op for Fused {
         Ok(vec![plan_broadcast(inputs)?; self.outputs.len()])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
         let mut targets: SmallVec<[Operand<'_>; 2]> = SmallVec::with_capacity(outputs.len());
         for slot in outputs {
             targets.push(slot.data.operand());
@@ -143,15 +147,15 @@ impl Op for Fused {
 
 /// Hands values, stretched to a shape they broadcast to, to a program.
 pub(crate) fn with_inputs(
-    inputs: &[&Slot],
+    inputs: &[SlotRef<'_>],
     shape: &Shape,
     run: impl FnOnce(&[Input<'_>]) -> kernels::Result<()>,
 ) -> Result<(), GraphErrorKind> {
-    let has_shape = |slot: &Slot| slot.data.shape() == shape;
+    let has_shape = |slot: &SlotRef<'_>| slot.data.shape() == shape;
     let mut stretched = Vec::new();
     let mut operands: SmallVec<[Input<'_>; 4]> = SmallVec::with_capacity(inputs.len());
     // Mostly all have the shape already; the others need a layout of their own.
-    if inputs.iter().all(|slot| has_shape(slot)) {
+    if inputs.iter().all(has_shape) {
         for slot in inputs {
             operands.push(slot.data.operand().into());
         }
@@ -162,7 +166,7 @@ pub(crate) fn with_inputs(
         stretched.push(data.transpose()?);
     }
     for (slot, stretched) in inputs.iter().zip(&stretched) {
-        operands.push(stretched.as_ref().unwrap_or(&slot.data).operand().into());
+        operands.push(stretched.as_ref().unwrap_or(slot.data).operand().into());
     }
     Ok(run(&operands)?)
 }

@@ -2,7 +2,7 @@
 //! makes it.
 
 use crate::error::GraphErrorKind;
-use crate::op::{Argument, Facts, Op, Planned, Slot};
+use crate::op::{Argument, Facts, Op, Planned, SlotRef};
 use crate::ops::elemwise::broadcast_shape;
 use crate::ops::fused::{Fused, with_inputs};
 use crate::ops::reduce::{Reduce, without_axes};
@@ -58,10 +58,14 @@ impl Op for FusedReduce {
         self.reduce.plan(&mapped)
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
         let shape: Shape = broadcast_shape(inputs.iter().map(|slot| slot.data.shape()))?;
         let Reduce { op, axes, keep } = &self.reduce;
-        let out = without_axes(&outputs[0].data, if *keep { axes } else { &[] })?;
+        let out = without_axes(outputs[0].data, if *keep { axes } else { &[] })?;
         with_inputs(inputs, &shape, |inputs| {
             self.map.program().reduce(*op, inputs, axes, out.operand())
         })

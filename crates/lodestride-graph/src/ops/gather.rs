@@ -2,7 +2,7 @@
 
 use crate::apply::Apply;
 use crate::error::{GraphError, GraphErrorKind, Result, Span};
-use crate::op::{Argument, Facts, Op, Planned, Slot};
+use crate::op::{Argument, Facts, Op, Planned, Slot, SlotRef};
 use crate::ops::build::Build;
 use crate::ops::elemwise::{broadcast, broadcast_type, expect_inputs};
 use crate::ops::like::ShapeOf;
@@ -102,8 +102,12 @@ impl Op for Take {
         Ok(vec![Planned::Fresh { shape, lod }])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        let (x, at, out) = (&inputs[0].data, &inputs[1].data, &outputs[0].data);
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
+        let (x, at, out) = (inputs[0].data, inputs[1].data, outputs[0].data);
         kernels::take(x.operand(), self.axis, at.operand(), out.operand())?;
         Ok(())
     }
@@ -146,8 +150,12 @@ impl Op for ScatterAdd {
         }])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        let (g, at, out) = (&inputs[0].data, &inputs[1].data, &outputs[0].data);
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
+        let (g, at, out) = (inputs[0].data, inputs[1].data, outputs[0].data);
         kernels::copy(Scalar::Float(0.0).into(), out.operand())?;
         kernels::scatter_add(out.operand(), self.axis, at.operand(), g.operand())?;
         Ok(())
@@ -209,8 +217,12 @@ impl Op for JoinAxes {
         )])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        let (x, out) = (&inputs[0].data, &outputs[0].data);
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
+        let (x, out) = (inputs[0].data, outputs[0].data);
         let sizes: SmallVec<[isize; 6]> = x.shape().iter().map(|n| *n as isize).collect();
         kernels::copy(x.operand().into(), out.view_as(&sizes[..])?.operand())?;
         Ok(())
@@ -277,8 +289,12 @@ impl Op for LinearIndex {
         Ok(vec![super::elemwise::plan_broadcast(&inputs[1..])?])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        let (shape, out) = (inputs[0].data.to_vec::<i64>()?, &outputs[0].data);
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
+        let (shape, out) = (inputs[0].data.to_vec::<i64>()?, outputs[0].data);
         let first = usize::from(self.rows);
         out.assign(0)?;
         if self.rows {
@@ -298,7 +314,7 @@ impl Op for LinearIndex {
         }
         for (axis, slot) in inputs[1..].iter().enumerate() {
             let length = shape[first + axis];
-            let at = broadcast(&slot.data, out)?;
+            let at = broadcast(slot.data, out)?;
             out.muli(length)?;
             add_checked(out, &at, length)?;
         }
@@ -350,11 +366,11 @@ impl Op for NonZero {
         Ok(vec![Planned::Dynamic])
     }
 
-    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[SlotRef<'_>], _: &[SlotRef<'_>]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
-    fn compute(&self, inputs: &[&Slot]) -> Result<Vec<Slot>, GraphErrorKind> {
+    fn compute(&self, inputs: &[SlotRef<'_>]) -> Result<Vec<Slot>, GraphErrorKind> {
         let mask = inputs[0].data.ravel()?;
         let count = kernels::count_nonzero(mask.operand())?;
         // Rows of one position each, as the kernel writes them fastest.

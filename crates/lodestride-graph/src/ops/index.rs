@@ -2,7 +2,7 @@
 
 use crate::apply::Apply;
 use crate::error::{GraphError, GraphErrorKind, Result, Span};
-use crate::op::{Argument, Facts, Op, Planned, Slot};
+use crate::op::{Argument, Facts, Op, Planned, SlotRef};
 use crate::ops::build::Build;
 use crate::ops::elemwise::{broadcast, broadcast_type, expect_inputs};
 use crate::ops::elemwise_grad::fit;
@@ -183,7 +183,7 @@ impl Op for Subtensor {
         }])
     }
 
-    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[SlotRef<'_>], _: &[SlotRef<'_>]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
@@ -223,11 +223,15 @@ impl Op for WriteSubtensor {
         Ok(vec![Planned::like(&inputs[0])])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        let out = &outputs[0].data;
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
+        let out = outputs[0].data;
         kernels::copy(inputs[0].data.operand().into(), out.operand())?;
         let part = out.get(&self.index)?;
-        let source = broadcast(&inputs[1].data, &part)?;
+        let source = broadcast(inputs[1].data, &part)?;
         if self.add {
             part.addi(&*source)?;
         } else {
@@ -284,12 +288,16 @@ impl Op for PlaceSubtensor {
         }])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        let out = &outputs[0].data;
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
+        let out = outputs[0].data;
         out.assign(0.0)?;
         let part = out.get(&self.index)?;
         kernels::copy(
-            broadcast(&inputs[0].data, &part)?.operand().into(),
+            broadcast(inputs[0].data, &part)?.operand().into(),
             part.operand(),
         )?;
         Ok(())

@@ -2,7 +2,7 @@
 
 use crate::apply::Apply;
 use crate::error::{GraphError, GraphErrorKind, Result, Span};
-use crate::op::{Argument, Facts, Op, Planned, Slot};
+use crate::op::{Argument, Facts, Op, Planned, SlotRef};
 use crate::ops::build::Build;
 use crate::ops::elemwise::expect_inputs;
 use crate::ops::shape::{ExpandDims, apply, with_list};
@@ -117,7 +117,11 @@ impl Op for Concat {
         Ok(vec![Planned::Fresh { shape, lod }])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
         let operands: Vec<Operand<'_>> = inputs.iter().map(|slot| slot.data.operand()).collect();
         kernels::concat(&operands, self.axis, outputs[0].data.operand())?;
         Ok(())
@@ -182,7 +186,7 @@ impl Op for ConcatPart {
         }])
     }
 
-    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[SlotRef<'_>], _: &[SlotRef<'_>]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
@@ -217,7 +221,7 @@ impl Op for Diagonal {
         Ok(vec![Planned::view(inputs[0].layout.diagonal(0)?)])
     }
 
-    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[SlotRef<'_>], _: &[SlotRef<'_>]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
@@ -250,8 +254,12 @@ impl Op for PlaceDiagonal {
         Ok(vec![Planned::fresh(inputs[1].shape().clone())])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        let out = &outputs[0].data;
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
+        let out = outputs[0].data;
         kernels::copy(Scalar::Float(0.0).into(), out.operand())?;
         let layout = out.layout().diagonal(0)?;
         let target = Operand::new(out.buffer(), &layout, out.dtype())?;

@@ -2,7 +2,7 @@
 
 use crate::apply::Apply;
 use crate::error::{GraphErrorKind, Result, Span};
-use crate::op::{Argument, Facts, Op, Planned, Slot};
+use crate::op::{Argument, Facts, Op, Planned, SlotRef};
 use crate::ops::build::Build;
 use crate::ops::elemwise::expect_inputs;
 use crate::ops::shape::{AxisList, apply, with_list};
@@ -91,8 +91,12 @@ impl Op for SumTo {
         }])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        let (x, out) = (&inputs[0].data, &outputs[0].data);
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
+        let (x, out) = (inputs[0].data, outputs[0].data);
         let shift = x.rank() - out.rank();
         let mut axes: AxisList = (0..shift).collect();
         let mut layout = out.layout().clone();
@@ -146,7 +150,7 @@ impl Op for BroadcastLike {
         }])
     }
 
-    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[SlotRef<'_>], _: &[SlotRef<'_>]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
@@ -185,7 +189,7 @@ impl Op for ShapeOf {
         }])
     }
 
-    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[SlotRef<'_>], _: &[SlotRef<'_>]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
@@ -220,7 +224,7 @@ impl Op for ElementCount {
         }])
     }
 
-    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[SlotRef<'_>], _: &[SlotRef<'_>]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
@@ -250,7 +254,7 @@ impl Op for DropLod {
         Ok(vec![Planned::view(inputs[0].layout.clone())])
     }
 
-    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[SlotRef<'_>], _: &[SlotRef<'_>]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
@@ -308,7 +312,7 @@ impl Op for LodLike {
         }])
     }
 
-    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[SlotRef<'_>], _: &[SlotRef<'_>]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use crate::apply::Apply;
 use crate::error::{GraphError, GraphErrorKind, Result, Span};
-use crate::op::{Argument, Facts, Op, Planned, Slot};
+use crate::op::{Argument, Facts, Op, Planned, SlotRef};
 use crate::ops::build::Build;
 use crate::ops::elemwise::expect_inputs;
 use crate::ops::elemwise_grad::fit;
@@ -111,12 +111,13 @@ impl Op for MatMul {
         Ok(vec![Planned::Fresh { shape, lod }])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        let out = &outputs[0].data;
-        let (a, b) = (
-            stretch(&inputs[0].data, out)?,
-            stretch(&inputs[1].data, out)?,
-        );
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
+        let out = outputs[0].data;
+        let (a, b) = (stretch(inputs[0].data, out)?, stretch(inputs[1].data, out)?);
         kernels::matmul(a.operand(), b.operand(), out.operand(), 1.0, 0.0)?;
         Ok(())
     }
@@ -193,9 +194,13 @@ impl Op for Gemm {
         Ok(product)
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        let out = &outputs[0].data;
-        out.assign(&inputs[2].data)?;
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
+        let out = outputs[0].data;
+        out.assign(inputs[2].data)?;
         kernels::matmul(
             inputs[0].data.operand(),
             inputs[1].data.operand(),

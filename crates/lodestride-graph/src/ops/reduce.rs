@@ -2,7 +2,7 @@
 
 use crate::apply::Apply;
 use crate::error::{GraphError, GraphErrorKind, Result, Span};
-use crate::op::{Argument, Facts, Op, Planned, Slot};
+use crate::op::{Argument, Facts, Op, Planned, SlotRef};
 use crate::ops::build::Build;
 use crate::ops::elemwise::expect_inputs;
 use crate::ops::like::{BroadcastLike, ElementCount};
@@ -76,8 +76,12 @@ impl Op for Reduce {
         Ok(vec![Planned::Fresh { shape, lod }])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        let out = without_axes(&outputs[0].data, if self.keep { &self.axes } else { &[] })?;
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
+        let out = without_axes(outputs[0].data, if self.keep { &self.axes } else { &[] })?;
         kernels::reduce(self.op, inputs[0].data.operand(), &self.axes, out.operand())?;
         Ok(())
     }

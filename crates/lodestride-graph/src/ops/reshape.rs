@@ -2,7 +2,7 @@
 
 use crate::apply::Apply;
 use crate::error::{GraphErrorKind, Result, Span};
-use crate::op::{Argument, Facts, Op, Planned, Slot};
+use crate::op::{Argument, Facts, Op, Planned, SlotRef};
 use crate::ops::build::Build;
 use crate::ops::elemwise::expect_inputs;
 use crate::ops::shape::{apply, with_list};
@@ -48,8 +48,8 @@ fn plan_reshape(
     Ok(Planned::Fresh { shape, lod })
 }
 
-fn copy_reshaped(inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-    let (x, out) = (&inputs[0].data, &outputs[0].data);
+fn copy_reshaped(inputs: &[SlotRef<'_>], outputs: &[SlotRef<'_>]) -> Result<(), GraphErrorKind> {
+    let (x, out) = (inputs[0].data, outputs[0].data);
     let sizes: SmallVec<[isize; 6]> = x.shape().iter().map(|n| *n as isize).collect();
     // The output is packed, so it can be seen with the input's shape.
     let seen = out.view_as(&sizes[..])?;
@@ -93,7 +93,11 @@ impl Op for Reshape {
         Ok(vec![plan_reshape(&inputs[0], &self.sizes, None)?])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
         copy_reshaped(inputs, outputs)
     }
 
@@ -131,7 +135,11 @@ impl Op for ReshapeLike {
         )?])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
         copy_reshaped(inputs, outputs)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::apply::Apply;
 use crate::error::{GraphError, GraphErrorKind, Result, Span};
-use crate::op::{Argument, Facts, Op, Planned, Slot};
+use crate::op::{Argument, Facts, Op, Planned, SlotRef};
 use crate::ops::build::Build;
 use crate::ops::elemwise::expect_inputs;
 use crate::ops::shape::{apply, with_list};
@@ -63,7 +63,11 @@ impl Op for ArgReduce {
         Ok(vec![Planned::Fresh { shape, lod }])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
         kernels::index_reduce(
             self.op,
             inputs[0].data.operand(),
@@ -111,8 +115,12 @@ impl Op for Cumulative {
         Ok(vec![Planned::like(&inputs[0])])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        let (x, out) = (&inputs[0].data, &outputs[0].data);
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
+        let (x, out) = (inputs[0].data, outputs[0].data);
         if self.reverse {
             let axis = self.axis as isize;
             let (x, out) = (x.flip(axis)?, out.flip(axis)?);

@@ -3,7 +3,7 @@
 
 use crate::apply::Apply;
 use crate::error::{GraphError, GraphErrorKind, Result, Span};
-use crate::op::{Argument, Facts, Op, Planned, Slot};
+use crate::op::{Argument, Facts, Op, Planned, SlotRef};
 use crate::ops::build::Build;
 use crate::ops::elemwise::expect_inputs;
 use crate::ops::like::LodLike;
@@ -57,8 +57,8 @@ pub(super) fn lod_of(facts: &Facts) -> Result<&Lod, GraphErrorKind> {
     facts.lod.as_ref().ok_or(GraphErrorKind::LodMissing)
 }
 
-pub(super) fn slot_lod(slot: &Slot) -> Result<&Lod, GraphErrorKind> {
-    slot.lod.as_ref().ok_or(GraphErrorKind::LodMissing)
+pub(super) fn slot_lod(slot: SlotRef<'_>) -> Result<&Lod, GraphErrorKind> {
+    slot.lod.ok_or(GraphErrorKind::LodMissing)
 }
 
 /// Checks that an argument is ragged with more than `level` levels.
@@ -136,7 +136,11 @@ impl Op for SequencePool {
         })
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
         let offsets = slot_lod(inputs[0])?.rows_of(self.level as isize)?;
         let pad = Scalar::Float(f64::from_bits(self.pad));
         let positions = outputs.get(1).map(|slot| slot.data.operand());
@@ -210,7 +214,11 @@ impl Op for SequencePoolGradient {
         }])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
         let lod = slot_lod(outputs[0])?;
         let offsets = lod.rows_of(self.level as isize)?;
         let positions = inputs.get(2).map(|slot| slot.data.operand());
@@ -272,7 +280,11 @@ impl Op for SequenceSoftmax {
         Ok(vec![Planned::like(&inputs[0])])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
         let offsets = slot_lod(inputs[0])?.rows_of(self.level as isize)?;
         kernels::segment_softmax(
             inputs[0].data.operand(),
@@ -326,7 +338,11 @@ impl Op for SequenceReverse {
         }])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
         let lod = slot_lod(inputs[0])?;
         let (x, out) = (inputs[0].data.operand(), outputs[0].data.operand());
         if self.level + 1 == lod.depth() {

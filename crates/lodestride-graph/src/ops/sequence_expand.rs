@@ -2,7 +2,7 @@
 
 use crate::apply::Apply;
 use crate::error::{GraphErrorKind, Result, Span};
-use crate::op::{Argument, Facts, Op, Planned, Slot};
+use crate::op::{Argument, Facts, Op, Planned, SlotRef};
 use crate::ops::build::Build;
 use crate::ops::elemwise::expect_inputs;
 use crate::ops::like::LodLike;
@@ -53,14 +53,6 @@ fn expansion(
     Ok((selection.lod, selection.rows))
 }
 
-fn facts_of(slot: &Slot) -> Facts {
-    Facts {
-        dtype: slot.data.dtype(),
-        layout: slot.data.layout().clone(),
-        lod: slot.lod.clone(),
-    }
-}
-
 fn row_count(rows: &[Range<usize>]) -> usize {
     rows.iter().map(ExactSizeIterator::len).sum()
 }
@@ -99,8 +91,12 @@ impl Op for SequenceExpand {
         }])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        let (_, rows) = expansion(&facts_of(inputs[0]), &facts_of(inputs[1]), self.level)?;
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
+        let (_, rows) = expansion(&inputs[0].facts(), &inputs[1].facts(), self.level)?;
         let rows = rows.into_iter().map(|rows| RowRange::new(0, rows));
         let (x, out) = (inputs[0].data.operand(), outputs[0].data.operand());
         kernels::copy_row_ranges(&[x], &rows.collect::<Vec<_>>(), out)?;
@@ -144,13 +140,13 @@ impl Op for SequenceExpandAdjoint {
         }])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        let out = &outputs[0].data;
-        let target = Facts {
-            lod: outputs[0].lod.clone(),
-            ..facts_of(outputs[0])
-        };
-        let (_, rows) = expansion(&target, &facts_of(inputs[2]), self.level)?;
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
+        let out = outputs[0].data;
+        let (_, rows) = expansion(&outputs[0].facts(), &inputs[2].facts(), self.level)?;
         kernels::copy(Scalar::Float(0.0).into(), out.operand())?;
         kernels::add_row_ranges(inputs[0].data.operand(), &rows, out.operand())?;
         Ok(())
@@ -207,7 +203,11 @@ impl Op for SequenceExpandAs {
         }])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
         let offsets = slot_lod(outputs[0])?.rows_of(self.level as isize)?;
         kernels::segment_broadcast(
             inputs[0].data.operand(),

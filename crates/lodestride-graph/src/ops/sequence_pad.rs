@@ -2,7 +2,7 @@
 
 use crate::apply::Apply;
 use crate::error::{GraphErrorKind, Result, Span};
-use crate::op::{Argument, Facts, Op, Planned, Slot};
+use crate::op::{Argument, Facts, Op, Planned, Slot, SlotRef};
 use crate::ops::build::Build;
 use crate::ops::elemwise::expect_inputs;
 use crate::ops::like::LodLike;
@@ -88,15 +88,19 @@ impl Op for SequencePad {
         Ok(vec![Planned::fresh(shape), Planned::fresh([sequences])])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
         let lod = slot_lod(inputs[0])?;
-        let out = &outputs[0].data;
+        let out = outputs[0].data;
         kernels::copy(
             Scalar::Float(f64::from_bits(self.pad)).into(),
             out.operand(),
         )?;
         let offsets = lod.rows_of(-1)?;
-        fill_padded(&inputs[0].data, &offsets, out)?;
+        fill_padded(inputs[0].data, &offsets, out)?;
         let mut lengths = lod.lengths_of(-1)?;
         let next = |slot: &mut i64| *slot = lengths.next().unwrap_or_default() as i64;
         outputs[1].data.view_mut::<i64>()?.for_each(next);
@@ -136,13 +140,17 @@ impl Op for SequenceUnpadLike {
         }])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
         let offsets = slot_lod(outputs[0])?.rows_of(-1)?;
         for (i, pair) in offsets.windows(2).enumerate() {
             let source = rows_of(&inputs[0].data.slice(i as isize, 0)?, 0..pair[1] - pair[0])?;
             kernels::copy(
                 source.operand().into(),
-                rows_of(&outputs[0].data, pair[0]..pair[1])?.operand(),
+                rows_of(outputs[0].data, pair[0]..pair[1])?.operand(),
             )?;
         }
         Ok(())
@@ -184,10 +192,14 @@ impl Op for SequencePadLike {
         Ok(vec![Planned::fresh(inputs[1].shape().clone())])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
         let offsets = slot_lod(inputs[0])?.rows_of(-1)?;
         kernels::copy(Scalar::Float(0.0).into(), outputs[0].data.operand())?;
-        fill_padded(&inputs[0].data, &offsets, &outputs[0].data)
+        fill_padded(inputs[0].data, &offsets, outputs[0].data)
     }
 
     fn gradient(
@@ -245,12 +257,12 @@ impl Op for SequenceUnpad {
         Ok(vec![Planned::Dynamic])
     }
 
-    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[SlotRef<'_>], _: &[SlotRef<'_>]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
-    fn compute(&self, inputs: &[&Slot]) -> Result<Vec<Slot>, GraphErrorKind> {
-        let lengths = sequence::counts(&inputs[1].data)?;
+    fn compute(&self, inputs: &[SlotRef<'_>]) -> Result<Vec<Slot>, GraphErrorKind> {
+        let lengths = sequence::counts(inputs[1].data)?;
         let tensor: LodTensor =
             sequence::unpad(&LodTensor::from(inputs[0].data.clone()), &lengths)?;
         Ok(vec![Slot {

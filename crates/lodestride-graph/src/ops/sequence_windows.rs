@@ -2,7 +2,7 @@
 
 use crate::apply::Apply;
 use crate::error::{GraphErrorKind, Result, Span};
-use crate::op::{Argument, Facts, Op, Planned, Slot};
+use crate::op::{Argument, Facts, Op, Planned, SlotRef};
 use crate::ops::build::Build;
 use crate::ops::elemwise::expect_inputs;
 use crate::ops::like::LodLike;
@@ -83,7 +83,11 @@ impl Op for SequenceWindows {
         }])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
         let offsets = slot_lod(inputs[0])?.rows_of(self.level as isize)?;
         let (x, out) = (inputs[0].data.operand(), outputs[0].data.operand());
         let window = SegmentWindow::new(self.start, self.len);
@@ -129,7 +133,11 @@ impl Op for SequenceWindowsAdjoint {
         }])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
         let offsets = slot_lod(outputs[0])?.rows_of(self.of.level as isize)?;
         let (g, out) = (inputs[0].data.operand(), outputs[0].data.operand());
         kernels::segment_windows_adjoint(g, &offsets, self.of.start, self.of.len, out)?;

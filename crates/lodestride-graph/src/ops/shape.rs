@@ -2,7 +2,7 @@
 
 use crate::apply::Apply;
 use crate::error::{GraphErrorKind, Result, Span};
-use crate::op::{Argument, Facts, Op, OpRef, Planned, Slot};
+use crate::op::{Argument, Facts, Op, OpRef, Planned, SlotRef};
 use crate::ops::build::Build;
 use crate::ops::elemwise::expect_inputs;
 use crate::ty::{Dim, Dims, Type};
@@ -112,7 +112,7 @@ impl Op for Permute {
         }])
     }
 
-    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[SlotRef<'_>], _: &[SlotRef<'_>]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
@@ -168,7 +168,7 @@ impl Op for ExpandDims {
         }])
     }
 
-    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[SlotRef<'_>], _: &[SlotRef<'_>]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
@@ -232,7 +232,7 @@ impl Op for Squeeze {
         }])
     }
 
-    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[SlotRef<'_>], _: &[SlotRef<'_>]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 
@@ -277,7 +277,7 @@ impl Op for BroadcastTo {
         )])
     }
 
-    fn perform(&self, _: &[&Slot], _: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(&self, _: &[SlotRef<'_>], _: &[SlotRef<'_>]) -> Result<(), GraphErrorKind> {
         Ok(())
     }
 

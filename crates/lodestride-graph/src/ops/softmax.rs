@@ -2,7 +2,7 @@
 
 use crate::apply::Apply;
 use crate::error::{GraphError, GraphErrorKind, Result, Span};
-use crate::op::{Argument, Facts, Op, Planned, Slot};
+use crate::op::{Argument, Facts, Op, Planned, SlotRef};
 use crate::ops::build::Build;
 use crate::ops::elemwise::expect_inputs;
 use crate::ops::reduce::Reduce;
@@ -51,8 +51,12 @@ impl Op for Softmax {
         Ok(vec![Planned::like(&inputs[0])])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
-        let (x, out, axis) = (&inputs[0].data, &outputs[0].data, self.axis as isize);
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
+        let (x, out, axis) = (inputs[0].data, outputs[0].data, self.axis as isize);
         if self.log {
             x.log_softmax_into(axis, out)?;
         } else {
@@ -112,7 +116,11 @@ impl Op for LogSoftmaxGradient {
         Ok(vec![Planned::like(&inputs[0])])
     }
 
-    fn perform(&self, inputs: &[&Slot], outputs: &[&Slot]) -> Result<(), GraphErrorKind> {
+    fn perform(
+        &self,
+        inputs: &[SlotRef<'_>],
+        outputs: &[SlotRef<'_>],
+    ) -> Result<(), GraphErrorKind> {
         let [y, g, out] = [inputs[0], inputs[1], outputs[0]].map(|slot| slot.data.operand());
         kernels::softmax_gradient(y, g, self.axis, true, out)?;
         Ok(())

@@ -3,7 +3,7 @@
 use crate::constant::ConstantData;
 use crate::error::{GraphErrorKind, Result};
 use crate::fgraph::{Source, ValueId};
-use crate::op::{Facts, Planned, Slot};
+use crate::op::{Facts, Planned, SlotRef};
 use crate::ops::{BroadcastLike, BroadcastTo};
 use crate::rewrite::engine::Soundness::Exact;
 use crate::rewrite::engine::{Key, Rewriter, Rule, Site, rule};
@@ -21,15 +21,16 @@ fn fold(r: &mut Rewriter<'_>, site: &Site<'_>) -> Result<Option<ValueId>> {
     if stretches || !site.op.is_pure() || site.op.is_dynamic() || site.inputs.is_empty() {
         return Ok(None);
     }
-    let mut slots = Vec::with_capacity(site.inputs.len());
+    let mut values = Vec::with_capacity(site.inputs.len());
     for input in site.inputs {
         match &r.graph.values[input.index()].source {
-            Source::Constant(data, _) => slots.push(data.value().into_slot()),
+            Source::Constant(data, _) => values.push(data.value()),
             Source::Leaf(_) | Source::Node(..) => return Ok(None),
         }
     }
     // An op that fails on these values fails at run time, where the message has the call's context.
-    let Ok(Some(value)) = scope_out(|| compute(site, &slots)) else {
+    let inputs: Vec<SlotRef<'_>> = values.iter().map(Value::by_ref).collect();
+    let Ok(Some(value)) = scope_out(|| compute(site, &inputs)) else {
         return Ok(None);
     };
     Ok(Some(
@@ -37,42 +38,29 @@ fn fold(r: &mut Rewriter<'_>, site: &Site<'_>) -> Result<Option<ValueId>> {
     ))
 }
 
-fn compute(site: &Site<'_>, slots: &[Slot]) -> Result<Option<Value>, GraphErrorKind> {
-    let facts: Vec<Facts> = slots
-        .iter()
-        .map(|s| Facts {
-            dtype: s.data.dtype(),
-            layout: s.data.layout().clone(),
-            lod: s.lod.clone(),
-        })
-        .collect();
+fn compute(site: &Site<'_>, inputs: &[SlotRef<'_>]) -> Result<Option<Value>, GraphErrorKind> {
+    let facts: Vec<Facts> = inputs.iter().map(|slot| slot.facts()).collect();
     let Some(planned) = site.op.plan(&facts)?.into_iter().next() else {
         return Ok(None);
     };
     let dtype = site.ty.dtype();
-    let slot = match planned {
+    let (data, lod) = match planned {
         Planned::Fresh { shape, .. } if shape.elements() > MAX_ELEMENTS => return Ok(None),
         Planned::Fresh { shape, lod } => {
-            let out = Slot {
-                data: NdArray::zeros_of(dtype, shape)?,
-                lod,
+            let data = NdArray::zeros_of(dtype, shape)?;
+            let out = SlotRef {
+                data: &data,
+                lod: lod.as_ref(),
             };
-            let inputs: Vec<&Slot> = slots.iter().collect();
-            site.op.perform(&inputs, &[&out])?;
-            out
+            site.op.perform(inputs, &[out])?;
+            (data, lod)
         }
-        Planned::Integers { shape, values } => Slot {
-            data: NdArray::from_vec(values.to_vec(), shape)?,
-            lod: None,
-        },
+        Planned::Integers { shape, values } => (NdArray::from_vec(values.to_vec(), shape)?, None),
         Planned::View { input, layout, lod } => {
-            let view = NdArray::from_buffer(slots[input].data.buffer().clone(), layout, dtype)?;
-            Slot {
-                data: view.dup()?,
-                lod,
-            }
+            let view = NdArray::from_buffer(inputs[input].data.buffer().clone(), layout, dtype)?;
+            (view.dup()?, lod)
         }
         Planned::Dynamic => return Ok(None),
     };
-    Ok(Some(Value::from_slot(slot)?))
+    Ok(Some(Value::new(data, lod)?))
 }

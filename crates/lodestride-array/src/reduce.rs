@@ -11,7 +11,7 @@ mod totals;
 
 use std::cell::Cell;
 
-use lodestride_buffer::{Buffer, DType};
+use lodestride_buffer::{Buffer, DType, Element, Scalar, WriteGuard, with_dtype};
 use lodestride_kernels::{self as kernels, ArgOp, Output, ReduceOp, ScanOp};
 use lodestride_shape::{Axes, Layout, Order, ResolvedAxes, Shape, normalize_axis};
 use smallvec::SmallVec;
@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 pub(crate) use information::{float_of, widened};
 
 use crate::NdArray;
-use crate::checks::{Watch, watched};
+use crate::checks::{self, Watch, watched};
 use crate::error::{ArrayError, ArrayErrorKind, InOp, OrFail, Result};
 use crate::target::Target;
 
@@ -67,10 +67,54 @@ impl NdArray {
 
     #[track_caller]
     pub(crate) fn reduce(&self, op: ReduceOp, axes: &Axes) -> Result<NdArray> {
+        if !axes.keeps()
+            && axes.are_all(self.rank())
+            && let Some(number) = self.packed_number(op)
+        {
+            let dtype = op.result_dtype(self.dtype());
+            if let Ok(buffer) = Buffer::recycled(dtype.size()) {
+                let mut made = NdArray::whole(buffer, Layout::scalar(), dtype);
+                let write = |mut guard: WriteGuard<'_>| {
+                    with_dtype!(dtype, T => guard.slice_mut::<T>()[0] = T::from_scalar(number));
+                };
+                if made.write_sole().map(write).is_ok() {
+                    return Ok(made);
+                }
+            }
+        }
+        if let Some((sizes, axis)) = self.packed_matrix(op, axes) {
+            let dtype = op.result_dtype(self.dtype());
+            let results = sizes[1 - axis];
+            if let Ok(buffer) = Buffer::recycled(results * dtype.size()) {
+                let mut made = NdArray::whole(buffer, Layout::line(results), dtype);
+                let run = |out| op.of_packed_matrix(self.dtype(), sizes, axis, self.buffer(), out);
+                if made.write_sole().is_ok_and(run) {
+                    return Ok(made);
+                }
+            }
+        }
         let axes = self.resolve_axes(op.name(), axes)?;
         self.reduced(op.name(), &axes, op.result_dtype(self.dtype()), |out| {
             kernels::reduce(op, self.operand(), axes.axes(), out)
         })
+    }
+
+    /// The sizes of a matrix that goes the shortest way along one axis, which disappears, and that axis.
+    #[inline]
+    fn packed_matrix(&self, op: ReduceOp, axes: &Axes) -> Option<([usize; 2], usize)> {
+        let (sizes, layout) = (*self.shape().as_array()?, self.layout());
+        let axis = axes.only().filter(|_| !axes.keeps() && !checks::are_on())?;
+        let axis = normalize_axis(axis, 2).ok()?;
+        let plain = layout.is_packed_like(layout) && layout.order() == Some(Order::C);
+        let suits = plain && op.suits_packed_matrix(self.dtype(), sizes, axis);
+        suits.then_some((sizes, axis))
+    }
+
+    /// All elements reduced to a number the shortest way, where there is one: few that lie packed, and nobody who watches results.
+    #[inline]
+    fn packed_number(&self, op: ReduceOp) -> Option<Scalar> {
+        let plain = self.layout().is_packed_like(self.layout()) && !checks::are_on();
+        plain.then(|| op.of_packed(self.dtype(), self.len(), self.buffer()))?
     }
 
     #[track_caller]
@@ -110,6 +154,9 @@ impl NdArray {
 
     #[track_caller]
     pub(crate) fn reduce_number(&self, op: ReduceOp) -> Result<f64> {
+        if let Some(number) = self.packed_number(op) {
+            return Ok(f64::from_scalar(number));
+        }
         let axes: SmallVec<[usize; 6]> = (0..self.rank()).collect();
         // Taken, so that work this thread picks up meanwhile has a scratch of its own.
         let out = match SCRATCH.try_with(Cell::take).ok().flatten() {

@@ -4,7 +4,6 @@
 //! what a reducer keeps is in `reduce_kinds`.
 
 use std::fmt;
-use std::marker::PhantomData;
 
 use lodestride_buffer::{Argument, DType, WriteGuard};
 use lodestride_shape::{Layout, Shape};
@@ -15,17 +14,14 @@ use crate::error::KernelError;
 use crate::numeric::{Compute, ComputeKind};
 use crate::operand::{Operand, Output};
 use crate::program_reduce::Computed;
-use crate::reduce_exponentials::LogSumExp;
+use crate::reduce_choice::{Visitor, choose, each, lanes};
 use crate::reduce_extremes;
 use crate::reduce_few;
 use crate::reduce_flags;
-use crate::reduce_fold::{LaneFold, Reducer};
-use crate::reduce_kinds::{Addable, Extreme, Lanes, Last, Magnitude, NonZero, Sum};
-use crate::reduce_moments::{Norm2, Variance};
+use crate::reduce_fold::Reducer;
+use crate::reduce_kinds::{Addable, Magnitude, Sum};
 use crate::reduce_plan::Plan;
-use crate::reduce_product::Product;
 use crate::reduce_walk;
-use crate::scalar::raised::Raised;
 use crate::strided::{Origin, Source, store};
 
 /// A reduction of many values to one.
@@ -323,68 +319,7 @@ impl Job<'_, '_> {
                 _ => return self.mean_of_small::<u64>(),
             }
         }
-        match self.op.compute_kind(self.dtype) {
-            ComputeKind::F32 => self.float::<f32>(),
-            ComputeKind::F64 => self.float::<f64>(),
-            ComputeKind::I64 => self.exact::<i64>(),
-            ComputeKind::U64 => self.exact::<u64>(),
-        }
-    }
-
-    /// The operations that are defined on every compute type.
-    fn exact<C: Addable + Magnitude>(&mut self) {
-        match self.op {
-            ReduceOp::Sum => self
-                .walk::<C, _, _>(lanes::<C, _, _>(Sum::<false>, |sums, _, values| {
-                    each(sums, values, C::value)
-                })),
-            ReduceOp::Prod => self.walk::<C, _, _>(lanes::<C, _, _>(Product, keep::<C::Factor>)),
-            ReduceOp::Max => {
-                self.walk::<C, _, _>(lanes::<C, _, _>(Extreme::<false, false>, keep::<C>))
-            }
-            ReduceOp::Min => {
-                self.walk::<C, _, _>(lanes::<C, _, _>(Extreme::<true, false>, keep::<C>))
-            }
-            ReduceOp::Any => self
-                .walk::<C, _, _>(lanes::<C, _, _>(NonZero, |counts, _, values| {
-                    each(counts, values, |n| u64::from(n > 0))
-                })),
-            ReduceOp::All => {
-                self.walk::<C, _, _>(lanes::<C, _, _>(NonZero, |counts, all, values| {
-                    each(counts, values, |n| u64::from(n == all as u64))
-                }));
-            }
-            _ => self.walk::<C, _, _>(lanes::<C, _, _>(NonZero, keep::<u64>)),
-        }
-    }
-
-    fn float<C: Raised + Addable<Value = f64> + Magnitude>(&mut self) {
-        match self.op {
-            ReduceOp::Mean => self
-                .walk::<C, _, _>(lanes::<C, _, _>(Sum::<false>, |sums, n, values| {
-                    each(sums, values, |sum| C::divided(sum, n as f64))
-                })),
-            ReduceOp::Norm1 => self
-                .walk::<C, _, _>(lanes::<C, _, _>(Sum::<true>, |sums, _, values| {
-                    each(sums, values, C::value)
-                })),
-            ReduceOp::MeanAbs => self
-                .walk::<C, _, _>(lanes::<C, _, _>(Sum::<true>, |sums, n, values| {
-                    each(sums, values, |sum| C::divided(sum, n as f64))
-                })),
-            ReduceOp::Norm2 => self.walk::<C, _, _>(norm2::<C>(true)),
-            ReduceOp::SumSquares => self.walk::<C, _, _>(norm2::<C>(false)),
-            ReduceOp::NormMax => {
-                self.walk::<C, _, _>(lanes::<C, _, _>(Extreme::<false, true>, keep::<C>));
-            }
-            ReduceOp::MinAbs => {
-                self.walk::<C, _, _>(lanes::<C, _, _>(Extreme::<true, true>, keep::<C>))
-            }
-            ReduceOp::Var { ddof } => self.walk::<C, _, _>(Variance { ddof, root: false }),
-            ReduceOp::Std { ddof } => self.walk::<C, _, _>(Variance { ddof, root: true }),
-            ReduceOp::LogSumExp => self.walk::<C, _, _>(LogSumExp),
-            _ => self.exact::<C>(),
-        }
+        choose(self.op, self.op.compute_kind(self.dtype), self);
     }
 
     /// The mean of integers of at most 32 bits: the sum of as many as memory holds is exact in 64 bits, and so rounded once.
@@ -405,8 +340,10 @@ impl Job<'_, '_> {
             }
         });
     }
+}
 
-    fn walk<C: Compute, R: Reducer<C, Value = V>, V: Compute>(&mut self, reducer: R) {
+impl Visitor for Job<'_, '_> {
+    fn visit<C: Compute, R: Reducer<C, Value = V>, V: Compute>(&mut self, reducer: R) {
         let (plan, dtype) = (self.plan, self.out_dtype);
         let output = &mut *self.output;
         let source = Source::of(self.input);
@@ -414,28 +351,4 @@ impl Job<'_, '_> {
             store(output, dtype, offset, stride, values)
         });
     }
-}
-
-/// The last step of a reduction that changes nothing.
-fn keep<T: Copy>(totals: &[T], _count: usize, values: &mut [T]) {
-    values.copy_from_slice(totals);
-}
-
-/// The last step of a reduction, one total at a time.
-#[inline(always)]
-fn each<T: Copy, V>(totals: &[T], values: &mut [V], end: impl Fn(T) -> V) {
-    for (value, &total) in values.iter_mut().zip(totals) {
-        *value = end(total);
-    }
-}
-
-/// A single-pass reducer. Its last step is a function pointer, so that operations which only differ there share the walk.
-fn lanes<C: Compute, F: LaneFold<C>, V>(fold: F, end: Last<F::Total, V>) -> Lanes<F, F::Total, V> {
-    Lanes { fold, end }
-}
-
-/// The two-norm of values of one type, or with `root` false its square.
-fn norm2<C>(root: bool) -> Norm2<C> {
-    let of = PhantomData;
-    Norm2 { root, of }
 }

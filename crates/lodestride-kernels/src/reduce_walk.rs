@@ -9,7 +9,7 @@
 //! superblocks of [`SUPERBLOCK`] blocks, superblocks into the result, each from first to last. The split depends on shape,
 //! strides and dtype alone, so every thread count gives the same bits.
 
-mod at_once;
+pub(crate) mod at_once;
 mod rows;
 mod shape;
 mod threaded;

@@ -9,9 +9,10 @@
 
 use std::thread;
 
-use lodestride_buffer::{Bool, Buffer, DType, Element, Scalar, Workspace, memory};
+use lodestride_buffer::{Bool, Buffer, DType, Element, Scalar, Workspace, memory, with_dtype};
 use lodestride_kernels::{
-    BinaryOp, Operand, Packed, PackedNumber, PackedRows, Program, ProgramBuilder, UnaryOp, binary,
+    BinaryOp, Operand, Packed, PackedNumber, PackedRows, Program, ProgramBuilder, ReduceOp,
+    UnaryOp, binary, reduce,
 };
 use lodestride_shape::{Layout, Order};
 
@@ -27,6 +28,8 @@ fn main() {
         packed_operands_give_what_the_general_way_gives();
         stretched_operands_give_what_the_general_way_gives();
         programs_give_what_they_give_by_guards();
+        numbers_of_packed_elements_are_those_of_reductions();
+        lines_of_packed_matrices_are_reduced_as_any_others();
         what_does_not_fit_is_refused_and_nothing_is_written();
     };
     all();
@@ -322,6 +325,133 @@ fn programs_give_what_they_give_by_guards() {
         done >= least && (least > 0 || done == 0),
         "{done} of {least}"
     );
+}
+
+/// Every reduction of elements of a dtype to a number, beside the general way to the same dtype.
+fn numbers_agree<T: Element>(values: fn(usize) -> T, failures: &mut Vec<String>) -> usize {
+    let (mut done, scalar) = (0, Layout::contiguous([0usize; 0], Order::C).unwrap());
+    for n in [1, 3, 64, 1000, 4096, 5000] {
+        let layout = Layout::contiguous([n], Order::C).unwrap();
+        let x = Buffer::from_vec((0..n).map(values).collect::<Vec<T>>()).unwrap();
+        for op in ReduceOp::ALL {
+            let Some(number) = op.of_packed(T::DTYPE, n, &x) else {
+                continue;
+            };
+            done += 1;
+            let result = op.result_dtype(T::DTYPE);
+            let found = Buffer::zeroed(result.size()).unwrap();
+            let out = Operand::new(&found, &scalar, result).unwrap();
+            reduce(op, Operand::new(&x, &layout, T::DTYPE).unwrap(), &[0], out).unwrap();
+            let whole = with_dtype!(result, R => Buffer::from_vec(vec![R::from_scalar(number)]));
+            let same = whole.unwrap().read().unwrap().bytes() == found.read().unwrap().bytes();
+            if !same {
+                failures.push(format!("{op} of {n} {:?}: {number:?}", T::DTYPE));
+            }
+        }
+    }
+    done
+}
+
+/// Every reduction of a matrix along each axis, beside the general way; gives how many were done.
+fn matrices_agree<T: Element>(values: fn(usize) -> T, failures: &mut Vec<String>) -> usize {
+    const SIZES: [[usize; 2]; 11] = [
+        [1, 3],
+        [3, 1],
+        [2, 2],
+        [3, 3],
+        [16, 5],
+        [5, 16],
+        [17, 4],
+        [40, 16],
+        [16, 256],
+        [300, 13],
+        [0, 4],
+    ];
+    let mut done = 0;
+    for sizes in SIZES {
+        let layout = Layout::contiguous(sizes, Order::C).unwrap();
+        let x = Buffer::from_vec((0..layout.elements()).map(values).collect::<Vec<T>>()).unwrap();
+        for (op, axis) in ReduceOp::ALL.into_iter().flat_map(|op| [(op, 0), (op, 1)]) {
+            let (result, count) = (op.result_dtype(T::DTYPE), sizes[1 - axis]);
+            let mut found = Buffer::zeroed(count * result.size()).unwrap();
+            let out = found.write_sole().unwrap();
+            let is_done = op.of_packed_matrix(T::DTYPE, sizes, axis, &x, out);
+            let suits = op.suits_packed_matrix(T::DTYPE, sizes, axis);
+            done += usize::from(is_done);
+            let expected = Buffer::zeroed(count * result.size()).unwrap();
+            if is_done {
+                let line = Layout::line(count);
+                let out = Operand::new(&expected, &line, result).unwrap();
+                reduce(
+                    op,
+                    Operand::new(&x, &layout, T::DTYPE).unwrap(),
+                    &[axis],
+                    out,
+                )
+                .unwrap();
+                let short = Buffer::zeroed((count - 1) * result.size()).unwrap();
+                let no_room =
+                    op.of_packed_matrix(T::DTYPE, sizes, axis, &x, short.write().unwrap());
+                let [rows, columns] = sizes;
+                let more = [rows + 1, columns];
+                let beyond = op.of_packed_matrix(T::DTYPE, more, axis, &x, short.write().unwrap());
+                if no_room || beyond {
+                    failures.push(format!("{op} of {sizes:?} along {axis} beyond its memory"));
+                }
+            }
+            let same = found.read().unwrap().bytes() == expected.read().unwrap().bytes();
+            if !same || is_done && !suits {
+                failures.push(format!("{op} of {sizes:?} along {axis}, {:?}", T::DTYPE));
+            }
+        }
+    }
+    done
+}
+
+fn lines_of_packed_matrices_are_reduced_as_any_others() {
+    let mut failures = Vec::new();
+    let done = [
+        matrices_agree::<f32>(|i| (i * 7 % 23) as f32 * 0.75 - 7.0, &mut failures),
+        matrices_agree::<f64>(|i| (i * 7 % 23) as f64 * 0.1 - 1.0, &mut failures),
+        matrices_agree::<i64>(|i| (i as i64 - 2) * 0x1_2345_6789_abcd, &mut failures),
+        matrices_agree::<i32>(|i| i as i32 % 7, &mut failures),
+    ];
+    assert!(failures.is_empty(), "{failures:#?}");
+    let least = 12 * ReduceOp::ALL.len();
+    assert!(
+        done[0] >= least && done[1] >= least && done[3] == 0,
+        "{done:?}"
+    );
+    let x = Buffer::from_vec(vec![1.0f32; 4]).unwrap();
+    let _writer = x.write().unwrap();
+    let mut out = Buffer::zeroed(8).unwrap();
+    let out = out.write_sole().unwrap();
+    assert!(
+        !ReduceOp::Sum.of_packed_matrix(DType::F32, [2, 2], 0, &x, out),
+        "in use"
+    );
+}
+
+fn numbers_of_packed_elements_are_those_of_reductions() {
+    let mut failures = Vec::new();
+    let all = ReduceOp::ALL.len();
+    let done = [
+        numbers_agree::<f32>(|i| (i * 7 % 23) as f32 * 0.75 - 7.0, &mut failures),
+        numbers_agree::<f32>(|i| if i == 2 { f32::NAN } else { -0.0 }, &mut failures),
+        numbers_agree::<f64>(|i| (i * 7 % 23) as f64 * 0.1 - 1.0, &mut failures),
+        numbers_agree::<i64>(|i| (i as i64 - 2) * 0x1_2345_6789_abcd, &mut failures),
+        numbers_agree::<u64>(|i| u64::MAX / 3 * (i as u64 % 2), &mut failures),
+    ];
+    assert!(failures.is_empty(), "{failures:#?}");
+    // At all lengths but the last; moments and norms of integers compute in f64.
+    assert_eq!(done[..3], [5 * all; 3]);
+    assert!(done[3] == done[4] && done[3] >= 5 * 7, "{done:?}");
+    let x = Buffer::from_vec(vec![1.0f32; 3]).unwrap();
+    let sum = |n| ReduceOp::Sum.of_packed(DType::F32, n, &x);
+    assert_eq!(sum(3), Some(Scalar::Float(3.0)));
+    assert!(sum(0).is_none() && sum(4).is_none() && sum(usize::MAX / 2).is_none());
+    let _writer = x.write().unwrap();
+    assert!(sum(3).is_none(), "in use");
 }
 
 /// Programs on packed operands refuse what they cannot open or what does not fit, and write nothing then.

@@ -111,6 +111,38 @@ impl Axes {
         self.keep
     }
 
+    /// Gives the axis, where one is named and not all: as it was written, which may be from the end.
+    #[must_use]
+    #[inline]
+    pub fn only(&self) -> Option<isize> {
+        match &self.choice {
+            Choice::Listed(listed) => match listed.as_slice() {
+                [axis] => Some(*axis),
+                _ => None,
+            },
+            Choice::All => None,
+        }
+    }
+
+    /// Tells whether every axis of a rank is named, and no other.
+    ///
+    /// ```
+    /// use lodestride_shape::Axes;
+    /// assert!(Axes::from(..).are_all(3) && Axes::from([0, -1]).are_all(2));
+    /// assert!(!Axes::from(0).are_all(2) && !Axes::from([0, 1]).are_all(1));
+    /// ```
+    #[must_use]
+    #[inline]
+    pub fn are_all(&self, rank: usize) -> bool {
+        match &self.choice {
+            Choice::All => true,
+            // Too few is what most lists are.
+            Choice::Listed(listed) => {
+                listed.len() >= rank && self.resolve(rank).is_ok_and(|axes| axes.is_all())
+            }
+        }
+    }
+
     /// Checks the axes against a rank.
     ///
     /// # Errors

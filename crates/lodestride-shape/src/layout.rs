@@ -115,8 +115,32 @@ impl Layout {
 
     /// Makes the layout of a scalar at element 0.
     #[must_use]
+    #[inline]
     pub fn scalar() -> Layout {
-        Layout::from_parts(Shape::scalar(), Strides::default(), 0)
+        Layout {
+            shape: Shape::scalar(),
+            strides: Strides::default(),
+            offset: 0,
+            facts: Facts::packed(&[], 1, Order::C),
+        }
+    }
+
+    /// Makes the gap-free layout of one axis: [`Layout::contiguous`] of a shape that needs no counting.
+    ///
+    /// ```
+    /// use lodestride_shape::{Layout, Order};
+    /// assert_eq!(Layout::line(5), Layout::contiguous([5], Order::C)?);
+    /// # Ok::<(), lodestride_shape::ShapeError>(())
+    /// ```
+    #[must_use]
+    #[inline]
+    pub fn line(size: usize) -> Layout {
+        Layout {
+            shape: Shape::from(size),
+            strides: Strides::from_slice(&[1]),
+            offset: 0,
+            facts: Facts::packed(&[size], size, Order::C),
+        }
     }
 
     /// Makes a layout from its parts; `offset` is the element index of logical `[0, 0, ..]`, strides may be negative or 0.

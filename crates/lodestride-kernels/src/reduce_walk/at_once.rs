@@ -20,36 +20,75 @@ pub(super) fn run<C: Compute, T: Copy + Send + Sync, V: Compute>(
     let (inner, Some(data), [line]) = (plan.inner, source.native(), plan.reduced.as_slice()) else {
         return false;
     };
-    let is_little = line.size.saturating_mul(inner.size) <= BLOCK;
-    if !plan.outer_x.is_empty() || inner.size > FEW || line.size == 0 || !is_little {
+    if !plan.outer_x.is_empty() {
         return false;
     }
-    let Dim { size, stride } = *line;
-    let start = plan.x_start as usize;
-    let mut totals = Lines([reducer.empty(); FEW]);
-    let totals = &mut totals.0[..inner.size];
-    if !plan.sweep && stride == 1 {
-        reducer.runs(Runs::new(data, start, inner.x as usize, size), totals);
-    } else if plan.sweep && inner.x == 1 && size * inner.size < FOLDED_FROM && size < ROWS {
-        let mut offsets = [0; ROWS];
-        let mut at = start;
-        for offset in &mut offsets[..size] {
-            *offset = at;
-            at = at.wrapping_add_signed(stride);
-        }
-        let (width, offsets) = (inner.size, &offsets[..size]);
-        let rows = Rows {
-            data,
-            offsets,
-            width,
-        };
-        reducer.sets(rows, 0, totals, true);
-    } else {
-        return false;
-    }
+    let few = Few {
+        start: plan.x_start as usize,
+        lines: inner.size,
+        step: inner.x,
+        line: *line,
+        sweep: plan.sweep,
+    };
     let mut values = [V::ZERO; FEW];
-    let values = &mut values[..totals.len()];
-    reducer.finish(totals, size, values);
-    sink(plan.out_start, inner.out, values);
-    true
+    let done = few.reduced(data, reducer, &mut values);
+    if done {
+        sink(plan.out_start, inner.out, &values[..inner.size]);
+    }
+    done
+}
+
+/// Lines of elements of which each is reduced to one result.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Few {
+    pub(crate) start: usize,
+    /// How many, and how far one is from the next.
+    pub(crate) lines: usize,
+    pub(crate) step: isize,
+    /// One of them.
+    pub(crate) line: Dim,
+    /// Whether the elements of lines that are side by side are folded by rows.
+    pub(crate) sweep: bool,
+}
+
+impl Few {
+    /// Reduces them; false, with nothing done, where they are many or lie otherwise than in dense runs or rows.
+    #[inline(never)]
+    pub(crate) fn reduced<C: Compute, T: Copy + Send + Sync, V: Compute>(
+        self,
+        data: &[C],
+        reducer: &dyn Reducer<C, Total = T, Value = V>,
+        values: &mut [V; FEW],
+    ) -> bool {
+        let Few { lines, line, .. } = self;
+        let Dim { size, stride } = line;
+        if lines > FEW || size == 0 || size.saturating_mul(lines) > BLOCK {
+            return false;
+        }
+        let mut totals = Lines([reducer.empty(); FEW]);
+        let totals = &mut totals.0[..lines];
+        if !self.sweep && stride == 1 {
+            reducer.runs(
+                Runs::new(data, self.start, self.step as usize, size),
+                totals,
+            );
+        } else if self.sweep && self.step == 1 && size * lines < FOLDED_FROM && size < ROWS {
+            let mut offsets = [0; ROWS];
+            let mut at = self.start;
+            for offset in &mut offsets[..size] {
+                *offset = at;
+                at = at.wrapping_add_signed(stride);
+            }
+            let rows = Rows {
+                data,
+                offsets: &offsets[..size],
+                width: lines,
+            };
+            reducer.sets(rows, 0, totals, true);
+        } else {
+            return false;
+        }
+        reducer.finish(totals, size, &mut values[..lines]);
+        true
+    }
 }

@@ -1,0 +1,111 @@
+//! Which reducer does an operation.
+
+use std::marker::PhantomData;
+
+use crate::numeric::{Compute, ComputeKind};
+use crate::reduce::ReduceOp;
+use crate::reduce_exponentials::LogSumExp;
+use crate::reduce_fold::{LaneFold, Reducer};
+use crate::reduce_kinds::{Addable, Extreme, Lanes, Last, Magnitude, NonZero, Sum};
+use crate::reduce_moments::{Norm2, Variance};
+use crate::reduce_product::Product;
+use crate::scalar::raised::Raised;
+
+/// What is done with the reducer.
+pub(crate) trait Visitor {
+    /// Is given it once.
+    fn visit<C: Compute, R: Reducer<C, Value = V>, V: Compute>(&mut self, reducer: R);
+}
+
+/// Gives a visitor the reducer of an operation that computes in a type.
+pub(crate) fn choose(op: ReduceOp, kind: ComputeKind, visitor: &mut impl Visitor) {
+    match kind {
+        ComputeKind::F32 => float::<f32>(op, visitor),
+        ComputeKind::F64 => float::<f64>(op, visitor),
+        ComputeKind::I64 => exact::<i64>(op, visitor),
+        ComputeKind::U64 => exact::<u64>(op, visitor),
+    }
+}
+
+/// The operations that are defined on every compute type.
+fn exact<C: Addable + Magnitude>(op: ReduceOp, visitor: &mut impl Visitor) {
+    match op {
+        ReduceOp::Sum => visitor
+            .visit::<C, _, _>(lanes::<C, _, _>(Sum::<false>, |sums, _, values| {
+                each(sums, values, C::value)
+            })),
+        ReduceOp::Prod => visitor.visit::<C, _, _>(lanes::<C, _, _>(Product, keep::<C::Factor>)),
+        ReduceOp::Max => {
+            visitor.visit::<C, _, _>(lanes::<C, _, _>(Extreme::<false, false>, keep::<C>))
+        }
+        ReduceOp::Min => {
+            visitor.visit::<C, _, _>(lanes::<C, _, _>(Extreme::<true, false>, keep::<C>))
+        }
+        ReduceOp::Any => visitor
+            .visit::<C, _, _>(lanes::<C, _, _>(NonZero, |counts, _, values| {
+                each(counts, values, |n| u64::from(n > 0))
+            })),
+        ReduceOp::All => {
+            visitor.visit::<C, _, _>(lanes::<C, _, _>(NonZero, |counts, all, values| {
+                each(counts, values, |n| u64::from(n == all as u64))
+            }));
+        }
+        _ => visitor.visit::<C, _, _>(lanes::<C, _, _>(NonZero, keep::<u64>)),
+    }
+}
+
+fn float<C: Raised + Addable<Value = f64> + Magnitude>(op: ReduceOp, visitor: &mut impl Visitor) {
+    match op {
+        ReduceOp::Mean => visitor
+            .visit::<C, _, _>(lanes::<C, _, _>(Sum::<false>, |sums, n, values| {
+                each(sums, values, |sum| C::divided(sum, n as f64))
+            })),
+        ReduceOp::Norm1 => visitor
+            .visit::<C, _, _>(lanes::<C, _, _>(Sum::<true>, |sums, _, values| {
+                each(sums, values, C::value)
+            })),
+        ReduceOp::MeanAbs => visitor
+            .visit::<C, _, _>(lanes::<C, _, _>(Sum::<true>, |sums, n, values| {
+                each(sums, values, |sum| C::divided(sum, n as f64))
+            })),
+        ReduceOp::Norm2 => visitor.visit::<C, _, _>(norm2::<C>(true)),
+        ReduceOp::SumSquares => visitor.visit::<C, _, _>(norm2::<C>(false)),
+        ReduceOp::NormMax => {
+            visitor.visit::<C, _, _>(lanes::<C, _, _>(Extreme::<false, true>, keep::<C>));
+        }
+        ReduceOp::MinAbs => {
+            visitor.visit::<C, _, _>(lanes::<C, _, _>(Extreme::<true, true>, keep::<C>))
+        }
+        ReduceOp::Var { ddof } => visitor.visit::<C, _, _>(Variance { ddof, root: false }),
+        ReduceOp::Std { ddof } => visitor.visit::<C, _, _>(Variance { ddof, root: true }),
+        ReduceOp::LogSumExp => visitor.visit::<C, _, _>(LogSumExp),
+        _ => exact::<C>(op, visitor),
+    }
+}
+
+/// The last step of a reduction that changes nothing.
+fn keep<T: Copy>(totals: &[T], _count: usize, values: &mut [T]) {
+    values.copy_from_slice(totals);
+}
+
+/// The last step of a reduction, one total at a time.
+#[inline(always)]
+pub(crate) fn each<T: Copy, V>(totals: &[T], values: &mut [V], end: impl Fn(T) -> V) {
+    for (value, &total) in values.iter_mut().zip(totals) {
+        *value = end(total);
+    }
+}
+
+/// A single-pass reducer. Its last step is a function pointer, so that operations which only differ there share the walk.
+pub(crate) fn lanes<C: Compute, F: LaneFold<C>, V>(
+    fold: F,
+    end: Last<F::Total, V>,
+) -> Lanes<F, F::Total, V> {
+    Lanes { fold, end }
+}
+
+/// The two-norm of values of one type, or with `root` false its square.
+fn norm2<C>(root: bool) -> Norm2<C> {
+    let of = PhantomData;
+    Norm2 { root, of }
+}

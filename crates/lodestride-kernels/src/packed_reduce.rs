@@ -138,8 +138,20 @@ struct All<'a> {
 }
 
 impl Visitor for All<'_> {
-    fn visit<C: Compute, R: Reducer<C, Value = V>, V: Compute>(&mut self, reducer: R) {
-        self.word = word(&reducer, &self.guard.slice()[..self.n]);
+    fn visit<C: Compute, T: Copy + Send + Sync, V: Compute>(
+        &mut self,
+        reducer: &dyn Reducer<C, Total = T, Value = V>,
+    ) {
+        // What the walk of one run comes down to.
+        let (mut total, mut value) = ([reducer.empty()], [V::ZERO]);
+        reducer.runs(Runs::one(&self.guard.slice()[..self.n]), &mut total);
+        reducer.finish(&total, self.n, &mut value);
+        let [value] = value;
+        self.word = match V::KIND {
+            ComputeKind::F32 | ComputeKind::F64 => value.to_f64().to_bits(),
+            ComputeKind::I64 => value.to_i64().cast_unsigned(),
+            ComputeKind::U64 => value.to_u64(),
+        };
     }
 }
 
@@ -153,28 +165,14 @@ struct Each<'a, 'o> {
 }
 
 impl Visitor for Each<'_, '_> {
-    fn visit<C: Compute, R: Reducer<C, Value = V>, V: Compute>(&mut self, reducer: R) {
+    fn visit<C: Compute, T: Copy + Send + Sync, V: Compute>(
+        &mut self,
+        reducer: &dyn Reducer<C, Total = T, Value = V>,
+    ) {
         let mut values = [V::ZERO; FEW];
-        self.done = (self.few).reduced(self.guard.slice::<C>(), &reducer, &mut values);
+        self.done = (self.few).reduced(self.guard.slice::<C>(), reducer, &mut values);
         if self.done {
             store(self.out, self.dtype, 0, 1, &values[..self.few.lines]);
         }
-    }
-}
-
-/// What the walk of one run comes down to.
-#[inline(never)]
-fn word<C: Compute, T: Copy + Send + Sync, V: Compute>(
-    reducer: &dyn Reducer<C, Total = T, Value = V>,
-    run: &[C],
-) -> u64 {
-    let (mut total, mut value) = ([reducer.empty()], [V::ZERO]);
-    reducer.runs(Runs::one(run), &mut total);
-    reducer.finish(&total, run.len(), &mut value);
-    let [value] = value;
-    match V::KIND {
-        ComputeKind::F32 | ComputeKind::F64 => value.to_f64().to_bits(),
-        ComputeKind::I64 => value.to_i64().cast_unsigned(),
-        ComputeKind::U64 => value.to_u64(),
     }
 }

@@ -343,11 +343,14 @@ impl Job<'_, '_> {
 }
 
 impl Visitor for Job<'_, '_> {
-    fn visit<C: Compute, R: Reducer<C, Value = V>, V: Compute>(&mut self, reducer: R) {
+    fn visit<C: Compute, T: Copy + Send + Sync, V: Compute>(
+        &mut self,
+        reducer: &dyn Reducer<C, Total = T, Value = V>,
+    ) {
         let (plan, dtype) = (self.plan, self.out_dtype);
         let output = &mut *self.output;
         let source = Source::of(self.input);
-        reduce_walk::run(plan, &source, &reducer, &mut |offset, stride, values| {
+        reduce_walk::run(plan, &source, reducer, &mut |offset, stride, values| {
             store(output, dtype, offset, stride, values)
         });
     }

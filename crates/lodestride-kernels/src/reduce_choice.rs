@@ -13,8 +13,15 @@ use crate::scalar::raised::Raised;
 
 /// What is done with the reducer.
 pub(crate) trait Visitor {
-    /// Is given it once.
-    fn visit<C: Compute, R: Reducer<C, Value = V>, V: Compute>(&mut self, reducer: R);
+    /// Is given it once; any of those with its totals and values, so that what is done is the same code for them.
+    fn visit<C: Compute, T: Copy + Send + Sync, V: Compute>(
+        &mut self,
+        reducer: &dyn Reducer<C, Total = T, Value = V>,
+    );
+}
+
+fn give<C: Compute, R: Reducer<C>>(visitor: &mut impl Visitor, reducer: R) {
+    visitor.visit::<C, R::Total, R::Value>(&reducer);
 }
 
 /// Gives a visitor the reducer of an operation that computes in a type.
@@ -30,55 +37,63 @@ pub(crate) fn choose(op: ReduceOp, kind: ComputeKind, visitor: &mut impl Visitor
 /// The operations that are defined on every compute type.
 fn exact<C: Addable + Magnitude>(op: ReduceOp, visitor: &mut impl Visitor) {
     match op {
-        ReduceOp::Sum => visitor
-            .visit::<C, _, _>(lanes::<C, _, _>(Sum::<false>, |sums, _, values| {
-                each(sums, values, C::value)
-            })),
-        ReduceOp::Prod => visitor.visit::<C, _, _>(lanes::<C, _, _>(Product, keep::<C::Factor>)),
-        ReduceOp::Max => {
-            visitor.visit::<C, _, _>(lanes::<C, _, _>(Extreme::<false, false>, keep::<C>))
-        }
-        ReduceOp::Min => {
-            visitor.visit::<C, _, _>(lanes::<C, _, _>(Extreme::<true, false>, keep::<C>))
-        }
-        ReduceOp::Any => visitor
-            .visit::<C, _, _>(lanes::<C, _, _>(NonZero, |counts, _, values| {
+        ReduceOp::Sum => give::<C, _>(
+            visitor,
+            lanes::<C, _, _>(Sum::<false>, |sums, _, values| each(sums, values, C::value)),
+        ),
+        ReduceOp::Prod => give::<C, _>(visitor, lanes::<C, _, _>(Product, keep::<C::Factor>)),
+        ReduceOp::Max => give::<C, _>(
+            visitor,
+            lanes::<C, _, _>(Extreme::<false, false>, keep::<C>),
+        ),
+        ReduceOp::Min => give::<C, _>(visitor, lanes::<C, _, _>(Extreme::<true, false>, keep::<C>)),
+        ReduceOp::Any => give::<C, _>(
+            visitor,
+            lanes::<C, _, _>(NonZero, |counts, _, values| {
                 each(counts, values, |n| u64::from(n > 0))
-            })),
+            }),
+        ),
         ReduceOp::All => {
-            visitor.visit::<C, _, _>(lanes::<C, _, _>(NonZero, |counts, all, values| {
-                each(counts, values, |n| u64::from(n == all as u64))
-            }));
+            give::<C, _>(
+                visitor,
+                lanes::<C, _, _>(NonZero, |counts, all, values| {
+                    each(counts, values, |n| u64::from(n == all as u64))
+                }),
+            );
         }
-        _ => visitor.visit::<C, _, _>(lanes::<C, _, _>(NonZero, keep::<u64>)),
+        _ => give::<C, _>(visitor, lanes::<C, _, _>(NonZero, keep::<u64>)),
     }
 }
 
 fn float<C: Raised + Addable<Value = f64> + Magnitude>(op: ReduceOp, visitor: &mut impl Visitor) {
     match op {
-        ReduceOp::Mean => visitor
-            .visit::<C, _, _>(lanes::<C, _, _>(Sum::<false>, |sums, n, values| {
+        ReduceOp::Mean => give::<C, _>(
+            visitor,
+            lanes::<C, _, _>(Sum::<false>, |sums, n, values| {
                 each(sums, values, |sum| C::divided(sum, n as f64))
-            })),
-        ReduceOp::Norm1 => visitor
-            .visit::<C, _, _>(lanes::<C, _, _>(Sum::<true>, |sums, _, values| {
-                each(sums, values, C::value)
-            })),
-        ReduceOp::MeanAbs => visitor
-            .visit::<C, _, _>(lanes::<C, _, _>(Sum::<true>, |sums, n, values| {
+            }),
+        ),
+        ReduceOp::Norm1 => give::<C, _>(
+            visitor,
+            lanes::<C, _, _>(Sum::<true>, |sums, _, values| each(sums, values, C::value)),
+        ),
+        ReduceOp::MeanAbs => give::<C, _>(
+            visitor,
+            lanes::<C, _, _>(Sum::<true>, |sums, n, values| {
                 each(sums, values, |sum| C::divided(sum, n as f64))
-            })),
-        ReduceOp::Norm2 => visitor.visit::<C, _, _>(norm2::<C>(true)),
-        ReduceOp::SumSquares => visitor.visit::<C, _, _>(norm2::<C>(false)),
+            }),
+        ),
+        ReduceOp::Norm2 => give::<C, _>(visitor, norm2::<C>(true)),
+        ReduceOp::SumSquares => give::<C, _>(visitor, norm2::<C>(false)),
         ReduceOp::NormMax => {
-            visitor.visit::<C, _, _>(lanes::<C, _, _>(Extreme::<false, true>, keep::<C>));
+            give::<C, _>(visitor, lanes::<C, _, _>(Extreme::<false, true>, keep::<C>));
         }
         ReduceOp::MinAbs => {
-            visitor.visit::<C, _, _>(lanes::<C, _, _>(Extreme::<true, true>, keep::<C>))
+            give::<C, _>(visitor, lanes::<C, _, _>(Extreme::<true, true>, keep::<C>))
         }
-        ReduceOp::Var { ddof } => visitor.visit::<C, _, _>(Variance { ddof, root: false }),
-        ReduceOp::Std { ddof } => visitor.visit::<C, _, _>(Variance { ddof, root: true }),
-        ReduceOp::LogSumExp => visitor.visit::<C, _, _>(LogSumExp),
+        ReduceOp::Var { ddof } => give::<C, _>(visitor, Variance { ddof, root: false }),
+        ReduceOp::Std { ddof } => give::<C, _>(visitor, Variance { ddof, root: true }),
+        ReduceOp::LogSumExp => give::<C, _>(visitor, LogSumExp),
         _ => exact::<C>(op, visitor),
     }
 }

@@ -15,7 +15,7 @@ use crate::strided::{Dim, store};
 impl ReduceOp {
     /// Reduces the first `n` elements of a buffer to a number of the precision in which it was computed.
     ///
-    /// It does what [`reduce`](crate::reduce) does, or nothing: `None` where the operation computes in another dtype, there are no
+    /// It does what [`reduce`](crate::reduce()) does, or nothing: `None` where the operation computes in another dtype, there are no
     /// elements or many, the buffer is too short or cannot be read.
     ///
     /// ```
@@ -57,7 +57,7 @@ impl ReduceOp {
     /// Reduces a matrix along axis 0 or 1: its elements, row after row, are the first of a buffer, and its results become the first of an
     /// opened one, of the dtype that [`result_dtype`](ReduceOp::result_dtype) tells.
     ///
-    /// It does what [`reduce`](crate::reduce) does, or nothing: false where the operation computes in another dtype, one of the buffers
+    /// It does what [`reduce`](crate::reduce()) does, or nothing: false where the operation computes in another dtype, one of the buffers
     /// is too short or cannot be read, there are no elements along the axis, or many elements or results.
     ///
     /// ```

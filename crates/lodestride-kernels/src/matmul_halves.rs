@@ -136,16 +136,17 @@ struct Column<'a> {
 
 /// The products of rows with a column.
 fn along_rows<H: Numeric>((matrix, x): (&ReadGuard<'_>, MatrixShape), y: &Column<'_>) -> Vec<f64> {
+    if y.converted.is_empty() {
+        return dots::<H, H>(
+            (matrix.slice(), x),
+            &y.guard.slice()[y.start..][..x.columns],
+        );
+    }
     // From beyond the caches one row after the other is the one stream that the processor follows: of 16384x1000 halves the product
     // took 1.1 ms so and 2.9 ms side by side, of 1000x1000 60 us and 46.
     let is_near = !stream::pays(2 * x.rows * x.columns * size_of::<H>());
-    if x.rows >= MANY_ROWS && x.columns <= PART && is_near && !y.converted.is_empty() {
+    if x.rows >= MANY_ROWS && x.columns <= PART && is_near {
         many_rows((matrix.slice::<H>(), x), &y.converted)
-    } else if y.converted.is_empty() {
-        dots::<H, H>(
-            (matrix.slice(), x),
-            &y.guard.slice()[y.start..][..x.columns],
-        )
     } else {
         dots::<H, f32>((matrix.slice(), x), &y.converted)
     }
@@ -219,12 +220,22 @@ fn many_rows<H: Numeric>((x, rows): (&[H], MatrixShape), y: &[f32]) -> Vec<f64> 
             products,
         });
     };
-    if threads::are_worth(rows.rows * rows.columns * size_of::<H>(), false) {
-        spread::for_each_chunk(&mut products, FEW, part);
-    } else {
-        (products.chunks_mut(FEW).enumerate()).for_each(|(index, products)| part(index, products));
-    }
+    share::<H>(rows, &mut products, FEW, part);
     products
+}
+
+/// Hands out so many results at a time, to several threads where the matrix is worth it.
+fn share<H>(
+    matrix: MatrixShape,
+    results: &mut [f64],
+    width: usize,
+    part: impl Fn(usize, &mut [f64]) + Sync,
+) {
+    if threads::are_worth(matrix.rows * matrix.columns * size_of::<H>(), false) {
+        spread::for_each_chunk(results, width, part);
+    } else {
+        (results.chunks_mut(width).enumerate()).for_each(|(index, results)| part(index, results));
+    }
 }
 
 /// At most [`FEW`] rows, whose lanes are joined together.
@@ -248,11 +259,11 @@ impl<H: Numeric> Task for Dots<'_, H> {
             &self.x[start..][..self.y.len()]
         };
         let mut halves = Lines([[0.0; HALF]; FEW]);
-        for at in (0..count).step_by(BESIDE) {
+        let groups = halves.0.as_chunks_mut().0.iter_mut();
+        for (group, halves) in groups.take(count.div_ceil(BESIDE)).enumerate() {
             // The last row again where there is none.
-            let rows = std::array::from_fn(|i| row((at + i).min(count - 1)));
-            let halves = halves.0[at..].first_chunk_mut::<BESIDE>();
-            dots_beside::<H, A, BESIDE>(rows, self.y, halves);
+            let rows = std::array::from_fn(|i| row((group * BESIDE + i).min(count - 1)));
+            dots_beside::<H, A>(rows, self.y, halves);
         }
         let joined = across_rows::<A, f64>(&halves, |left, right| left + right);
         self.products.copy_from_slice(&joined[..count]);
@@ -265,14 +276,13 @@ const BESIDE: usize = 4;
 /// Lanes of each of them.
 const SLIM: usize = LANES / 2;
 
-/// Adds the products of `R` rows with a column, of at least [`SLIM`] elements each, to halves of lanes.
+/// Adds the products of rows with a column, of at least [`SLIM`] elements each, to halves of lanes.
 #[inline(always)]
-fn dots_beside<H: Numeric, A: Arch, const R: usize>(
-    rows: [&[H]; R],
+fn dots_beside<H: Numeric, A: Arch>(
+    rows: [&[H]; BESIDE],
     y: &[f32],
-    halves: Option<&mut [[f64; HALF]; R]>,
+    halves: &mut [[f64; HALF]; BESIDE],
 ) {
-    let Some(halves) = halves else { return };
     let (others, rest) = y.as_chunks::<SLIM>();
     let whole = rows.map(|row| row.as_chunks::<SLIM>().0);
     // The last elements, of which those that were in a whole chunk count as zeros.
@@ -282,14 +292,14 @@ fn dots_beside<H: Numeric, A: Arch, const R: usize>(
     while first < others.len() {
         // Lanes take no more steps than those of a sum.
         let last = others.len().min(first + BLOCK / SLIM);
-        let mut lanes = [[0.0; SLIM]; R];
+        let mut lanes = [[0.0; SLIM]; BESIDE];
         let whole = whole.map(|row| &row[first..last]);
         for (at, y) in others[first..last].iter().enumerate() {
-            lanes = beside::<H, A, R>(lanes, whole.map(|row| row[at]), *y, 0);
+            lanes = beside::<H, A>(lanes, whole.map(|row| row[at]), *y, 0);
         }
         if let (true, false, Some(y)) = (last == others.len(), rest.is_empty(), end) {
             let ends = ends.map(|end| end.copied().unwrap_or([H::default(); SLIM]));
-            lanes = beside::<H, A, R>(lanes, ends, *y, SLIM - rest.len());
+            lanes = beside::<H, A>(lanes, ends, *y, SLIM - rest.len());
         }
         for (half, lanes) in halves.iter_mut().zip(lanes) {
             let few = grouped(lanes, |left, right| left + right).map(f64::from);
@@ -304,12 +314,12 @@ fn dots_beside<H: Numeric, A: Arch, const R: usize>(
 
 /// Adds the products of a chunk of each row with one of the column to lanes that come and go by value, but for the first `skip`.
 #[inline(always)]
-fn beside<H: Numeric, A: Arch, const R: usize>(
-    mut lanes: [[f32; SLIM]; R],
-    x: [[H; SLIM]; R],
+fn beside<H: Numeric, A: Arch>(
+    mut lanes: [[f32; SLIM]; BESIDE],
+    x: [[H; SLIM]; BESIDE],
     y: [f32; SLIM],
     skip: usize,
-) -> [[f32; SLIM]; R] {
+) -> [[f32; SLIM]; BESIDE] {
     for (lanes, x) in lanes.iter_mut().zip(x) {
         let mut left = [0.0; SLIM];
         f32::load_all::<H, A>(&x, &mut left);
@@ -334,11 +344,7 @@ fn down_columns<H: Numeric>((x, columns): (&[H], MatrixShape), factors: &[f32]) 
             sums,
         });
     };
-    if threads::are_worth(columns.rows * columns.columns * size_of::<H>(), false) {
-        spread::for_each_chunk(&mut sums, WIDE, part);
-    } else {
-        (sums.chunks_mut(WIDE).enumerate()).for_each(|(index, sums)| part(index, sums));
-    }
+    share::<H>(columns, &mut sums, WIDE, part);
     sums
 }
 

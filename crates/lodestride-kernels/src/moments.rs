@@ -87,8 +87,7 @@ pub(crate) unsafe fn writing_apart(
     opened.map(|(dst, (a, b))| compute(dst, a, b)).is_some()
 }
 
-/// The same of a loop that writes a buffer beside any that it reads, null where there is none. False also where several threads use
-/// buffers: who calls it has another way with guards.
+/// The same of a loop that writes a buffer beside any that it reads, null where there is none; false also where it is one of them.
 ///
 /// # Safety
 /// As [`reading`].
@@ -102,19 +101,32 @@ pub(crate) unsafe fn writing_beside<const N: usize>(
         return false;
     }
     // SAFETY: as in `reading`.
-    let Some(moment) = (unsafe { Moment::begin() }) else {
-        return false;
-    };
+    let moment = unsafe { Moment::begin() };
+    let mut writer;
+    let mut readers = [const { None }; N];
     let mut starts = [std::ptr::null(); N];
-    for (start, input) in starts.iter_mut().zip(inputs) {
-        if let Some(input) = input {
-            match moment.read(input) {
-                Some(bytes) => *start = bytes,
-                None => return false,
-            }
+    for (place, input) in inputs.into_iter().enumerate() {
+        let Some(input) = input else { continue };
+        let opened = match &moment {
+            Some(moment) => moment.read(input),
+            None => input
+                .read()
+                .ok()
+                .map(|guard| readers[place].insert(guard).as_ptr()),
+        };
+        match opened {
+            Some(bytes) => starts[place] = bytes,
+            None => return false,
         }
     }
-    moment.write(out).map(|dst| compute(dst, starts)).is_some()
+    let opened = match &moment {
+        Some(moment) => moment.write(out),
+        None => {
+            writer = out.write().ok();
+            writer.as_mut().map(WriteGuard::as_mut_ptr)
+        }
+    };
+    opened.map(|dst| compute(dst, starts)).is_some()
 }
 
 /// Guards of two buffers that are read; one opens a buffer for both.

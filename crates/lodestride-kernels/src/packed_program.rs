@@ -22,11 +22,19 @@ enum Given<'b> {
 }
 
 impl Program {
+    /// Whether the program is one kernel with one output, and `n` elements are few enough for [`run_packed`](Program::run_packed).
+    #[inline]
+    pub fn suits_packed(&self, n: usize) -> bool {
+        let is_one = self.outputs() == 1 && self.code.sole_call().is_some();
+        let are_few = n <= SMALL / ((MOST + 1) * size_of::<u64>());
+        is_one && are_few && self.built.loads.len() <= MOST
+    }
+
     /// Computes the first `n` elements of the only output from those of the inputs, all in the program's dtypes and from the start of
     /// their buffers.
     ///
     /// It does what [`run`](Program::run) does, or nothing: false, with nothing written, where the program is more than one kernel, the
-    /// operands are many, large, too short or one buffer, one of them cannot be opened, or several threads use buffers.
+    /// operands are many, large or too short, the output is one of the inputs, or one of them cannot be opened.
     ///
     /// ```
     /// use lodestride_buffer::{Buffer, DType};
@@ -38,20 +46,18 @@ impl Program {
     /// builder.store(sum);
     /// let program = builder.finish();
     /// let (x, y, out) = (Buffer::from_vec(vec![1.0f32, 2.0])?, Buffer::from_vec(vec![0.5f32; 2])?, Buffer::zeroed(8)?);
-    /// if program.run_packed(2, &[&x, &y], &out) {
-    ///     assert_eq!(out.read()?.slice::<f32>(), [1.5, 2.5]);
-    /// }
+    /// assert!(program.suits_packed(2) && program.run_packed(2, &[&x, &y], &out));
+    /// assert_eq!(out.read()?.slice::<f32>(), [1.5, 2.5]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn run_packed(&self, n: usize, inputs: &[&Buffer], out: &Buffer) -> bool {
         let ([result], loads) = (self.built.stores.as_slice(), self.built.loads.as_slice()) else {
             return false;
         };
-        let (Some(call), true) = (self.code.sole_call(), loads.len() <= MOST) else {
+        let Some(call) = self.code.sole_call() else {
             return false;
         };
-        let are_few = n <= SMALL / ((MOST + 1) * size_of::<u64>());
-        if !are_few || inputs.len() != self.built.inputs {
+        if !self.suits_packed(n) || inputs.len() != self.built.inputs {
             return false;
         }
         if n * self.built.dtypes[result.0].size() > out.len() {

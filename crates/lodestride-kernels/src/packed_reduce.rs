@@ -47,11 +47,9 @@ impl ReduceOp {
     /// few elements, fewer results, and more than one element along the axis.
     #[inline]
     pub fn suits_packed_matrix(self, dtype: DType, sizes: [usize; 2], axis: usize) -> bool {
-        let (&[rows, columns], Some(&size)) = (&sizes, sizes.get(axis)) else {
-            return false;
-        };
-        let few = rows.saturating_mul(columns) <= BLOCK && sizes[1 - axis] <= FEW;
-        few && size > 1 && sizes[1 - axis] > 0 && self.compute_kind(dtype).dtype() == dtype
+        let few = lines_of(sizes, axis);
+        let fits = few.is_some_and(|few| few.fits() && few.line.size > 1 && few.lines > 0);
+        fits && self.compute_kind(dtype).dtype() == dtype
     }
 
     /// Reduces a matrix along axis 0 or 1: its elements, row after row, are the first of a buffer, and its results become the first of an
@@ -73,38 +71,22 @@ impl ReduceOp {
     pub fn of_packed_matrix(
         self,
         dtype: DType,
-        [rows, columns]: [usize; 2],
+        sizes: [usize; 2],
         axis: usize,
         x: &Buffer,
         mut out: WriteGuard<'_>,
     ) -> bool {
-        if !self.suits_packed_matrix(dtype, [rows, columns], axis) {
+        let suits = self.suits_packed_matrix(dtype, sizes, axis);
+        let Some(few) = lines_of(sizes, axis).filter(|_| suits) else {
             return false;
-        }
-        let (kind, result) = (self.compute_kind(dtype), self.result_dtype(dtype));
-        let (size, lines) = if axis == 0 {
-            (rows, columns)
-        } else {
-            (columns, rows)
         };
-        let has_room = lines * result.size() <= out.buffer().len();
-        if !has_room || rows * columns * dtype.size() > x.len() {
+        let (kind, result) = (self.compute_kind(dtype), self.result_dtype(dtype));
+        let has_room = few.lines * result.size() <= out.buffer().len();
+        if !has_room || few.lines * few.line.size * dtype.size() > x.len() {
             return false;
         }
         let Ok(guard) = x.read() else {
             return false;
-        };
-        // As `Plan` has it.
-        let sweep = axis == 0 && columns > 1;
-        let few = Few {
-            start: 0,
-            lines,
-            step: if sweep { 1 } else { columns.cast_signed() },
-            line: Dim {
-                size,
-                stride: if sweep { columns.cast_signed() } else { 1 },
-            },
-            sweep,
         };
         let mut all = Each {
             few,
@@ -128,6 +110,25 @@ impl ReduceOp {
         choose(self, kind, &mut all);
         Some(all.word)
     }
+}
+
+/// The lines of a matrix along axis 0 or 1, as a plan has them.
+#[inline]
+fn lines_of([rows, columns]: [usize; 2], axis: usize) -> Option<Few> {
+    let (size, lines) = match axis {
+        0 => (rows, columns),
+        1 => (columns, rows),
+        _ => return None,
+    };
+    let (sweep, next) = (axis == 0 && columns > 1, columns.cast_signed());
+    let (step, stride) = if sweep { (1, next) } else { (next, 1) };
+    Some(Few {
+        start: 0,
+        lines,
+        step,
+        line: Dim { size, stride },
+        sweep,
+    })
 }
 
 /// All elements, and what becomes of them.

@@ -11,7 +11,7 @@ use lodestride_array::{Buffer, NdArray};
 use smallvec::SmallVec;
 
 /// The only step of a plan: a fused op from given values to the graph's only output, dense ones of one shape, which lie packed in one
-/// order and have the dtypes that the op's program wants.
+/// order, have the dtypes that the op's program wants, and are few: a result is only made where it will be computed.
 pub(crate) struct Packed {
     node: NodeId,
     inputs: SmallVec<[Home; 4]>,
@@ -40,7 +40,9 @@ impl Packed {
                     && fused.input_dtype(number) == Some(operand.dtype)
             })
         };
-        let wanted = result.lod.is_none() && fused.output_dtype(0) == Some(result.dtype);
+        let wanted = result.lod.is_none()
+            && fused.output_dtype(0) == Some(result.dtype)
+            && fused.suits_packed(result.layout.elements());
         (wanted && operands.all(fits)).then(|| Self {
             node,
             inputs: inputs.iter().copied().collect(),

@@ -52,6 +52,18 @@ pub(crate) struct Few {
 }
 
 impl Few {
+    /// Whether they are few enough, and lie in dense runs or rows.
+    #[inline]
+    pub(crate) fn fits(self) -> bool {
+        let Few { lines, line, .. } = self;
+        let area = line.size.saturating_mul(lines);
+        let lies = match self.sweep {
+            true => self.step == 1 && area < FOLDED_FROM && line.size < ROWS,
+            false => line.stride == 1,
+        };
+        lies && lines <= FEW && line.size > 0 && area <= BLOCK
+    }
+
     /// Reduces them; false, with nothing done, where they are many or lie otherwise than in dense runs or rows.
     #[inline(never)]
     pub(crate) fn reduced<C: Compute, T: Copy + Send + Sync, V: Compute>(
@@ -60,19 +72,19 @@ impl Few {
         reducer: &dyn Reducer<C, Total = T, Value = V>,
         values: &mut [V; FEW],
     ) -> bool {
-        let Few { lines, line, .. } = self;
-        let Dim { size, stride } = line;
-        if lines > FEW || size == 0 || size.saturating_mul(lines) > BLOCK {
+        if !self.fits() {
             return false;
         }
+        let Few { lines, line, .. } = self;
+        let Dim { size, stride } = line;
         let mut totals = Lines([reducer.empty(); FEW]);
         let totals = &mut totals.0[..lines];
-        if !self.sweep && stride == 1 {
+        if !self.sweep {
             reducer.runs(
                 Runs::new(data, self.start, self.step as usize, size),
                 totals,
             );
-        } else if self.sweep && self.step == 1 && size * lines < FOLDED_FROM && size < ROWS {
+        } else {
             let mut offsets = [0; ROWS];
             let mut at = self.start;
             for offset in &mut offsets[..size] {
@@ -85,8 +97,6 @@ impl Few {
                 width: lines,
             };
             reducer.sets(rows, 0, totals, true);
-        } else {
-            return false;
         }
         reducer.finish(totals, size, &mut values[..lines]);
         true

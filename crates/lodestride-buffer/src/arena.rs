@@ -1,5 +1,5 @@
-//! What all arrays of a workspace share: its name, its epoch, its figures, its timeline, and the blocks that had to be kept
-//! for a guard. The memory itself is `ground.rs`; the recycling protocol, `pin.rs`.
+//! What all arrays of a workspace share: its name, its configuration, its epoch, its figures, its timeline, and the blocks that
+//! had to be kept for a guard. The memory itself is `ground.rs`; the recycling protocol, `pin.rs`.
 #![expect(
     unsafe_code,
     reason = "source lines and the ground of a closed workspace behind atomic pointers"
@@ -8,7 +8,7 @@
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::bias::alone;
 use crate::buffer::Buffer;
@@ -16,15 +16,19 @@ use crate::counters::Purpose;
 use crate::error::{AccessError, StaleAccess};
 use crate::floor::Floor;
 use crate::pin::{Epoch, Stamp};
+use crate::plan::WorkspaceConfig;
 use crate::scope;
 use crate::session::Session;
 use crate::timeline::{Recorder, TimelineKind};
-use crate::workspace::WorkspaceName;
+use crate::workspace::{Shared, Workspace, WorkspaceName};
 
 /// What a workspace and all of its arrays share, from any thread.
 #[derive(Debug)]
 pub(crate) struct Arena {
     name: WorkspaceName,
+    config: WorkspaceConfig,
+    /// What the handles of the workspace share, for who has it open and wants a handle. Nobody's, if this is the arena of a block.
+    handles: Weak<Shared>,
     epoch: Epoch,
     figures: Figures,
     opened_at: Line,
@@ -71,6 +75,7 @@ pub(crate) struct Figures {
 
 impl Figures {
     /// Bytes allocated since the workspace was opened.
+    #[inline]
     pub(crate) fn this_cycle(&self) -> usize {
         self.offset.load(Ordering::Relaxed) + self.spilled.load(Ordering::Relaxed)
     }
@@ -87,6 +92,7 @@ impl Figures {
         self.arrays.store(arrays + 1, Ordering::Relaxed);
     }
 
+    #[inline]
     pub(crate) fn end_cycle(&self) {
         let cycle = self.this_cycle();
         let max_cycle = cycle.max(self.max_cycle.load(Ordering::Relaxed));
@@ -131,24 +137,18 @@ impl Retired {
 }
 
 impl Arena {
-    pub(crate) fn new(name: WorkspaceName) -> Arena {
-        Arena::with(name, Arc::default(), None)
-    }
-
-    /// The arena of a block of a circular workspace.
-    pub(crate) fn of_ring(main: &Arc<Arena>) -> Arena {
-        Arena::with(
-            main.name.clone(),
-            Arc::clone(&main.timeline),
-            Some(Arc::clone(main)),
-        )
-    }
-
-    fn with(name: WorkspaceName, timeline: Arc<Recorder>, main: Option<Arc<Arena>>) -> Arena {
+    /// The arena of a workspace, whose handles share what `handles` stands for.
+    pub(crate) fn new(
+        name: WorkspaceName,
+        config: WorkspaceConfig,
+        handles: Weak<Shared>,
+    ) -> Arena {
         Arena {
             name,
-            timeline,
-            main,
+            config,
+            handles,
+            timeline: Arc::default(),
+            main: None,
             epoch: Epoch::new(Stamp::closed(0)),
             figures: Figures::default(),
             opened_at: Line::default(),
@@ -157,8 +157,27 @@ impl Arena {
         }
     }
 
+    /// The arena of a block of a circular workspace.
+    pub(crate) fn of_ring(main: &Arc<Arena>) -> Arena {
+        Arena {
+            timeline: Arc::clone(&main.timeline),
+            main: Some(Arc::clone(main)),
+            ..Arena::new(main.name.clone(), main.config, Weak::new())
+        }
+    }
+
     pub(crate) fn name(&self) -> &WorkspaceName {
         &self.name
+    }
+
+    #[inline]
+    pub(crate) fn config(&self) -> &WorkspaceConfig {
+        &self.config
+    }
+
+    /// A handle to the workspace; `None` if there is none any more, or for the arena of a block.
+    pub(crate) fn workspace(&self) -> Option<Workspace> {
+        self.handles.upgrade().map(Workspace::of_shared)
     }
 
     #[inline]
@@ -166,10 +185,12 @@ impl Arena {
         &self.epoch
     }
 
+    #[inline]
     pub(crate) fn figures(&self) -> &Figures {
         &self.figures
     }
 
+    #[inline]
     pub(crate) fn timeline(&self) -> &Arc<Recorder> {
         &self.timeline
     }

@@ -186,9 +186,19 @@ fn in_workspace(
     zero: bool,
     location: &'static Location<'static>,
 ) -> Result<Buffer, AllocError> {
-    if let Some(buffer) = scope::bump(bytes, zero, location) {
+    if !zero && let Some(buffer) = scope::bump(bytes, location) {
         return Ok(buffer);
     }
+    placed(bytes, zero, location)
+}
+
+/// [`in_workspace`] where more is to be done than to move a pointer on.
+#[inline(never)]
+fn placed(
+    bytes: usize,
+    zero: bool,
+    location: &'static Location<'static>,
+) -> Result<Buffer, AllocError> {
     match scope::allocate(bytes, zero, location) {
         Some(result) => result,
         None => heap(bytes, zero, location),

@@ -75,12 +75,20 @@ impl Ground {
     }
 
     /// The size of the block, or of each block of a circular workspace.
+    #[inline]
     pub(crate) fn size(&self) -> usize {
         self.ring
             .as_ref()
             .map_or(self.size, |ring| ring.block_size())
     }
 
+    /// True if it has the block that it needs for a generation, and that is nothing special.
+    #[inline]
+    pub(crate) fn is_ready(&self) -> bool {
+        self.block.is_some()
+    }
+
+    #[inline]
     pub(crate) fn mode(&self) -> DebugMode {
         self.mode
     }
@@ -91,6 +99,7 @@ impl Ground {
     }
 
     /// Starts a generation. The ground is empty: `close` saw to that.
+    #[inline]
     pub(crate) fn open(
         &mut self,
         arena: &Arc<Arena>,
@@ -101,19 +110,24 @@ impl Ground {
         self.start(arena, generation, opened_at);
         self.mode = mode;
         if mode != DebugMode::Off || arena.timeline().is_on() {
-            if let Some(block) = self.block.take() {
-                self.aside = Some(Floor::Block(block));
-            }
-            arena
-                .timeline()
-                .note(generation, Some(opened_at), TimelineKind::Opened);
+            self.set_aside(arena, generation, opened_at);
         }
         if let Some(ring) = &mut self.ring {
             ring.turn(arena, generation, opened_at);
         }
     }
 
+    /// Hides the block from the fast path, and records the opening.
+    #[cold]
+    fn set_aside(&mut self, arena: &Arena, generation: u64, opened_at: &'static Location<'static>) {
+        if let Some(block) = self.block.take() {
+            self.aside = Some(Floor::Block(block));
+        }
+        (arena.timeline()).note(generation, Some(opened_at), TimelineKind::Opened);
+    }
+
     /// Moves the epoch to a generation, of which there are no arrays yet.
+    #[inline]
     pub(crate) fn start(
         &mut self,
         arena: &Arena,
@@ -125,71 +139,68 @@ impl Ground {
         arena.epoch().set_unpinned(Stamp::open(generation));
     }
 
-    /// An array in the block; `None` if it has no room there, or no header could be had.
+    /// An array in the block with unspecified contents; `None` if it has no room there, or no array before it has left its header.
     ///
-    /// An `Option` of one pointer, because it stays in a register; errors are the business of `allocate`.
-    #[inline]
+    /// An `Option` of one pointer, because it stays in a register, and nothing that calls other functions: everything else is
+    /// the business of `allocate`.
+    #[inline(always)]
     pub(crate) fn bump(
         &mut self,
         arena: &Arc<Arena>,
         bytes: usize,
-        zero: bool,
         allocated_at: &'static Location<'static>,
     ) -> Option<Buffer> {
-        let room = bytes.checked_next_multiple_of(ALIGNMENT)?;
-        if room > self.size - self.offset {
-            return None;
-        }
+        let room = self.room_for(bytes)?;
         let start = self.block.as_ref()?.pointer();
-        // SAFETY: the start of the block, and `offset + room <= size`.
-        unsafe { self.bump_from(start, room, arena, bytes, zero, allocated_at) }
+        let header = self.headers.get_mut(self.used)?;
+        let place = Place {
+            // SAFETY: the start of the block, and `offset + room <= size`.
+            data: unsafe { start.add(self.offset) },
+            len: bytes,
+            allocated_at,
+        };
+        let array = header.renew(arena.epoch().get(), place)?;
+        self.count_array(arena);
+        self.count_bytes(arena, room);
+        Some(array)
     }
 
-    /// [`bump`](Self::bump) through memory that the fast path does not know.
-    fn bump_aside(&mut self, arena: &Arc<Arena>, request: &Request) -> Option<Buffer> {
-        if self.mode != DebugMode::Off {
-            return None;
-        }
-        let room = request.bytes.checked_next_multiple_of(ALIGNMENT)?;
-        if room > self.size - self.offset {
-            return None;
-        }
-        let (start, allocated_at) = (self.aside.as_ref()?.pointer(), request.allocated_at);
-        // SAFETY: the start of the memory aside, and `offset + room <= size`.
-        unsafe {
-            self.bump_from(
-                start,
-                room,
-                arena,
-                request.bytes,
-                request.zero,
-                allocated_at,
-            )
-        }
-    }
-
-    /// # Safety
-    /// `start` is the beginning of `block` or `aside`, and `room` bytes from `offset` on lie within `size`.
+    /// The bytes of the block that an array takes, if there are so many left.
     #[inline(always)]
-    unsafe fn bump_from(
-        &mut self,
-        start: NonNull<u8>,
-        room: usize,
-        arena: &Arc<Arena>,
-        bytes: usize,
-        zero: bool,
-        allocated_at: &'static Location<'static>,
-    ) -> Option<Buffer> {
-        // SAFETY: `offset + room <= size`, so the address is inside the memory or one past its end.
+    fn room_for(&self, bytes: usize) -> Option<usize> {
+        let room = bytes.checked_next_multiple_of(ALIGNMENT)?;
+        (room <= self.size - self.offset).then_some(room)
+    }
+
+    #[inline(always)]
+    fn count_bytes(&mut self, arena: &Arena, room: usize) {
+        self.offset += room;
+        arena.figures().offset.store(self.offset, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn count_array(&mut self, arena: &Arena) {
+        self.used += 1;
+        arena.figures().arrays.store(self.used, Ordering::Relaxed);
+    }
+
+    /// An array in the block, or in what is used instead of it; `None` if it has no room there, or no header could be had.
+    pub(crate) fn place(&mut self, arena: &Arc<Arena>, request: &Request) -> Option<Buffer> {
+        let start = match (&self.block, &self.aside) {
+            (Some(block), _) => block.pointer(),
+            (None, Some(aside)) if self.mode == DebugMode::Off => aside.pointer(),
+            _ => return None,
+        };
+        let room = self.room_for(request.bytes)?;
+        // SAFETY: the start of the memory, and `offset + room <= size`, so the address is inside or one past its end.
         let data = unsafe { start.add(self.offset) };
-        if zero {
+        if request.zero {
             // SAFETY: the range is inside the memory and belongs to no array of this generation; arrays of older ones
             // cannot be opened since the epoch moved, and a block that was pinned then is not this block.
             unsafe { data.write_bytes(0, room) };
         }
-        let array = self.header(arena, data, bytes, allocated_at)?;
-        self.offset += room;
-        arena.figures().offset.store(self.offset, Ordering::Relaxed);
+        let array = self.header(arena, data, request.bytes, request.allocated_at)?;
+        self.count_bytes(arena, room);
         Some(array)
     }
 
@@ -199,23 +210,11 @@ impl Ground {
         arena: &Arc<Arena>,
         request: &Request,
     ) -> Result<Buffer, AllocError> {
-        match self.bump(arena, request.bytes, request.zero, request.allocated_at) {
-            Some(array) => Ok(array),
-            None => self.allocate_slowly(arena, request),
-        }
-    }
-
-    #[cold]
-    fn allocate_slowly(
-        &mut self,
-        arena: &Arc<Arena>,
-        request: &Request,
-    ) -> Result<Buffer, AllocError> {
         let spilled = || arena.figures().spilled_arrays.load(Ordering::Relaxed);
         let before = spilled();
         let array = if let Some(ring) = &mut self.ring {
             ring.allocate(arena, self.mode, request)?
-        } else if let Some(array) = self.bump_aside(arena, request) {
+        } else if let Some(array) = self.place(arena, request) {
             array
         } else {
             self.spill(arena, request)?
@@ -272,7 +271,6 @@ impl Ground {
     }
 
     /// A header for a new array: one of an array that is dead, or a new one.
-    #[inline]
     fn header(
         &mut self,
         arena: &Arc<Arena>,
@@ -290,12 +288,10 @@ impl Ground {
             Some(header) => header.renew(stamp, place)?,
             None => self.new_header(arena, stamp, place)?,
         };
-        self.used += 1;
-        arena.figures().arrays.store(self.used, Ordering::Relaxed);
+        self.count_array(arena);
         Some(array)
     }
 
-    #[cold]
     fn new_header(&mut self, arena: &Arc<Arena>, stamp: Stamp, place: Place) -> Option<Buffer> {
         let array = Buffer::in_arena(arena, stamp, place).ok()?;
         self.headers.push(array.clone());
@@ -303,6 +299,7 @@ impl Ground {
     }
 
     /// Ends a generation: moves the epoch, then looks at the pins, then recycles what is not pinned.
+    #[inline]
     pub(crate) fn close(&mut self, arena: &Arc<Arena>, closed_at: &'static Location<'static>) {
         let closed = Stamp::closed(arena.epoch().get().generation());
         arena.note_closed(closed_at);
@@ -325,8 +322,16 @@ impl Ground {
     }
 
     /// Ends the special treatment that a generation had.
+    #[inline]
     fn take_back(&mut self) {
         self.mode = DebugMode::Off;
+        if let Some(Floor::Block(_)) = &self.aside {
+            self.unhide();
+        }
+    }
+
+    #[cold]
+    fn unhide(&mut self) {
         match self.aside.take() {
             Some(Floor::Block(block)) => self.block = Some(block),
             other => self.aside = other,
@@ -334,6 +339,7 @@ impl Ground {
     }
 
     /// Leaves the headers of arrays that others have handles to, to them; the epoch has moved.
+    #[cold]
     fn part_with_handles(&mut self, arena: &Arena) {
         let mut held = Vec::new();
         for index in (0..self.used).rev() {

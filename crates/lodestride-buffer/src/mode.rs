@@ -38,6 +38,7 @@ pub fn set_debug_mode(mode: DebugMode) {
 
 /// The mode of workspaces that are opened now.
 #[doc(alias = "getDebugMode")]
+#[inline]
 pub fn debug_mode() -> DebugMode {
     match MODE.load(Ordering::Relaxed) {
         1 => DebugMode::SpillEverything,

@@ -15,18 +15,22 @@ use crate::sync::{AtomicU64, Ordering, total_order};
 pub(crate) struct Stamp(u64);
 
 impl Stamp {
+    #[inline]
     pub(crate) fn open(generation: u64) -> Self {
         Stamp(generation << 1 | 1)
     }
 
+    #[inline]
     pub(crate) fn closed(generation: u64) -> Self {
         Stamp(generation << 1)
     }
 
+    #[inline]
     pub(crate) fn generation(self) -> u64 {
         self.0 >> 1
     }
 
+    #[inline]
     pub(crate) fn is_open(self) -> bool {
         self.0 & 1 != 0
     }
@@ -56,6 +60,7 @@ impl Epoch {
 
     /// Moves to another stamp while no other handle to an array of the present one is left, so that nobody can pin one:
     /// there is no pin to be ordered with.
+    #[inline]
     pub(crate) fn set_unpinned(&self, stamp: Stamp) {
         self.0.store(stamp.0, Ordering::Release);
     }

@@ -146,16 +146,11 @@ impl Ring {
         mode: DebugMode,
         request: &Request,
     ) -> Result<Buffer, AllocError> {
-        let Request {
-            bytes,
-            zero,
-            allocated_at,
-            ..
-        } = *request;
+        let bytes = request.bytes;
         let figures = main.figures();
         let lane = &mut self.lanes[self.current];
         if mode == DebugMode::Off {
-            if let Some(array) = lane.ground.bump(&lane.arena, bytes, zero, allocated_at) {
+            if let Some(array) = lane.ground.place(&lane.arena, request) {
                 figures
                     .offset
                     .store(lane.ground.offset(), Ordering::Relaxed);
@@ -173,7 +168,7 @@ impl Ring {
             .is_none_or(|lane| lane.generation() != generation)
         {
             let mut lane = Lane::new(main);
-            lane.restart(0, generation, allocated_at);
+            lane.restart(0, generation, request.allocated_at);
             self.pins.push_back(lane);
         }
         let Some(lane) = self.pins.back_mut() else {

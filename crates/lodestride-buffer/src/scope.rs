@@ -1,8 +1,9 @@
 //! Which workspace a thread allocates in: its stack of open scopes, and what pushes and pops it.
-//! The memory of an open workspace belongs to its stack entry, so allocating needs no lock and no atomic exchange.
+//! The memory of an open workspace belongs to the thread that has it open, so allocating needs no lock and no atomic exchange.
 
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
+use std::ptr;
 use std::sync::Arc;
 
 use crate::arena::Arena;
@@ -11,7 +12,17 @@ use crate::error::{AllocError, WorkspaceError};
 use crate::session::Session;
 use crate::workspace::{Workspace, WorkspaceGuard, WorkspaceName};
 
-/// One thread's open scopes, outermost first.
+/// One thread's open scopes.
+///
+/// No entry has a handle to its workspace: whoever opened it has one, until it is closed.
+struct Scopes {
+    /// The session that allocations go into, out of its entry meanwhile; `None` for the heap, and while it is used: what is
+    /// allocated by that goes to the heap.
+    current: Cell<Option<Box<Session>>>,
+    stack: RefCell<Stack>,
+}
+
+/// The entries, outermost first.
 #[derive(Debug)]
 struct Stack {
     entries: Vec<Entry>,
@@ -29,8 +40,8 @@ struct Entry {
 /// before it has reached the cache.
 #[derive(Debug)]
 enum Kind {
-    /// The workspace was opened here.
-    Open(Box<Session>),
+    /// The workspace with this arena was opened here; `None` while its session is the current one.
+    Open(*const Arena, Option<Box<Session>>),
     /// The workspace that the entry with this index opened was entered once more.
     Again(usize),
     /// The workspace that the entry with this index opened was borrowed.
@@ -43,117 +54,189 @@ enum Kind {
 const HEAP: usize = usize::MAX;
 
 thread_local! {
-    static STACK: RefCell<Stack> = const {
-        RefCell::new(Stack { entries: Vec::new(), serial: 0 })
+    static SCOPES: Scopes = const {
+        Scopes {
+            current: Cell::new(None),
+            stack: RefCell::new(Stack { entries: Vec::new(), serial: 0 }),
+        }
     };
     /// Index of the stack entry whose workspace is current. Apart from the stack, because it needs no destructor and so
     /// costs one load for threads that use no workspace.
     static CURRENT: Cell<usize> = const { Cell::new(HEAP) };
     /// The arena of that workspace, to be compared only; null for the heap.
-    static ARENA: Cell<*const Arena> = const { Cell::new(std::ptr::null()) };
+    static ARENA: Cell<*const Arena> = const { Cell::new(ptr::null()) };
 }
 
-impl Stack {
-    fn push(&mut self, kind: Kind) -> u64 {
-        self.serial += 1;
-        self.entries.push(Entry {
-            serial: self.serial,
-            kind,
-        });
-        self.update_current();
-        self.serial
+impl Scopes {
+    fn push(&self, stack: &mut Stack, kind: Kind) -> u64 {
+        self.park(stack);
+        let serial = stack.push(kind);
+        self.update_current(stack);
+        serial
     }
 
     /// [`push`](Self::push) of a workspace that was just opened, which is current from now on.
     #[inline]
-    fn push_open(&mut self, workspace: &Workspace, session: Box<Session>) -> u64 {
-        CURRENT.set(self.entries.len());
-        ARENA.set(Arc::as_ptr(workspace.arena()));
+    fn push_open(&self, stack: &mut Stack, session: Box<Session>) -> u64 {
+        self.park(stack);
+        let arena = Arc::as_ptr(session.arena());
+        CURRENT.set(stack.entries.len());
+        ARENA.set(arena);
+        self.current.set(Some(session));
+        stack.push(Kind::Open(arena, None))
+    }
+
+    /// Opens a workspace, or counts one more scope of it: the serial number of the scope. An error in a box, because two words
+    /// stay in registers.
+    fn enter(
+        &self,
+        workspace: &Workspace,
+        location: &'static Location<'static>,
+    ) -> Result<u64, Box<WorkspaceError>> {
+        let stack = &mut *self.stack.borrow_mut();
+        match stack.position(workspace) {
+            None => Ok(self.push_open(stack, Session::open(workspace, location)?)),
+            Some(index) => Ok(self.push(stack, Kind::Again(index))),
+        }
+    }
+
+    /// Takes the newest entry away; with its session, if it opened a workspace.
+    #[inline]
+    fn pop(&self, stack: &mut Stack) -> Option<Option<Box<Session>>> {
+        let session = match stack.entries.pop()?.kind {
+            // The newest one that opened a workspace made it current.
+            Kind::Open(_, session) => session.or_else(|| self.current.take()),
+            _ => {
+                self.park(stack);
+                None
+            }
+        };
+        self.update_current(stack);
+        Some(session)
+    }
+
+    /// Puts the current session back into the entry that opened its workspace.
+    #[inline]
+    fn park(&self, stack: &mut Stack) {
+        let current = CURRENT.get();
+        if current != HEAP
+            && let Some(Kind::Open(_, session)) = stack.kind_mut(current)
+        {
+            *session = self.current.take();
+        }
+    }
+
+    /// Makes current what the newest entry says; the session that was current is parked.
+    #[inline]
+    fn update_current(&self, stack: &mut Stack) {
+        let newest = stack.entries.len().checked_sub(1);
+        let current = newest.and_then(|newest| stack.opener(newest));
+        let (index, arena) = match current {
+            Some(index) => match stack.kind_mut(index) {
+                Some(Kind::Open(arena, session)) => {
+                    self.current.set(session.take());
+                    (index, *arena)
+                }
+                _ => (HEAP, ptr::null()),
+            },
+            None => (HEAP, ptr::null()),
+        };
+        CURRENT.set(index);
+        ARENA.set(arena);
+    }
+
+    /// What a function makes of the session that the entry with this index opened, which nobody else uses meanwhile.
+    fn with_session<R>(
+        &self,
+        stack: &mut Stack,
+        index: usize,
+        body: impl FnOnce(&mut Session) -> R,
+    ) -> Option<R> {
+        if index == CURRENT.get() {
+            return self.with_current(body);
+        }
+        match stack.kind_mut(index) {
+            Some(Kind::Open(_, Some(session))) => Some(body(session)),
+            _ => None,
+        }
+    }
+
+    /// What a function makes of the current session; `None` if there is none.
+    #[inline]
+    fn with_current<R>(&self, body: impl FnOnce(&mut Session) -> R) -> Option<R> {
+        let mut session = self.current.take()?;
+        let result = body(&mut session);
+        self.current.set(Some(session));
+        Some(result)
+    }
+
+    /// The arena of the workspace that the entry with this index opened.
+    fn arena(&self, stack: &mut Stack, index: usize) -> Option<Arc<Arena>> {
+        self.with_session(stack, index, |session| Arc::clone(session.arena()))
+    }
+}
+
+impl Stack {
+    #[inline]
+    fn push(&mut self, kind: Kind) -> u64 {
         self.serial += 1;
-        self.entries.push(Entry {
-            serial: self.serial,
-            kind: Kind::Open(session),
-        });
-        self.serial
+        let serial = self.serial;
+        self.entries.push(Entry { serial, kind });
+        serial
     }
 
-    fn pop(&mut self) -> Option<Entry> {
-        let entry = self.entries.pop()?;
-        self.update_current();
-        Some(entry)
-    }
-
-    fn update_current(&self) {
-        let last = self.entries.len().checked_sub(1);
-        let current = last.and_then(|last| self.opener(last)).unwrap_or(HEAP);
-        CURRENT.set(current);
-        ARENA.set(match self.workspace(current) {
-            Some(workspace) => Arc::as_ptr(workspace.arena()),
-            None => std::ptr::null(),
-        });
+    #[inline]
+    fn kind_mut(&mut self, index: usize) -> Option<&mut Kind> {
+        self.entries.get_mut(index).map(|entry| &mut entry.kind)
     }
 
     /// The index of the entry that opened the workspace which the entry with this index made current.
+    #[inline]
     fn opener(&self, index: usize) -> Option<usize> {
         match self.entries.get(index)?.kind {
-            Kind::Open(_) => Some(index),
+            Kind::Open(..) => Some(index),
             Kind::Again(index) | Kind::Borrowed(index) => Some(index),
             Kind::Out => None,
         }
     }
 
-    /// The workspace that the entry with this index opened.
-    fn workspace(&self, index: usize) -> Option<&Workspace> {
-        match self.entries.get(index).map(|entry| &entry.kind) {
-            Some(Kind::Open(session)) => session.workspace(),
-            _ => None,
-        }
-    }
-
-    #[inline]
-    fn session_mut(&mut self, index: usize) -> Option<&mut Session> {
-        match self.entries.get_mut(index).map(|entry| &mut entry.kind) {
-            Some(Kind::Open(session)) => Some(session),
-            _ => None,
-        }
-    }
-
     /// The entry that opened this workspace.
+    #[inline]
     fn position(&self, workspace: &Workspace) -> Option<usize> {
-        (0..self.entries.len()).find(|index| {
-            self.workspace(*index)
-                .is_some_and(|open| open.is_same(workspace))
-        })
+        let wanted = Arc::as_ptr(workspace.arena());
+        let is_wanted =
+            |entry: &Entry| matches!(entry.kind, Kind::Open(arena, _) if arena == wanted);
+        self.entries.iter().position(is_wanted)
     }
 }
 
-impl Drop for Stack {
+impl Drop for Scopes {
     fn drop(&mut self) {
         // A thread that ends with open scopes has forgotten guards; their workspaces must not stay open for ever.
+        let stack = self.stack.get_mut();
+        let entries = std::mem::take(&mut stack.entries);
+        let current = self.current.take();
         CURRENT.set(HEAP);
-        ARENA.set(std::ptr::null());
-        while let Some(entry) = self.entries.pop() {
-            close_entry(entry, Location::caller());
+        ARENA.set(ptr::null());
+        let parked = entries
+            .into_iter()
+            .rev()
+            .filter_map(|entry| match entry.kind {
+                Kind::Open(_, session) => session,
+                _ => None,
+            });
+        for session in current.into_iter().chain(parked) {
+            close(session, Location::caller());
         }
     }
 }
 
-/// An array in the current workspace's block; `None` if allocations go to the heap or the block has no room.
-#[inline]
-pub(crate) fn bump(
-    bytes: usize,
-    zero: bool,
-    location: &'static Location<'static>,
-) -> Option<Buffer> {
-    let current = CURRENT.get();
-    if current == HEAP {
-        return None;
-    }
-    let bumped = STACK.try_with(|stack| {
-        let mut stack = stack.borrow_mut();
-        stack.session_mut(current)?.bump(bytes, zero, location)
-    });
-    bumped.ok().flatten()
+/// An array in the current workspace's block, where that is a matter of a few loads and stores.
+#[inline(always)]
+pub(crate) fn bump(bytes: usize, location: &'static Location<'static>) -> Option<Buffer> {
+    let bumped =
+        SCOPES.try_with(|scopes| scopes.with_current(|session| session.bump(bytes, location)));
+    bumped.ok().flatten().flatten()
 }
 
 /// An array in the current workspace, in its block or spilled; `None` if allocations go to the heap, or workspaces are
@@ -163,14 +246,9 @@ pub(crate) fn allocate(
     zero: bool,
     location: &'static Location<'static>,
 ) -> Option<Result<Buffer, AllocError>> {
-    let current = CURRENT.get();
-    if current == HEAP {
-        return None;
-    }
-    STACK.with_borrow_mut(|stack| {
-        let session = stack.session_mut(current)?;
-        session.allocate(bytes, zero, location)
-    })
+    let allocated = SCOPES
+        .try_with(|scopes| scopes.with_current(|session| session.allocate(bytes, zero, location)));
+    allocated.ok().flatten().flatten()
 }
 
 /// True if allocations of this thread go to the heap.
@@ -192,11 +270,12 @@ pub(crate) fn allocate_in(
     zero: bool,
     location: &'static Location<'static>,
 ) -> Result<Buffer, AllocError> {
-    let allocated = STACK.try_with(|stack| {
-        let mut stack = stack.borrow_mut();
+    let allocated = SCOPES.try_with(|scopes| {
+        let mut stack = scopes.stack.borrow_mut();
         let position = stack.position(workspace)?;
-        let session = stack.session_mut(position)?;
-        Some(session.allocate(bytes, zero, location))
+        scopes.with_session(&mut stack, position, |session| {
+            session.allocate(bytes, zero, location)
+        })
     });
     match allocated.ok().flatten() {
         Some(Some(allocated)) => allocated,
@@ -226,13 +305,9 @@ fn enter_scope(
     workspace: &Workspace,
     location: &'static Location<'static>,
 ) -> Result<u64, WorkspaceError> {
-    STACK.with(|stack| {
-        let mut stack = stack.borrow_mut();
-        match stack.position(workspace) {
-            None => Ok(stack.push_open(workspace, Session::open(workspace, location)?)),
-            Some(index) => Ok(stack.push(Kind::Again(index))),
-        }
-    })
+    SCOPES
+        .with(|scopes| scopes.enter(workspace, location))
+        .map_err(|error| *error)
 }
 
 /// Runs a function with the workspace open, and closes it, also on panic. A [`WorkspaceGuard`] that never leaves this
@@ -242,20 +317,25 @@ pub(crate) fn run<R>(
     body: impl FnOnce(&Workspace) -> R,
     location: &'static Location<'static>,
 ) -> Result<R, WorkspaceError> {
-    struct Unwinding {
+    struct Unwinding<'a> {
         serial: u64,
+        workspace: &'a Workspace,
         location: &'static Location<'static>,
     }
-    impl Drop for Unwinding {
+    impl Drop for Unwinding<'_> {
         fn drop(&mut self) {
-            leave(self.serial, self.location);
+            leave(self.serial, self.workspace, self.location);
         }
     }
     let serial = enter_scope(workspace, location)?;
-    let unwinding = Unwinding { serial, location };
+    let unwinding = Unwinding {
+        serial,
+        workspace,
+        location,
+    };
     let result = body(workspace);
     std::mem::forget(unwinding);
-    left_well(workspace, leave(serial, location))?;
+    left_well(workspace, leave(serial, workspace, location))?;
     Ok(result)
 }
 
@@ -265,7 +345,8 @@ pub(crate) fn borrow(
     location: &'static Location<'static>,
 ) -> Result<WorkspaceGuard, WorkspaceError> {
     let name = || workspace.name().clone();
-    let serial = STACK.with_borrow_mut(|stack| {
+    let serial = SCOPES.with(|scopes| {
+        let mut stack = scopes.stack.borrow_mut();
         let Some(position) = stack.position(workspace) else {
             return Err(WorkspaceError::NotOpen { workspace: name() });
         };
@@ -274,7 +355,7 @@ pub(crate) fn borrow(
         if stack.entries.iter().any(is_borrowed) {
             return Err(WorkspaceError::AlreadyBorrowed { workspace: name() });
         }
-        Ok(stack.push(Kind::Borrowed(position)))
+        Ok(scopes.push(&mut stack, Kind::Borrowed(position)))
     })?;
     Ok(WorkspaceGuard::new(workspace, serial, location))
 }
@@ -296,11 +377,13 @@ pub fn scope_out<R>(body: impl FnOnce() -> R) -> R {
     }
     impl Drop for Back {
         fn drop(&mut self) {
-            leave(self.serial, self.location);
+            if pop_newest(self.serial).is_none() {
+                leave_early(self.serial, self.location);
+            }
         }
     }
     let _back = Back {
-        serial: STACK.with_borrow_mut(|stack| stack.push(Kind::Out)),
+        serial: SCOPES.with(|scopes| scopes.push(&mut scopes.stack.borrow_mut(), Kind::Out)),
         location: Location::caller(),
     };
     body()
@@ -308,37 +391,38 @@ pub fn scope_out<R>(body: impl FnOnce() -> R) -> R {
 
 /// The workspace that allocations of this thread go into; `None` for the heap.
 pub fn current_workspace() -> Option<Workspace> {
-    let index = CURRENT.get();
-    let current = STACK.try_with(|stack| {
-        let stack = stack.borrow();
-        stack.workspace(index).cloned()
-    });
-    current.ok().flatten()
+    arena_at(|_| Some(CURRENT.get()))?.workspace()
 }
 
 /// The workspace that was current when the current one was opened; `None` where that was the heap, or nothing is open.
 pub fn parent_workspace() -> Option<Workspace> {
     let before = CURRENT.get().checked_sub(1)?;
-    let parent = STACK.try_with(|stack| {
-        let stack = stack.borrow();
-        stack.workspace(stack.opener(before)?).cloned()
+    arena_at(|stack| stack.opener(before))?.workspace()
+}
+
+/// The arena of the workspace that one of this thread's entries opened.
+fn arena_at(index: impl FnOnce(&Stack) -> Option<usize>) -> Option<Arc<Arena>> {
+    let arena = SCOPES.try_with(|scopes| {
+        let mut stack = scopes.stack.borrow_mut();
+        let index = index(&stack)?;
+        scopes.arena(&mut stack, index)
     });
-    parent.ok().flatten()
+    arena.ok().flatten()
 }
 
 /// True if this thread has the workspace open.
 pub(crate) fn is_open_here(workspace: &Workspace) -> bool {
-    let found = STACK.try_with(|stack| stack.borrow().position(workspace).is_some());
+    let found = SCOPES.try_with(|scopes| scopes.stack.borrow().position(workspace).is_some());
     found.unwrap_or(false)
 }
 
 /// The names of the workspaces this thread has open, outermost first.
 pub fn open_workspaces() -> Vec<WorkspaceName> {
-    let names = STACK.try_with(|stack| {
-        let stack = stack.borrow();
+    let names = SCOPES.try_with(|scopes| {
+        let mut stack = scopes.stack.borrow_mut();
         (0..stack.entries.len())
-            .filter_map(|index| stack.workspace(index))
-            .map(|workspace| workspace.name().clone())
+            .filter_map(|index| scopes.arena(&mut stack, index))
+            .map(|arena| arena.name().clone())
             .collect()
     });
     names.unwrap_or_default()
@@ -370,54 +454,72 @@ pub(crate) enum Left {
     Before,
 }
 
-/// Pops entries down to the one with this serial number, innermost first.
-pub(crate) fn leave(serial: u64, location: &'static Location<'static>) -> Left {
-    // Closing happens outside the borrow: it may drop the last handle of a workspace.
-    let newest = STACK.try_with(|stack| {
-        let mut stack = stack.borrow_mut();
-        stack
-            .entries
-            .last()
-            .filter(|entry| entry.serial == serial)?;
-        stack.pop()
-    });
-    match newest {
-        Ok(Some(entry)) => {
-            close_entry(entry, location);
+/// Ends the scope of a workspace that has this serial number, and those that were opened inside it.
+#[inline]
+pub(crate) fn leave(
+    serial: u64,
+    workspace: &Workspace,
+    location: &'static Location<'static>,
+) -> Left {
+    match pop_newest(serial) {
+        Some(None) => Left::InOrder,
+        Some(Some(mut session)) => {
+            session.close(location);
+            workspace.return_session(session);
             Left::InOrder
         }
-        _ => leave_early(serial, location),
+        None => leave_early(serial, location),
     }
 }
 
-/// [`leave`] of a scope that is not the newest.
+/// Takes the newest entry away if it has this serial number; with its session, if it opened a workspace.
+///
+/// Closing happens outside the borrow: it may drop the last handle of a workspace.
+#[inline]
+fn pop_newest(serial: u64) -> Option<Option<Box<Session>>> {
+    let popped = SCOPES.try_with(|scopes| {
+        let mut stack = scopes.stack.borrow_mut();
+        let newest = stack.entries.last()?;
+        if newest.serial != serial {
+            return None;
+        }
+        scopes.pop(&mut stack)
+    });
+    popped.ok().flatten()
+}
+
+/// [`leave`] of a scope that is not the newest: pops entries down to it, innermost first.
 #[cold]
 fn leave_early(serial: u64, location: &'static Location<'static>) -> Left {
     let mut inner = Vec::new();
     loop {
-        let popped = STACK.try_with(|stack| {
-            let mut stack = stack.borrow_mut();
+        let popped = SCOPES.try_with(|scopes| {
+            let mut stack = scopes.stack.borrow_mut();
             stack.entries.iter().rfind(|entry| entry.serial == serial)?;
+            let newest = stack.entries.last()?.serial;
             // The newest entry's workspace is the current one.
-            let current = stack.workspace(CURRENT.get());
-            let name = current.map(|workspace| workspace.name().clone());
-            Some((stack.pop()?, name))
+            let current = scopes.arena(&mut stack, CURRENT.get());
+            Some((newest, scopes.pop(&mut stack)?, current))
         });
-        let Ok(Some((entry, name))) = popped else {
+        let Ok(Some((newest, session, current))) = popped else {
             return Left::Before;
         };
-        let is_last = entry.serial == serial;
-        close_entry(entry, location);
-        if is_last {
+        if let Some(session) = session {
+            close(session, location);
+        }
+        if newest == serial {
             inner.reverse();
             return Left::OutOfOrder { inner };
         }
-        inner.extend(name);
+        inner.extend(current.map(|arena| arena.name().clone()));
     }
 }
 
-fn close_entry(entry: Entry, location: &'static Location<'static>) {
-    if let Kind::Open(session) = entry.kind {
-        session.close(location);
+/// Closes a workspace whose handle is not at hand.
+#[cold]
+fn close(mut session: Box<Session>, location: &'static Location<'static>) {
+    session.close(location);
+    if let Some(workspace) = session.arena().workspace() {
+        workspace.return_session(session);
     }
 }

@@ -99,7 +99,6 @@ pub struct Workspace {
 
 pub(crate) struct Shared {
     arena: Arc<Arena>,
-    config: WorkspaceConfig,
     /// The memory while the workspace is closed; a thread that opens it takes it away, so nobody else can.
     session: Slot,
 }
@@ -164,14 +163,13 @@ impl Workspace {
         config: WorkspaceConfig,
         file: Option<Box<dyn Remap>>,
     ) -> Workspace {
-        let arena = Arc::new(Arena::new(name));
-        let mut ground = Ground::new(&config, file);
-        // Who opens it tries again, and says what is wrong.
-        let _later = ground.resize(&arena, config.initial_block_size());
-        let shared = Arc::new(Shared {
-            arena,
-            config,
-            session: Slot::new(Session::new(ground)),
+        let shared = Arc::new_cyclic(|handles| {
+            let arena = Arc::new(Arena::new(name, config, handles.clone()));
+            let mut ground = Ground::new(&config, file);
+            // Who opens it tries again, and says what is wrong.
+            let _later = ground.resize(&arena, config.initial_block_size());
+            let session = Slot::new(Session::new(Arc::clone(&arena), ground));
+            Shared { arena, session }
         });
         registry::add(&shared);
         Workspace { shared }
@@ -188,7 +186,7 @@ impl Workspace {
 
     /// The configuration.
     pub fn config(&self) -> &WorkspaceConfig {
-        &self.shared.config
+        self.shared.arena.config()
     }
 
     /// True if both handles stand for the same workspace. Names need not be unique.
@@ -334,9 +332,9 @@ impl Workspace {
     /// # Errors
     /// [`WorkspaceError::StillOpen`] unless the workspace is closed; [`WorkspaceError::Alloc`].
     pub fn initialize(&self) -> Result<(), WorkspaceError> {
-        self.with_closed_ground(|ground, arena, config| {
+        self.with_closed_ground(|ground, arena| {
             let max_cycle = arena.figures().max_cycle.load(Ordering::Relaxed);
-            let size = config.size_on_request(ground.size(), max_cycle);
+            let size = (arena.config()).size_on_request(ground.size(), max_cycle);
             ground.resize(arena, size)
         })
     }
@@ -348,7 +346,7 @@ impl Workspace {
     /// # Errors
     /// [`WorkspaceError::StillOpen`] unless the workspace is closed.
     pub fn destroy(&self) -> Result<(), WorkspaceError> {
-        self.with_closed_ground(|ground, arena, _| {
+        self.with_closed_ground(|ground, arena| {
             ground.clear();
             arena.figures().forget();
             Ok(())
@@ -357,7 +355,7 @@ impl Workspace {
 
     fn with_closed_ground(
         &self,
-        body: impl FnOnce(&mut Ground, &Arena, &WorkspaceConfig) -> Result<(), crate::AllocError>,
+        body: impl FnOnce(&mut Ground, &Arena) -> Result<(), crate::AllocError>,
     ) -> Result<(), WorkspaceError> {
         let shared = &self.shared;
         let Some(mut session) = shared.session.take() else {
@@ -366,7 +364,7 @@ impl Workspace {
                 opened_at: shared.arena.opened_at(),
             });
         };
-        let done = body(&mut session.ground, &shared.arena, &shared.config);
+        let done = body(&mut session.ground, &shared.arena);
         shared.session.put(session);
         done.map_err(|source| WorkspaceError::Alloc {
             workspace: self.name().clone(),
@@ -374,15 +372,18 @@ impl Workspace {
         })
     }
 
+    #[inline]
     pub(crate) fn arena(&self) -> &Arc<Arena> {
         &self.shared.arena
     }
 
     /// Takes the memory away; `None` if somebody has it.
+    #[inline]
     pub(crate) fn take_session(&self) -> Option<Box<Session>> {
         self.shared.session.take()
     }
 
+    #[inline]
     pub(crate) fn return_session(&self, session: Box<Session>) {
         self.shared.session.put(session);
     }
@@ -431,7 +432,7 @@ impl WorkspaceGuard {
         // The drop that follows finds the scope left and does nothing.
         scope::left_well(
             &self.workspace,
-            scope::leave(self.serial, Location::caller()),
+            scope::leave(self.serial, &self.workspace, Location::caller()),
         )
     }
 }
@@ -439,7 +440,7 @@ impl WorkspaceGuard {
 impl Drop for WorkspaceGuard {
     fn drop(&mut self) {
         // A drop has no source line of its own: the errors of leaked arrays name the line that opened the scope.
-        scope::leave(self.serial, self.opened_at);
+        scope::leave(self.serial, &self.workspace, self.opened_at);
     }
 }
 

@@ -6,12 +6,13 @@ mod information;
 mod nan;
 mod normalise;
 mod norms;
+mod packed;
 mod statistics;
 mod totals;
 
 use std::cell::Cell;
 
-use lodestride_buffer::{Buffer, DType, Element, Scalar, WriteGuard, with_dtype};
+use lodestride_buffer::{Buffer, DType, Element, WriteGuard, with_dtype};
 use lodestride_kernels::{self as kernels, ArgOp, Output, ReduceOp, ScanOp};
 use lodestride_shape::{Axes, Layout, Order, ResolvedAxes, Shape, normalize_axis};
 use smallvec::SmallVec;
@@ -19,7 +20,7 @@ use smallvec::SmallVec;
 pub(crate) use information::{float_of, widened};
 
 use crate::NdArray;
-use crate::checks::{self, Watch, watched};
+use crate::checks::{Watch, watched};
 use crate::error::{ArrayError, ArrayErrorKind, InOp, OrFail, Result};
 use crate::target::Target;
 
@@ -67,13 +68,17 @@ impl NdArray {
 
     #[track_caller]
     pub(crate) fn reduce(&self, op: ReduceOp, axes: &Axes) -> Result<NdArray> {
-        if !axes.keeps()
-            && axes.are_all(self.rank())
+        if axes.are_all(self.rank())
             && let Some(number) = self.packed_number(op)
         {
             let dtype = op.result_dtype(self.dtype());
             if let Ok(buffer) = Buffer::recycled(dtype.size()) {
-                let mut made = NdArray::whole(buffer, Layout::scalar(), dtype);
+                let mut made = match axes.keeps() {
+                    false => NdArray::whole(buffer, Layout::scalar(), dtype),
+                    true => {
+                        NdArray::whole(buffer, self.layout().reduced(0..self.rank(), true), dtype)
+                    }
+                };
                 let write = |mut guard: WriteGuard<'_>| {
                     with_dtype!(dtype, T => guard.slice_mut::<T>()[0] = T::from_scalar(number));
                 };
@@ -82,13 +87,15 @@ impl NdArray {
                 }
             }
         }
-        if let Some((sizes, axis)) = self.packed_matrix(op, axes) {
-            let dtype = op.result_dtype(self.dtype());
-            let results = sizes[1 - axis];
+        if let Some((sizes, axis, run)) = self.packed_matrix(op, axes) {
+            let (dtype, results) = (op.result_dtype(self.dtype()), sizes[1 - axis]);
             if let Ok(buffer) = Buffer::recycled(results * dtype.size()) {
-                let mut made = NdArray::whole(buffer, Layout::line(results), dtype);
-                let run = |out| op.of_packed_matrix(self.dtype(), sizes, axis, self.buffer(), out);
-                if made.write_sole().is_ok_and(run) {
+                let mut made = match axes.keeps() || self.rank() > 2 {
+                    false => NdArray::whole(buffer, Layout::line(results), dtype),
+                    true => NdArray::whole(buffer, self.layout().reduced(run, axes.keeps()), dtype),
+                };
+                let fold = |out| op.of_packed_matrix(self.dtype(), sizes, axis, self.buffer(), out);
+                if made.write_sole().is_ok_and(fold) {
                     return Ok(made);
                 }
             }
@@ -97,24 +104,6 @@ impl NdArray {
         self.reduced(op.name(), &axes, op.result_dtype(self.dtype()), |out| {
             kernels::reduce(op, self.operand(), axes.axes(), out)
         })
-    }
-
-    /// The sizes of a matrix that goes the shortest way along one axis, which disappears, and that axis.
-    #[inline]
-    fn packed_matrix(&self, op: ReduceOp, axes: &Axes) -> Option<([usize; 2], usize)> {
-        let (sizes, layout) = (*self.shape().as_array()?, self.layout());
-        let axis = axes.only().filter(|_| !axes.keeps() && !checks::are_on())?;
-        let axis = normalize_axis(axis, 2).ok()?;
-        let plain = layout.is_packed_like(layout) && layout.order() == Some(Order::C);
-        let suits = plain && op.suits_packed_matrix(self.dtype(), sizes, axis);
-        suits.then_some((sizes, axis))
-    }
-
-    /// All elements reduced to a number the shortest way, where there is one: few that lie packed, and nobody who watches results.
-    #[inline]
-    fn packed_number(&self, op: ReduceOp) -> Option<Scalar> {
-        let plain = self.layout().is_packed_like(self.layout()) && !checks::are_on();
-        plain.then(|| op.of_packed(self.dtype(), self.len(), self.buffer()))?
     }
 
     #[track_caller]

@@ -1,5 +1,7 @@
 //! [`Axes`]: the axes argument of reductions and tensors along dimensions.
 
+use std::ops::Range;
+
 use smallvec::SmallVec;
 
 use crate::{Shape, ShapeError};
@@ -111,17 +113,35 @@ impl Axes {
         self.keep
     }
 
-    /// Gives the axis, where one is named and not all: as it was written, which may be from the end.
+    /// Gives the axes, if they are the first ones of a rank or the last ones, but not all and not none.
+    ///
+    /// ```
+    /// use lodestride_shape::Axes;
+    /// assert_eq!(Axes::from(0).at_an_end(3), Some(0..1));
+    /// assert_eq!(Axes::from([2, -2]).at_an_end(3), Some(1..3));
+    /// assert!(Axes::from(1).at_an_end(3).is_none() && Axes::from(..).at_an_end(3).is_none());
+    /// ```
     #[must_use]
     #[inline]
-    pub fn only(&self) -> Option<isize> {
-        match &self.choice {
-            Choice::Listed(listed) => match listed.as_slice() {
-                [axis] => Some(*axis),
-                _ => None,
-            },
-            Choice::All => None,
-        }
+    pub fn at_an_end(&self, rank: usize) -> Option<Range<usize>> {
+        let Choice::Listed(listed) = &self.choice else {
+            return None;
+        };
+        let run = match listed.as_slice() {
+            &[axis] => {
+                let axis = normalize_axis(axis, rank).ok()?;
+                axis..axis + 1
+            }
+            _ => self.run(rank)?,
+        };
+        ((run.start == 0) != (run.end == rank)).then_some(run)
+    }
+
+    /// The axes, if they follow each other.
+    fn run(&self, rank: usize) -> Option<Range<usize>> {
+        let resolved = self.resolve(rank).ok()?;
+        let (&first, &last) = resolved.axes().first().zip(resolved.axes().last())?;
+        (last - first + 1 == resolved.axes().len()).then_some(first..last + 1)
     }
 
     /// Tells whether every axis of a rank is named, and no other.

@@ -1,6 +1,8 @@
 //! [`Layout`]: shape, strides and offset together, and the only place that makes them; views are made from it in
 //! `index`, `broadcast`, `reshape`, `permute` and `tad`.
 
+use std::ops::Range;
+
 use crate::facts::Facts;
 use crate::{Order, Shape, ShapeError, Strides};
 
@@ -111,6 +113,28 @@ impl Layout {
             offset,
             facts,
         }
+    }
+
+    /// Makes the gap-free layout in C order of what is left when axes that follow each other are reduced: without them, or with size 1.
+    ///
+    /// ```
+    /// use lodestride_shape::{Layout, Order};
+    ///
+    /// let x = Layout::contiguous([2, 3, 4], Order::F)?;
+    /// assert_eq!(x.reduced(1..3, false), Layout::contiguous([2], Order::C)?);
+    /// assert_eq!(x.reduced(1..3, true), Layout::contiguous([2, 1, 1], Order::C)?);
+    /// # Ok::<(), lodestride_shape::ShapeError>(())
+    /// ```
+    #[must_use]
+    pub fn reduced(&self, axes: Range<usize>, keep: bool) -> Layout {
+        let sizes = self.shape.iter().enumerate();
+        let shape: Shape = sizes
+            .filter(|(axis, _)| keep || !axes.contains(axis))
+            .map(|(axis, &size)| if axes.contains(&axis) { 1 } else { size })
+            .collect();
+        // No more than this layout has, or would have if none of its sizes were 0.
+        let elements = shape.iter().product();
+        Layout::gap_free(shape, elements, Order::C)
     }
 
     /// Makes the layout of a scalar at element 0.

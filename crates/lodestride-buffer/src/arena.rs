@@ -309,6 +309,12 @@ pub(crate) struct Place {
 #[derive(Debug)]
 pub(crate) struct Slot(AtomicPtr<Session>);
 
+/// A slot hands a session from thread to thread behind a plain pointer.
+const _: fn() = || {
+    fn is_send<T: Send>() {}
+    is_send::<Session>();
+};
+
 impl Slot {
     pub(crate) fn new(session: Box<Session>) -> Slot {
         Slot(AtomicPtr::new(Box::into_raw(session)))

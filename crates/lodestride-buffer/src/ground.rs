@@ -58,12 +58,6 @@ pub(crate) struct Ground {
     ring: Option<Box<Ring>>,
 }
 
-/// A closed ground is handed from thread to thread behind a plain pointer.
-const _: fn() = || {
-    fn is_send<T: Send>() {}
-    is_send::<Ground>();
-};
-
 impl Ground {
     pub(crate) fn new(config: &WorkspaceConfig, file: Option<Box<dyn Remap>>) -> Ground {
         let mut ground = Ground::default();

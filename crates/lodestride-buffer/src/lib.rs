@@ -102,6 +102,7 @@ mod room;
 mod scalar;
 mod scope;
 mod session;
+mod stack;
 mod sync;
 mod system_memory;
 mod timeline;

@@ -128,6 +128,17 @@ impl Session {
     }
 }
 
+impl Session {
+    /// [`close`](Session::close) by one who has no handle to the workspace, which gets its memory back.
+    #[cold]
+    pub(crate) fn close_and_return(mut self: Box<Self>, location: &'static Location<'static>) {
+        self.close(location);
+        if let Some(workspace) = self.arena.workspace() {
+            workspace.return_session(self);
+        }
+    }
+}
+
 impl Drop for Session {
     fn drop(&mut self) {
         // The session of a scope that was lost ends here: its arrays must not be opened when their memory is gone.
@@ -172,4 +183,26 @@ fn note_close(arena: &Arena, location: &'static Location<'static>) {
     };
     let generation = arena.epoch().get().generation();
     arena.timeline().note(generation, Some(location), kind);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::AccessError;
+
+    /// Nothing loses an open session; if something did, its memory must not go before its arrays are closed.
+    #[test]
+    fn a_session_that_is_lost_closes_its_arrays() {
+        let (workspace, here) = (Workspace::new("LOST"), Location::caller());
+        let mut session = Session::open(&workspace, here).unwrap();
+        let arrays = [(); 2].map(|()| session.allocate(64, true, here).unwrap().unwrap());
+        let held = arrays[0].read().unwrap();
+        drop(session);
+        assert_eq!(held.bytes(), [0; 64], "kept for its guard");
+        drop(held);
+        for array in &arrays {
+            assert!(matches!(array.read(), Err(AccessError::Leaked(_))));
+        }
+        assert!(workspace.enter().is_err(), "there is no memory to open");
+    }
 }

@@ -118,8 +118,8 @@ pub(crate) fn product<C: BlasFloat>(
     };
     // The library adds up short rows in an order that depends on how many there are.
     let is_whole = to.rows.min(to.columns) == 1 && left.columns < SHORT;
-    let ways = Grid::even(to.rows, to.columns, if is_whole { 1 } else { threads });
-    let grid = Grid::new(to.rows, to.columns, ways, [48, 16]);
+    let threads = if is_whole { 1 } else { threads };
+    let grid = Grid::even(to.rows, to.columns, threads, [48, 16]);
     threads::for_each_part(0..grid.parts(), |part| {
         let (rows, columns) = grid.part(part);
         job.part(rows, columns);

@@ -188,7 +188,7 @@ pub(crate) unsafe fn in_parts<C: Element + Send + Sync>(
     room: Option<impl Fn([usize; 3]) -> usize>,
     run: impl Fn(&Job<C>, Walk) + Sync,
 ) -> bool {
-    let grid = walk.grid(job.m, job.n, threads);
+    let grid = walk.grid::<C>(job.m, job.n, threads);
     let run = |job: Job<C>, room: usize| {
         // Parts write to different rows or columns of the destination, and to different rooms.
         threads::for_each_part(0..grid.parts(), |index| {
@@ -250,17 +250,17 @@ pub(crate) fn mirror<C: Copy>(out: &mut MatrixMut<'_, C>) {
 /// Rows that are mirrored at once.
 const MIRRORED: usize = 64;
 
-/// Columns of which each thread's share of a square is a multiple: a register or two of any machine, and half of a panel.
-const SQUARE: usize = 24;
+/// Bytes of which the columns of each thread's share of a square are a multiple: a panel of AVX-512, two of AVX2.
+const PANEL: usize = 192;
 
 impl Walk {
     /// How a product is divided among threads.
-    fn grid(self, m: usize, n: usize, threads: usize) -> Grid {
+    fn grid<C>(self, m: usize, n: usize, threads: usize) -> Grid {
         let (ways, units) = match self {
             Walk::Sweep => ([1, threads], [1, 64]),
             Walk::Tiles | Walk::Dots => ([threads, 1], [8, 1]),
-            Walk::Packed => (Grid::even(m, n, threads), [48, 48]),
-            Walk::Square { .. } => return Grid::above_diagonal(n, threads, SQUARE),
+            Walk::Packed => return Grid::even(m, n, threads, [16, 48]),
+            Walk::Square { .. } => return Grid::above_diagonal(n, threads, PANEL / size_of::<C>()),
             Walk::SweepAbove => ([1, 1], [1, 1]),
         };
         Grid::new(m, n, ways, units)

@@ -182,6 +182,9 @@ impl<'a, C: Copy> MatrixMut<'a, C> {
     }
 }
 
+/// How many elements of a product are computed, a step each, while one of an operand is copied in the order that it is read in.
+const COPIED: usize = 16;
+
 /// A matrix divided into parts for threads: shares of its rows times stretches of its columns.
 #[derive(Clone, Debug)]
 pub(crate) struct Grid {
@@ -208,14 +211,22 @@ impl Grid {
         }
     }
 
-    /// The columns of a square in up to so many stretches, multiples of a unit, with as much above the diagonal in each.
-    pub(crate) fn above_diagonal(size: usize, ways: usize, unit: usize) -> Self {
-        let end = |way: usize| {
-            let part = size as f64 * (way as f64 / ways as f64).sqrt();
-            (part.ceil() as usize).next_multiple_of(unit).min(size)
-        };
-        let mut ends: SmallVec<[usize; 4]> = (1..=ways).map(end).collect();
-        ends.dedup();
+    /// The columns of a square in up to so many stretches of whole panels, with as much above the diagonal in each as can be: a panel
+    /// takes as long as it has rows, however wide it is.
+    pub(crate) fn above_diagonal(size: usize, ways: usize, panel: usize) -> Self {
+        let rows = |end: &usize| (*end).min(size) as f64;
+        let panels = (1..=size.div_ceil(panel)).map(|number| number * panel);
+        let whole: f64 = panels.clone().map(|end| rows(&end)).sum();
+        let (mut ends, mut done) = (SmallVec::<[usize; 4]>::new(), 0.0);
+        for end in panels {
+            // A stretch ends before the panel of which more than half would be too much.
+            let share = whole * (ends.len() + 1) as f64 / ways as f64;
+            if done > 0.0 && done + rows(&end) / 2.0 > share {
+                ends.push(end - panel);
+            }
+            done += rows(&end);
+        }
+        ends.push(size);
         Self {
             rows: size,
             share: size,
@@ -223,13 +234,16 @@ impl Grid {
         }
     }
 
-    /// The ways that make the parts of a product as square as can be: each part reads its rows of the left and its columns
-    /// of the right matrix.
-    pub(crate) fn even(rows: usize, columns: usize, threads: usize) -> [usize; 2] {
+    /// The parts of a product for so many threads, every share but the last a multiple of its unit, so that the largest one takes least:
+    /// it computes its elements, and reads its rows of the left and its columns of the right matrix.
+    pub(crate) fn even(rows: usize, columns: usize, threads: usize, units: [usize; 2]) -> Self {
         let ways = (1..=threads).filter(|down| threads.is_multiple_of(*down));
-        let least = ways.min_by_key(|&down| rows.div_ceil(down) + columns.div_ceil(threads / down));
-        let down = least.unwrap_or(1);
-        [down, threads / down]
+        let grids = ways.map(|down| Self::new(rows, columns, [down, threads / down], units));
+        let least = grids.min_by_key(|grid| {
+            let [share, width] = [grid.share, grid.widest()];
+            share.saturating_mul(width) + COPIED * (share + width)
+        });
+        least.unwrap_or_else(|| Self::new(rows, columns, [1, 1], units))
     }
 
     /// How many shares of rows there are.
@@ -269,15 +283,21 @@ mod tests {
         for size in [1, 23, 24, 25, 100, 512, 4000] {
             for ways in [1, 2, 3, 8, 64] {
                 let grid = Grid::above_diagonal(size, ways, 24);
+                assert!(grid.parts() <= ways, "{size} {ways}");
+                let panels = |columns: Range<usize>| -> usize {
+                    columns
+                        .step_by(24)
+                        .map(|start| (start + 24).min(size))
+                        .sum()
+                };
                 let mut next = 0;
                 for part in 0..grid.parts() {
                     let (rows, columns) = grid.part(part);
                     assert_eq!((rows, columns.start), (0..size, next), "{size} {ways}");
                     assert!(!columns.is_empty() && columns.len() <= grid.widest());
-                    let above = (columns.end.pow(2) - columns.start.pow(2)) as f64 * ways as f64;
-                    // An end is put up to a unit further.
-                    let most = (size.pow(2) + 2 * 24 * (size + 24) * ways) as f64;
-                    assert!(above <= most, "{size} {ways} {columns:?}");
+                    // Both ends may be put half a panel further.
+                    let most = panels(0..size).div_ceil(ways) + size;
+                    assert!(panels(columns.clone()) <= most, "{size} {ways} {columns:?}");
                     next = columns.end;
                 }
                 assert_eq!(next, size);

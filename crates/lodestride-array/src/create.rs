@@ -15,9 +15,6 @@ use crate::NdArray;
 use crate::checks::Watch;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, InOp, OrFail, Result};
 
-/// Numbers that are made before they are cast: half of a first-level cache.
-const TILE: usize = 1 << 11;
-
 impl NdArray {
     /// An array of zeros of the default dtype (f32 unless changed, see [`DType::default`]).
     ///
@@ -402,25 +399,13 @@ impl NdArray {
         op: &'static str,
         dtype: DType,
         count: usize,
-        numbers: impl Fn(usize, &mut [f64]),
+        numbers: impl Fn(usize, &mut [f64]) + Sync,
     ) -> Result<Self> {
         let watch = Watch::start();
         let array = Self::recycled_ordered(op, dtype, Shape::from(count), Order::C)?;
-        if dtype == DType::F64 {
-            array.fill_elements(op, |all| numbers(0, all))?;
-            return watch.made(op, &[], Ok(array));
-        }
-        let size = TILE.min(count);
-        let layout = Layout::contiguous(size, Order::C).or_fail(op)?;
-        let bytes = size * size_of::<f64>();
-        let tile = Self::over(op, Buffer::detached_recycled(bytes), layout, DType::F64)?;
-        for start in (0..count).step_by(TILE) {
-            let len = size.min(count - start);
-            tile.fill_elements(op, |tile| numbers(start, &mut tile[..len]))?;
-            let part = |first| Layout::new([len], [1], first).or_fail(op);
-            let (from, to) = (part(0)?, part(start)?);
-            kernels::copy(tile.operand_as(&from).into(), array.operand_as(&to)).or_fail(op)?;
-        }
+        let mut guard = array.buffer().write().in_op(op, &array)?;
+        kernels::write_numbers(&mut guard, dtype, count, &numbers);
+        drop(guard);
         watch.made(op, &[], Ok(array))
     }
 

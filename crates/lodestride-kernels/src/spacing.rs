@@ -1,6 +1,15 @@
 //! Numbers at equal distances, each computed from its index alone.
+#![expect(
+    unsafe_code,
+    reason = "numbers in another dtype go through a kernel over erased pointers"
+)]
+
+use std::ptr;
+
+use lodestride_buffer::{DType, WriteGuard};
 
 use crate::isa::{Arch, Level, Task};
+use crate::{spread, table_moves, threads};
 
 /// How a number follows from its index.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,11 +54,12 @@ impl Spacing {
                 number: |i| first + i * step,
             }),
             Self::Between { first, last, gaps } => {
-                let (width, count) = (last - first, gaps as f64);
-                level.run(Indexed {
+                let width = last - first;
+                level.run(Divided {
                     start,
                     out: &mut *out,
-                    number: |i| first + width * (i / count),
+                    gaps: gaps as f64,
+                    number: |part| first + width * part,
                 });
                 // Not a rounded sum.
                 if let Some(end) = gaps.checked_sub(start).and_then(|end| out.get_mut(end)) {
@@ -74,18 +84,130 @@ impl<F: Fn(f64) -> f64> Task for Indexed<'_, F> {
 
     #[inline(always)]
     fn run<A: Arch>(self) {
-        for (part, out) in self.out.chunks_mut(COUNTED).enumerate() {
-            let start = (self.start + part * COUNTED) as f64;
-            for (i, to) in (0i32..).zip(out) {
-                *to = (self.number)(start + f64::from(i));
-            }
+        each(self.start, self.out, self.number);
+    }
+}
+
+/// Calls a function with each index.
+#[inline(always)]
+fn each(start: usize, out: &mut [f64], number: impl Fn(f64) -> f64) {
+    for (part, out) in out.chunks_mut(COUNTED).enumerate() {
+        let start = (start + part * COUNTED) as f64;
+        for (i, to) in (0i32..).zip(out) {
+            *to = number(start + f64::from(i));
         }
     }
+}
+
+/// [`Indexed`] by the index divided by a number.
+struct Divided<'a, F> {
+    start: usize,
+    out: &'a mut [f64],
+    gaps: f64,
+    number: F,
+}
+
+/// Divisors below have zeros at their end, as the rule below wants them.
+const EXACT: f64 = (1_u64 << 52) as f64;
+
+impl<F: Fn(f64) -> f64> Task for Divided<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let Self { gaps, number, .. } = self;
+        if const { A::FMA } && gaps < EXACT {
+            // A quotient by the rounded reciprocal, and what is missing of it, which is exact, times that again is the rounded quotient
+            // (Markstein, "Computation of elementary functions on the IBM RISC System/6000", 1990): a fifth of a division's time.
+            let reciprocal = 1.0 / gaps;
+            each(self.start, self.out, |i| {
+                let near = i * reciprocal;
+                let rest = (-near).mul_add(gaps, i);
+                number(rest.mul_add(reciprocal, near))
+            });
+        } else {
+            each(self.start, self.out, |i| number(i / gaps));
+        }
+    }
+}
+
+/// Writes the numbers of the indices from one on.
+pub type Numbers<'n> = dyn Fn(usize, &mut [f64]) + Sync + 'n;
+
+/// Numbers that are computed before they are converted: a tile that stays in the first-level cache. A thread takes so many tiles at once.
+const TILE: usize = 1024;
+const SHARE: usize = 16 * TILE;
+
+/// Writes numbers that follow from their index to the first elements of an opened buffer, up to `count` of a dtype, on several threads where
+/// that pays. Each is rounded once.
+///
+/// ```
+/// use lodestride_buffer::{Buffer, DType};
+/// use lodestride_kernels::{Spacing, write_numbers};
+///
+/// let buffer = Buffer::zeroed(3 * 4)?;
+/// let halves = Spacing::Step { first: 0.0, step: 0.5 };
+/// write_numbers(&mut buffer.write()?, DType::F32, 3, &|start, out| halves.fill(start, out));
+/// assert_eq!(buffer.read()?.slice::<f32>(), [0.0, 0.5, 1.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn write_numbers(out: &mut WriteGuard<'_>, dtype: DType, count: usize, numbers: &Numbers<'_>) {
+    let share = |whole: usize| {
+        let is_shared = threads::are_worth(whole * size_of::<f64>(), true);
+        if is_shared { SHARE } else { whole.max(1) }
+    };
+    if dtype == DType::F64 {
+        let out = out.slice_mut::<f64>();
+        let count = count.min(out.len());
+        let share = share(count);
+        return spread::for_each_chunk(&mut out[..count], share, |index, out| {
+            numbers(index * share, out);
+        });
+    }
+    let (size, bytes) = (dtype.size(), out.bytes_mut());
+    let count = count.min(bytes.len() / size);
+    let share = share(count);
+    let cast = table_moves::cast_kernel(DType::F64, dtype, Level::current());
+    spread::for_each_chunk(&mut bytes[..count * size], share * size, |index, out| {
+        let mut tile = [0.0; TILE];
+        for (part, out) in out.chunks_mut(TILE * size).enumerate() {
+            let tile = &mut tile[..out.len() / size];
+            numbers(index * share + part * TILE, tile);
+            let (to, from) = (out.as_mut_ptr(), tile.as_ptr().cast());
+            // SAFETY: so many numbers are in the tile, and so many elements of the dtype in the bytes, which begin whole elements after
+            // the start of an opened buffer and are borrowed uniquely.
+            unsafe { cast(tile.len(), to, from, ptr::null(), ptr::null()) };
+        }
+    });
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_are_quotients() {
+        let mut wrong = Vec::new();
+        let mut state = 1_u64;
+        let mut number = |bits: u32| {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (state >> 11) as usize >> (53 - bits)
+        };
+        for turn in 0..20_000 {
+            let gaps = number(turn % 53 + 1).max(1);
+            let start = number(turn % 50 + 3) % gaps.saturating_mul(2);
+            let mut found = [0.0; 9];
+            let (first, last) = (0.0, 1.0);
+            Spacing::Between { first, last, gaps }.fill(start, &mut found);
+            let expected = (start..start + 9).map(|i| i as f64 / gaps as f64);
+            if !expected.eq(found) {
+                wrong.push(format!("{start} of {gaps}"));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
 
     #[test]
     fn numbers_are_those_of_a_plain_loop_wherever_they_begin() {

@@ -8,7 +8,7 @@ use lodestride_buffer::{Argument, DType, ReadGuard};
 use crate::across::{FEW, HALF, Lines, across, across_rows, halved};
 use crate::door;
 use crate::error::Result;
-use crate::isa::{Arch, Level, Task};
+use crate::isa::{Arch, Isa, Level, Task};
 use crate::matmul::{OP, shape_of};
 use crate::matmul_bf16;
 use crate::matrix::MatrixShape;
@@ -143,9 +143,10 @@ fn along_rows<H: Numeric>((matrix, x): (&ReadGuard<'_>, MatrixShape), y: &Column
         );
     }
     // From beyond the caches one row after the other is the one stream that the processor follows: of 16384x1000 halves the product
-    // took 1.1 ms so and 2.9 ms side by side, of 1000x1000 60 us and 46.
+    // took 1.1 ms so and 2.9 ms side by side, of 1000x1000 60 us and 46. The baseline takes twice the time side by side everywhere.
     let is_near = !stream::pays(2 * x.rows * x.columns * size_of::<H>());
-    if x.rows >= MANY_ROWS && x.columns <= PART && is_near {
+    let is_tuned = Level::current().isa() != Isa::Baseline;
+    if x.rows >= MANY_ROWS && x.columns <= PART && is_near && is_tuned {
         many_rows((matrix.slice::<H>(), x), &y.converted)
     } else {
         dots::<H, f32>((matrix.slice(), x), &y.converted)
@@ -253,6 +254,10 @@ impl<H: Numeric> Task for Dots<'_, H> {
 
     #[inline(always)]
     fn run<A: Arch>(self) {
+        if const { !A::TUNED } {
+            // Not the way there.
+            return;
+        }
         let count = self.products.len();
         let row = |index: usize| {
             let start = self.start.wrapping_add_signed(index as isize * self.step);

@@ -48,19 +48,25 @@ impl Spacing {
     pub fn fill(self, start: usize, out: &mut [f64]) {
         let level = Level::current();
         match self {
-            Self::Step { first, step } => level.run(Indexed {
+            Self::Step { first, step } => level.run(Step {
                 start,
                 out,
-                number: |i| first + i * step,
+                first,
+                step,
             }),
             Self::Between { first, last, gaps } => {
-                let width = last - first;
-                level.run(Divided {
-                    start,
-                    out: &mut *out,
-                    gaps: gaps as f64,
-                    number: |part| first + width * part,
-                });
+                let (width, count) = (last - first, gaps as f64);
+                if count < EXACT {
+                    level.run(Between {
+                        start,
+                        out: &mut *out,
+                        first,
+                        width,
+                        gaps: count,
+                    });
+                } else {
+                    each(start, out, |i| first + width * (i / count));
+                }
                 // Not a rounded sum.
                 if let Some(end) = gaps.checked_sub(start).and_then(|end| out.get_mut(end)) {
                     *end = last;
@@ -73,18 +79,20 @@ impl Spacing {
 /// Indices that are counted in 32 bits, which every instruction set converts in vectors.
 const COUNTED: usize = 1 << 16;
 
-struct Indexed<'a, F> {
+struct Step<'a> {
     start: usize,
     out: &'a mut [f64],
-    number: F,
+    first: f64,
+    step: f64,
 }
 
-impl<F: Fn(f64) -> f64> Task for Indexed<'_, F> {
+impl Task for Step<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arch>(self) {
-        each(self.start, self.out, self.number);
+        let Self { first, step, .. } = self;
+        each(self.start, self.out, |i| first + i * step);
     }
 }
 
@@ -99,35 +107,37 @@ fn each(start: usize, out: &mut [f64], number: impl Fn(f64) -> f64) {
     }
 }
 
-/// [`Indexed`] by the index divided by a number.
-struct Divided<'a, F> {
-    start: usize,
-    out: &'a mut [f64],
-    gaps: f64,
-    number: F,
-}
-
 /// Divisors below have zeros at their end, as the rule below wants them.
 const EXACT: f64 = (1_u64 << 52) as f64;
 
-impl<F: Fn(f64) -> f64> Task for Divided<'_, F> {
+/// `gaps` is below [`EXACT`].
+struct Between<'a> {
+    start: usize,
+    out: &'a mut [f64],
+    first: f64,
+    width: f64,
+    gaps: f64,
+}
+
+impl Task for Between<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arch>(self) {
-        let Self { gaps, number, .. } = self;
-        if const { A::FMA } && gaps < EXACT {
+        let Self {
+            first, width, gaps, ..
+        } = self;
+        let reciprocal = 1.0 / gaps;
+        each(self.start, self.out, |i| {
+            if const { !A::FMA } {
+                return first + width * (i / gaps);
+            }
             // A quotient by the rounded reciprocal, and what is missing of it, which is exact, times that again is the rounded quotient
             // (Markstein, "Computation of elementary functions on the IBM RISC System/6000", 1990): a fifth of a division's time.
-            let reciprocal = 1.0 / gaps;
-            each(self.start, self.out, |i| {
-                let near = i * reciprocal;
-                let rest = (-near).mul_add(gaps, i);
-                number(rest.mul_add(reciprocal, near))
-            });
-        } else {
-            each(self.start, self.out, |i| number(i / gaps));
-        }
+            let near = i * reciprocal;
+            let rest = (-near).mul_add(gaps, i);
+            first + width * rest.mul_add(reciprocal, near)
+        });
     }
 }
 

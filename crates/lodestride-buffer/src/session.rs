@@ -126,9 +126,7 @@ impl Session {
             learn(arena, ground);
         }
     }
-}
 
-impl Session {
     /// [`close`](Session::close) by one who has no handle to the workspace, which gets its memory back.
     #[cold]
     pub(crate) fn close_and_return(mut self: Box<Self>, location: &'static Location<'static>) {

@@ -8,7 +8,7 @@ use lodestride_buffer::{Argument, DType, ReadGuard};
 use crate::across::{FEW, HALF, Lines, across, across_rows, halved};
 use crate::door;
 use crate::error::Result;
-use crate::isa::{Arch, Isa, Level, Task};
+use crate::isa::{Arch, Level, Task};
 use crate::matmul::{OP, shape_of};
 use crate::matmul_bf16;
 use crate::matrix::MatrixShape;
@@ -143,14 +143,19 @@ fn along_rows<H: Numeric>((matrix, x): (&ReadGuard<'_>, MatrixShape), y: &Column
         );
     }
     // From beyond the caches one row after the other is the one stream that the processor follows: of 16384x1000 halves the product
-    // took 1.1 ms so and 2.9 ms side by side, of 1000x1000 60 us and 46. The baseline takes twice the time side by side everywhere.
+    // took 1.1 ms so and 2.9 ms side by side, of 1000x1000 60 us and 46.
     let is_near = !stream::pays(2 * x.rows * x.columns * size_of::<H>());
-    let is_tuned = Level::current().isa() != Isa::Baseline;
-    if x.rows >= MANY_ROWS && x.columns <= PART && is_near && is_tuned {
+    if x.rows >= MANY_ROWS && x.columns <= PART && is_near {
         many_rows((matrix.slice::<H>(), x), &y.converted)
     } else {
         dots::<H, f32>((matrix.slice(), x), &y.converted)
     }
+}
+
+/// The elements one after the other that begin further on than `start`, or before it.
+#[inline(always)]
+fn line<H>(x: &[H], start: usize, further: isize, len: usize) -> &[H] {
+    &x[start.wrapping_add_signed(further)..][..len]
 }
 
 /// The products of the rows with the column.
@@ -159,11 +164,9 @@ fn dots<H: Numeric, T: Numeric>((x, rows): (&[H], MatrixShape), y: &[T]) -> Vec<
     let parts = steps.div_ceil(PART);
     let level = Level::current();
     let part = |unit: usize| {
-        let start = rows
-            .start
-            .wrapping_add_signed((unit / parts) as isize * rows.row_step);
+        let further = (unit / parts).cast_signed() * rows.row_step;
         let range = unit % parts * PART..steps.min((unit % parts + 1) * PART);
-        let x = &x[start..][..steps];
+        let x = line(x, rows.start, further, steps);
         level.run(Dot {
             x: &x[range.clone()],
             y: &y[range],
@@ -213,13 +216,14 @@ fn many_rows<H: Numeric>((x, rows): (&[H], MatrixShape), y: &[f32]) -> Vec<f64> 
     let level = Level::current();
     let part = |part: usize, products: &mut [f64]| {
         let first = (part * FEW).cast_signed() * rows.row_step;
-        level.run(Dots {
+        let dots = Dots {
             x,
             start: rows.start.wrapping_add_signed(first),
             step: rows.row_step,
             y,
             products,
-        });
+        };
+        level.run_tuned(dots).unwrap_or_else(Dots::one_by_one);
     };
     share::<H>(rows, &mut products, FEW, part);
     products
@@ -249,25 +253,33 @@ struct Dots<'a, H> {
     products: &'a mut [f64],
 }
 
+impl<H: Numeric> Dots<'_, H> {
+    #[inline(always)]
+    fn row(&self, index: usize) -> &[H] {
+        let further = index.cast_signed() * self.step;
+        line(self.x, self.start, further, self.y.len())
+    }
+
+    /// What the baseline does: side by side its rows take twice the time, and 27 KB.
+    fn one_by_one(self) {
+        for index in 0..self.products.len() {
+            let (x, y) = (self.row(index), self.y);
+            self.products[index] = Level::current().run(Dot { x, y });
+        }
+    }
+}
+
 impl<H: Numeric> Task for Dots<'_, H> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arch>(self) {
-        if const { !A::TUNED } {
-            // Not the way there.
-            return;
-        }
         let count = self.products.len();
-        let row = |index: usize| {
-            let start = self.start.wrapping_add_signed(index as isize * self.step);
-            &self.x[start..][..self.y.len()]
-        };
         let mut halves = Lines([[0.0; HALF]; FEW]);
         let groups = halves.0.as_chunks_mut().0.iter_mut();
         for (group, halves) in groups.take(count.div_ceil(BESIDE)).enumerate() {
             // The last row again where there is none.
-            let rows = std::array::from_fn(|i| row((group * BESIDE + i).min(count - 1)));
+            let rows = std::array::from_fn(|i| self.row((group * BESIDE + i).min(count - 1)));
             dots_beside::<H, A>(rows, self.y, halves);
         }
         let joined = across_rows::<A, f64>(&halves, |left, right| left + right);
@@ -379,8 +391,8 @@ impl<H: Numeric> Task for Sweep<'_, H> {
     fn run<A: Arch>(self) {
         let n = self.sums.len();
         let column = |index: usize| {
-            let start = self.start.wrapping_add_signed(index as isize * self.step);
-            &self.x[start..][..n]
+            let further = index.cast_signed() * self.step;
+            line(self.x, self.start, further, n)
         };
         let mut lanes = Lines([0.0; WIDE]);
         for first in (0..self.factors.len()).step_by(DEEP) {

@@ -1,8 +1,8 @@
 //! Convolution helpers on batches of images `[n, channels, height, width]`: unfolding windows, folding them back, convolving,
 //! pooling.
 //!
-//! Windows are views, so that unfolding is one copy and pooling one reduction; a convolution is the unfolded windows times the
-//! weights.
+//! Windows are views, so that unfolding is one copy and pooling one reduction; a convolution is the weights times the windows, which
+//! are read where they lie or copied in parts.
 
 mod into;
 mod pooling;

@@ -35,7 +35,7 @@ const ROWS: usize = 16;
 const TURNED: usize = 64;
 
 /// How many steps ahead a panel of the left matrix is asked for, and one of the right, which may come from the third level.
-const PANEL_AHEAD: usize = 8;
+pub(crate) const PANEL_AHEAD: usize = 8;
 const LINES_AHEAD: usize = 4;
 
 /// How many rows ahead a matrix is asked for while it is copied.
@@ -43,13 +43,13 @@ const ROWS_AHEAD: isize = 4;
 
 /// What is copied at once.
 #[derive(Clone, Copy, Debug)]
-struct Sizes {
+pub(crate) struct Sizes {
     /// Steps, which are rows of the right matrix and columns of the left one.
-    depth: usize,
+    pub(crate) depth: usize,
     /// Columns of the right matrix.
     columns: usize,
     /// Rows of the left matrix.
-    height: usize,
+    pub(crate) height: usize,
 }
 
 /// Columns of the right matrix that are copied at once, and rows of the left one, where the other of the two fills half of L2.
@@ -58,7 +58,7 @@ const LOW: usize = 64;
 
 impl Sizes {
     /// For `k` steps in tiles of these registers.
-    fn of<R: Register>(k: usize) -> Self {
+    pub(crate) fn of<R: Register>(k: usize) -> Self {
         let depth = k.div_ceil(k.div_ceil(DEPTH));
         let lines = stream::second_level() / 2 / size_of::<R::Item>() / depth;
         if R::ROWS == 8 {
@@ -77,14 +77,18 @@ impl Sizes {
             }
         }
     }
+
+    /// Elements of working memory for so many rows of the left matrix, or as many as are copied at once.
+    pub(crate) fn room_of_rows(self, rows: usize) -> usize {
+        self.depth * rows.next_multiple_of(ROWS).min(self.height)
+    }
 }
 
 /// Elements of working memory for a product of at most `m` rows, `n` columns and `k` steps, none of which is zero.
 pub(crate) fn room_for<R: Register>([m, n, k]: [usize; 3]) -> usize {
     let sizes = Sizes::of::<R>(k);
     let columns = n.min(sizes.columns).next_multiple_of(COLUMNS);
-    let rows = m.next_multiple_of(ROWS).min(sizes.height);
-    sizes.depth * (columns + rows)
+    sizes.depth * columns + sizes.room_of_rows(m)
 }
 
 /// The product; with `diagonal`, that of a matrix and its own transpose from the diagonal on, where the job begins at this
@@ -217,12 +221,12 @@ unsafe fn rows_of_block<R: Register, const M: usize>(job: &Job<R::Item>, block: 
 }
 
 /// A few rows of the left matrix, packed.
-struct Panel<C> {
-    a: *const C,
+pub(crate) struct Panel<C> {
+    pub(crate) a: *const C,
     /// Elements between steps.
-    a_step: usize,
-    row: usize,
-    rows: usize,
+    pub(crate) a_step: usize,
+    pub(crate) row: usize,
+    pub(crate) rows: usize,
 }
 
 /// Some rows times one panel of the block.
@@ -343,12 +347,12 @@ unsafe fn add_step<R: Register, const M: usize, const V: usize>(
 
 /// Rows of the left matrix, or columns of the right one: `count` lines `along` apart, of `depth` elements `deep` apart.
 #[derive(Clone, Copy)]
-struct Lines<C> {
-    start: *const C,
-    along: isize,
-    deep: isize,
-    count: usize,
-    depth: usize,
+pub(crate) struct Lines<C> {
+    pub(crate) start: *const C,
+    pub(crate) along: isize,
+    pub(crate) deep: isize,
+    pub(crate) count: usize,
+    pub(crate) depth: usize,
 }
 
 impl<C: Compute> Lines<C> {
@@ -359,7 +363,7 @@ impl<C: Compute> Lines<C> {
     /// Every element must be valid for reads, `to` for writes of as many lines, the last panel's zeros included; the
     /// machine has the instruction set of `R`.
     #[inline(always)]
-    unsafe fn pack<R: Register<Item = C>>(&self, width: usize, unit: usize, to: *mut C) {
+    pub(crate) unsafe fn pack<R: Register<Item = C>>(&self, width: usize, unit: usize, to: *mut C) {
         if self.along == 1 {
             // SAFETY: the caller's contract; the lines lie side by side.
             return unsafe { self.copy::<R>(width, unit, to) };

@@ -12,6 +12,7 @@ use lodestride_buffer::{Buffer, Element};
 
 use crate::gemm_small::Blend;
 use crate::isa::{Isa, Level};
+use crate::matmul_windows::Windows;
 use crate::matrix::{Grid, Matrix, MatrixMut};
 use crate::stream::LINE;
 use crate::threads;
@@ -34,6 +35,24 @@ pub(crate) trait TileFloat: Element + Send + Sync {
 
     /// Elements of working memory that a packed product of at most `[m, n]` elements and `k` steps needs.
     fn room(level: Level, sizes: [usize; 3]) -> usize;
+
+    /// Multiplies the job's left matrix by some strips of some images: windows side by side, a register of them.
+    ///
+    /// # Safety
+    /// As [`Job`], where the right matrix is every step of every window of every image, columns are one element apart,
+    /// and the room as many elements as [`room_of_windows`](Self::room_of_windows) says; the level must have tiles.
+    unsafe fn run_windows(
+        level: Level,
+        job: &Job<Self>,
+        windows: Windows<'_>,
+        part: (Range<usize>, Range<usize>),
+    );
+
+    /// Lanes of the registers of the level's tiles.
+    fn lanes(level: Level) -> usize;
+
+    /// Elements of working memory that products of a matrix of `[m, k]` elements and windows need.
+    fn room_of_windows(level: Level, m: usize, k: usize) -> usize;
 }
 
 /// Columns on the right that rows on the left meet together.
@@ -357,6 +376,14 @@ impl<C: Copy> Job<C> {
         }
     }
 
+    /// The same with another's room, so many elements further on.
+    pub(crate) fn with_room(&self, after: usize) -> Self {
+        Self {
+            room: self.room.wrapping_add(after),
+            ..*self
+        }
+    }
+
     /// Some rows and columns, with room of their own. The diagonal of a square goes with its columns.
     fn part(
         &self,
@@ -372,8 +399,7 @@ impl<C: Copy> Job<C> {
             out: self.out.wrapping_offset(corner),
             m: rows.len(),
             n: columns.len(),
-            room: self.room.wrapping_add(room),
-            ..*self
+            ..self.with_room(room)
         };
         match walk {
             Walk::Square { first } => (
@@ -389,7 +415,9 @@ impl<C: Copy> Job<C> {
 
 #[cfg(not(target_arch = "x86_64"))]
 mod elsewhere {
-    use super::{Job, Level, Packed, TileFloat, Walk};
+    use std::ops::Range;
+
+    use super::{Job, Level, Packed, TileFloat, Walk, Windows};
 
     macro_rules! none {
         ($($t:ty),*) => {$(
@@ -399,6 +427,14 @@ mod elsewhere {
                     false
                 }
                 fn room(_level: Level, _sizes: [usize; 3]) -> usize { 0 }
+                unsafe fn run_windows(
+                    _level: Level,
+                    _job: &Job<$t>,
+                    _windows: Windows<'_>,
+                    _part: (Range<usize>, Range<usize>),
+                ) {}
+                fn lanes(_level: Level) -> usize { 1 }
+                fn room_of_windows(_level: Level, _m: usize, _k: usize) -> usize { 0 }
             }
         )*};
     }

@@ -18,7 +18,9 @@ use crate::gemm_register::{Horizontal, Register};
 use crate::gemm_store::finish_tile;
 use crate::gemm_sweep::sweep_all;
 use crate::gemm_tile::{Ahead, Job, Packed, TileFloat, Walk};
+use crate::gemm_windows::{self, Part};
 use crate::isa::{Isa, Level};
+use crate::matmul_windows::Windows;
 use crate::numeric::Compute;
 use crate::stream::{self, LINE};
 
@@ -103,6 +105,42 @@ macro_rules! tile_float {
                 match level.isa() {
                     Isa::Avx512 => gemm_packed::room_for::<$wide>(sizes),
                     _ => gemm_packed::room_for::<$narrow>(sizes),
+                }
+            }
+
+            unsafe fn run_windows(level: Level, job: &Job<$t>, windows: Windows<'_>, part: Part) {
+                #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2")]
+                unsafe fn avx512(job: &Job<$t>, windows: Windows<'_>, part: Part) {
+                    // SAFETY: the caller vouches for the windows; the instruction set is this function's.
+                    unsafe { gemm_windows::products::<$wide>(job, windows, part) }
+                }
+
+                #[target_feature(enable = "avx2,fma,bmi1,bmi2")]
+                unsafe fn avx2(job: &Job<$t>, windows: Windows<'_>, part: Part) {
+                    // SAFETY: as above.
+                    unsafe { gemm_windows::products::<$narrow>(job, windows, part) }
+                }
+
+                match level.isa() {
+                    // SAFETY: a `Level` names an instruction set of this machine; the caller vouches for the windows.
+                    Isa::Avx512 => unsafe { avx512(job, windows, part) },
+                    // SAFETY: as above.
+                    Isa::Avx2 => unsafe { avx2(job, windows, part) },
+                    Isa::Baseline | Isa::Neon => {}
+                }
+            }
+
+            fn lanes(level: Level) -> usize {
+                match level.isa() {
+                    Isa::Avx512 => <$wide>::LANES,
+                    _ => <$narrow>::LANES,
+                }
+            }
+
+            fn room_of_windows(level: Level, m: usize, k: usize) -> usize {
+                match level.isa() {
+                    Isa::Avx512 => gemm_windows::room_for::<$wide>(m, k),
+                    _ => gemm_windows::room_for::<$narrow>(m, k),
                 }
             }
         }

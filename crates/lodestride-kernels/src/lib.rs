@@ -50,6 +50,8 @@ mod gemm_sweep;
 mod gemm_tile;
 #[cfg(target_arch = "x86_64")]
 mod gemm_walk;
+#[cfg(target_arch = "x86_64")]
+mod gemm_windows;
 mod index_search;
 mod index_vectors;
 mod index_walk;
@@ -68,6 +70,7 @@ mod matmul_bf16;
 mod matmul_halves;
 mod matmul_mixed;
 mod matmul_small;
+mod matmul_windows;
 mod matrix;
 mod moments;
 mod nest_form;
@@ -215,6 +218,7 @@ pub use isa::Isa;
 pub use mask::{compress, count_nonzero, nonzero};
 pub use matmul::matmul;
 pub use matmul_small::PackedProduct;
+pub use matmul_windows::matmul_windows;
 pub use normalise::{layer_norm, softmax, softmax_gradient};
 pub use op::{BinaryOp, UnaryOp};
 pub use operand::{Input, Operand, Output};

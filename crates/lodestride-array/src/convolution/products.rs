@@ -1,5 +1,6 @@
-//! Weights times windows. Windows are copied some at a time, so that their copies are multiplied while they are in the last-level
-//! cache: all of them are larger than the images by the area of a window.
+//! Weights times windows. Floats whose windows lie side by side are multiplied where they are; other windows are copied some at a
+//! time, so that their copies are multiplied while they are in the last-level cache: all of them are larger than the images by the area
+//! of a window.
 
 use lodestride_buffer::Scalar;
 use lodestride_kernels as kernels;
@@ -40,6 +41,10 @@ impl NdArray {
         let shape = Shape::from([images, out, rows * columns]);
         let product = Self::recycled_ordered(op, dtype, shape, Order::C)?;
         if product.is_empty() {
+            return Ok(product);
+        }
+        let (x, y, z) = (weights.operand(), view.operand(), product.operand());
+        if kernels::matmul_windows(x, y, z).or_fail(op)? {
             return Ok(product);
         }
         // Whole images, or rows of windows of one, or of a row single windows.

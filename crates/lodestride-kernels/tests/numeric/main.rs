@@ -11,6 +11,7 @@ mod extremes;
 mod gather;
 mod lines;
 mod matmul;
+mod matmul_windows;
 mod normalise;
 mod random;
 mod reduce;

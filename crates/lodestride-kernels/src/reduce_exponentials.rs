@@ -4,11 +4,11 @@
 
 use crate::across::{FEW, Lines};
 use crate::isa::{Arch, Level, Task};
-use crate::numeric::{ComputeFloat, ComputeKind};
+use crate::numeric::ComputeFloat;
 use crate::reduce_data::{Rows, Runs};
 use crate::reduce_fold::{COLUMNS, Reducer, lanes_of_rows, merge_each};
 use crate::row_walk::WIDE;
-use crate::scalar::log::Log;
+use crate::scalar::log::plus_log;
 use crate::scalar::raised::{Raised, raised_exps};
 use crate::vector::{Vector, largest_of};
 
@@ -60,14 +60,15 @@ impl Exponentials {
 }
 
 impl Exponentials {
-    /// The logarithm of all, from that of the sum.
+    /// The logarithm of all.
     #[inline(always)]
-    fn answer(&self, log: f64) -> f64 {
+    fn answer<A: Arch>(&self) -> f64 {
+        let log = plus_log::<f64, A>(self.sum, self.largest);
         // An infinite maximum is the answer; so is that of nothing.
         if self.largest.is_infinite() {
             self.largest
         } else {
-            self.largest + log
+            log
         }
     }
 
@@ -277,7 +278,7 @@ impl Task for Logarithms<'_> {
     #[inline(always)]
     fn run<A: Arch>(self) {
         for (value, total) in self.values.iter_mut().zip(self.totals) {
-            *value = total.answer(Log::log::<A>(total.sum));
+            *value = total.answer::<A>();
         }
     }
 }
@@ -310,12 +311,6 @@ impl<C: Raised> Reducer<C> for LogSumExp {
     }
 
     fn finish(&self, totals: &[Exponentials], _count: usize, values: &mut [f64]) {
-        if C::KIND == ComputeKind::F32 {
-            return Level::current().run(Logarithms { totals, values });
-        }
-        // Not by vectors, whose last place would show in f64 where the logarithm cancels the maximum.
-        for (value, total) in values.iter_mut().zip(totals) {
-            *value = total.answer(total.sum.ln());
-        }
+        Level::current().run(Logarithms { totals, values });
     }
 }

@@ -91,6 +91,17 @@ fn log_near<R: Real, A: Arch>(x: R) -> R {
     assemble::<R, A>(k, m - R::ONE, R::ZERO)
 }
 
+/// `y + log(x)` of a plain number, rounded once where the two cancel too: only the last sum takes anything from the large terms.
+#[inline(always)]
+pub(crate) fn plus_log<R: Real, A: Arch>(x: R, y: R) -> R {
+    let (k, m) = x.split();
+    let f = m - R::ONE;
+    let (half, product) = terms::<R, A>(f);
+    let (sum, lost) = two_sum(y, k * R::LN2.0);
+    let (sum, rest) = two_sum(sum, f);
+    sum + (rest + lost - (half - k.fused::<A>(R::LN2.1, product)))
+}
+
 /// `log(2 x)` of a plain number.
 #[inline(always)]
 pub(crate) fn log_of_double<R: Real, A: Arch>(x: R) -> R {

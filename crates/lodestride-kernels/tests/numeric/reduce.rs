@@ -544,6 +544,28 @@ fn nan_and_infinity_spread() {
     report.finish();
 }
 
+/// Of `count` numbers `x`, whose terms are 1, the answer is `x + ln(count)`, here where the two cancel. What is rounded before they do is
+/// below a tenth, and so its last place below 16 of the answers'; a logarithm that were rounded first would miss by 256 and more.
+#[test]
+fn logarithms_of_sums_of_exponentials_are_right_where_they_cancel() {
+    let mut report = Report::default();
+    for (count, x, wanted) in [
+        (2, -0.6875, 0.005_647_180_559_945_309_4),
+        (3, -1.0, 0.098_612_288_668_109_69),
+        (10, -2.296_875, 0.005_710_092_994_045_684),
+        (1000, -6.90625, 0.001_505_278_982_137_052_1),
+        (1_000_000, -13.8125, 0.003_010_557_964_274_104_3),
+    ] {
+        let x = array_of(&[1], DType::F64, &[x]);
+        let layout = x.layout.broadcast_to(&[count].into()).unwrap();
+        let x = Array { layout, ..x };
+        let out = zeros(&[], DType::F64);
+        reduce(ReduceOp::LogSumExp, x.operand(), &[0], out.operand()).unwrap();
+        report.compare(&format!("{count} numbers"), &out, &[wanted], 16.0);
+    }
+    report.finish();
+}
+
 #[test]
 fn reducing_nothing_gives_the_identity() {
     let mut report = Report::default();

@@ -21,6 +21,7 @@ use crate::spread;
 use crate::stream;
 use crate::strided::{Origin, Source, store};
 use crate::threads;
+use crate::vector::Vector;
 
 /// Elements of a part of a row: a thread's share, and the longest that is summed up at a time.
 const PART: usize = 1 << 16;
@@ -312,14 +313,14 @@ fn dots_beside<H: Numeric, A: Arch>(
         let mut lanes = [[0.0; SLIM]; BESIDE];
         let whole = whole.map(|row| &row[first..last]);
         for (at, y) in others[first..last].iter().enumerate() {
-            lanes = beside::<H, A>(lanes, whole.map(|row| row[at]), *y, 0);
+            lanes = beside::<H, A, false>(lanes, whole.map(|row| row[at]), *y, 0);
         }
         if let (true, false, Some(y)) = (last == others.len(), rest.is_empty(), end) {
             let ends = ends.map(|end| end.copied().unwrap_or([H::default(); SLIM]));
-            lanes = beside::<H, A>(lanes, ends, *y, SLIM - rest.len());
+            lanes = beside::<H, A, true>(lanes, ends, *y, SLIM - rest.len());
         }
         for (half, lanes) in halves.iter_mut().zip(lanes) {
-            let few = grouped(lanes, |left, right| left + right).map(f64::from);
+            let few = folded::<A::F32>(&lanes).map(f64::from);
             let joined = halved::<f64, FEW, HALF>(&few, |left, right| left + right);
             for lane in 0..HALF {
                 half[lane] += joined[lane];
@@ -329,20 +330,41 @@ fn dots_beside<H: Numeric, A: Arch>(
     }
 }
 
-/// Adds the products of a chunk of each row with one of the column to lanes that come and go by value, but for the first `skip`.
+/// The first half of some lanes and the second: by vectors, as the compiler gathers such sums of several rows lane by lane.
 #[inline(always)]
-fn beside<H: Numeric, A: Arch>(
+fn folded<V: Vector<f32>>(lanes: &[f32; SLIM]) -> [f32; FEW] {
+    let mut few = [0.0; FEW];
+    for at in (0..FEW).step_by(V::LANES) {
+        let sum = V::load(&lanes[at..]).add(V::load(&lanes[FEW + at..]));
+        sum.store(&mut few[at..]);
+    }
+    few
+}
+
+/// Adds the products of a chunk of each row with one of the column to lanes that come and go by value; in the last one the first `skip`
+/// elements count as zeros.
+#[inline(always)]
+fn beside<H: Numeric, A: Arch, const LAST: bool>(
     mut lanes: [[f32; SLIM]; BESIDE],
     x: [[H; SLIM]; BESIDE],
     y: [f32; SLIM],
     skip: usize,
 ) -> [[f32; SLIM]; BESIDE] {
+    // By bits: of a choice between sums the compiler makes one between their addresses, and gathers them.
+    let kept: [u32; SLIM] = std::array::from_fn(|lane| if lane < skip { 0 } else { u32::MAX });
+    let part = |x: f32, lane: usize| {
+        if LAST {
+            f32::from_bits(x.to_bits() & kept[lane])
+        } else {
+            x
+        }
+    };
     for (lanes, x) in lanes.iter_mut().zip(x) {
         let mut left = [0.0; SLIM];
         f32::load_all::<H, A>(&x, &mut left);
         for lane in 0..SLIM {
-            let product = left[lane].fused::<A>(y[lane], lanes[lane]);
-            lanes[lane] = if lane < skip { lanes[lane] } else { product };
+            let (left, right) = (part(left[lane], lane), part(y[lane], lane));
+            lanes[lane] = left.fused::<A>(right, lanes[lane]);
         }
     }
     lanes

@@ -56,14 +56,17 @@ pub(crate) const THIN: usize = 8;
 /// Elements of the other matrix up to which such a product is done in tiles.
 const TILED: usize = 2048;
 
+/// Multiply-adds for each element of the matrices up to which reading these takes longer.
+const READ_LONGER: usize = 3;
+
 /// The threads that one product may have.
 pub(crate) fn threads_for<C>(rows: usize, columns: usize, depth: usize) -> usize {
-    let worth = if rows.min(columns) <= THIN {
-        // Reading the matrices takes longer than the arithmetic.
-        let elements = (rows + columns).saturating_mul(depth);
+    let work = (rows * columns).saturating_mul(depth);
+    let elements = (rows + columns).saturating_mul(depth);
+    let worth = if work / READ_LONGER < elements {
         threads::are_worth(elements.saturating_mul(size_of::<C>()), false)
     } else {
-        are_worth_threads::<C>(rows * columns * depth)
+        are_worth_threads::<C>(work)
     };
     if worth { threads::threads() } else { 1 }
 }

@@ -29,8 +29,10 @@ const PART: usize = 1 << 16;
 /// Rows from which on the column is converted before, once for all of them.
 const MANY: usize = 4;
 
-/// Rows from which on they are multiplied side by side: enough for several threads.
+/// Rows from which on they are multiplied side by side: enough for several threads, or as many as go together where these are not
+/// worth it for a matrix of at most so many bytes.
 const MANY_ROWS: usize = 2 * FEW;
+const OF_ONE_THREAD: usize = 1 << 18;
 
 /// So many columns are multiplied one after the other at most: where dot products of rows are taken, and where columns of the
 /// matrix are added up. Beyond, converting the matrix once takes less.
@@ -145,8 +147,9 @@ fn along_rows<H: Numeric>((matrix, x): (&ReadGuard<'_>, MatrixShape), y: &Column
     }
     // From beyond the caches one row after the other is the one stream that the processor follows: of 16384x1000 halves the product
     // took 1.1 ms so and 2.9 ms side by side, of 1000x1000 60 us and 46.
-    let is_near = !stream::pays(2 * x.rows * x.columns * size_of::<H>());
-    if x.rows >= MANY_ROWS && x.columns <= PART && is_near {
+    let bytes = x.rows * x.columns * size_of::<H>();
+    let are_many = x.rows >= MANY_ROWS || x.rows >= BESIDE && bytes <= OF_ONE_THREAD;
+    if are_many && x.columns <= PART && !stream::pays(2 * bytes) {
         many_rows((matrix.slice::<H>(), x), &y.converted)
     } else {
         dots::<H, f32>((matrix.slice(), x), &y.converted)

@@ -347,12 +347,12 @@ unsafe fn add_step<R: Register, const M: usize, const V: usize>(
 
 /// Rows of the left matrix, or columns of the right one: `count` lines `along` apart, of `depth` elements `deep` apart.
 #[derive(Clone, Copy)]
-pub(crate) struct Lines<C> {
-    pub(crate) start: *const C,
-    pub(crate) along: isize,
-    pub(crate) deep: isize,
-    pub(crate) count: usize,
-    pub(crate) depth: usize,
+struct Lines<C> {
+    start: *const C,
+    along: isize,
+    deep: isize,
+    count: usize,
+    depth: usize,
 }
 
 impl<C: Compute> Lines<C> {
@@ -363,7 +363,7 @@ impl<C: Compute> Lines<C> {
     /// Every element must be valid for reads, `to` for writes of as many lines, the last panel's zeros included; the
     /// machine has the instruction set of `R`.
     #[inline(always)]
-    pub(crate) unsafe fn pack<R: Register<Item = C>>(&self, width: usize, unit: usize, to: *mut C) {
+    unsafe fn pack<R: Register<Item = C>>(&self, width: usize, unit: usize, to: *mut C) {
         if self.along == 1 {
             // SAFETY: the caller's contract; the lines lie side by side.
             return unsafe { self.copy::<R>(width, unit, to) };

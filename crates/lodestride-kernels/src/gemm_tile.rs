@@ -12,7 +12,7 @@ use lodestride_buffer::{Buffer, Element};
 
 use crate::gemm_small::Blend;
 use crate::isa::{Isa, Level};
-use crate::matmul_windows::Windows;
+use crate::matmul_windows::{Part, Windows};
 use crate::matrix::{Grid, Matrix, MatrixMut};
 use crate::stream::LINE;
 use crate::threads;
@@ -41,12 +41,7 @@ pub(crate) trait TileFloat: Element + Send + Sync {
     /// # Safety
     /// As [`Job`], where the right matrix is every step of every window of every image, columns are one element apart,
     /// and the room as many elements as [`room_of_windows`](Self::room_of_windows) says; the level must have tiles.
-    unsafe fn run_windows(
-        level: Level,
-        job: &Job<Self>,
-        windows: Windows<'_>,
-        part: (Range<usize>, Range<usize>),
-    );
+    unsafe fn run_windows(level: Level, job: &Job<Self>, windows: Windows<'_>, part: Part);
 
     /// Lanes of the registers of the level's tiles.
     fn lanes(level: Level) -> usize;
@@ -376,14 +371,6 @@ impl<C: Copy> Job<C> {
         }
     }
 
-    /// The same with another's room, so many elements further on.
-    pub(crate) fn with_room(&self, after: usize) -> Self {
-        Self {
-            room: self.room.wrapping_add(after),
-            ..*self
-        }
-    }
-
     /// Some rows and columns, with room of their own. The diagonal of a square goes with its columns.
     fn part(
         &self,
@@ -399,7 +386,8 @@ impl<C: Copy> Job<C> {
             out: self.out.wrapping_offset(corner),
             m: rows.len(),
             n: columns.len(),
-            ..self.with_room(room)
+            room: self.room.wrapping_add(room),
+            ..*self
         };
         match walk {
             Walk::Square { first } => (
@@ -415,9 +403,7 @@ impl<C: Copy> Job<C> {
 
 #[cfg(not(target_arch = "x86_64"))]
 mod elsewhere {
-    use std::ops::Range;
-
-    use super::{Job, Level, Packed, TileFloat, Walk, Windows};
+    use super::{Job, Level, Packed, Part, TileFloat, Walk, Windows};
 
     macro_rules! none {
         ($($t:ty),*) => {$(
@@ -431,7 +417,7 @@ mod elsewhere {
                     _level: Level,
                     _job: &Job<$t>,
                     _windows: Windows<'_>,
-                    _part: (Range<usize>, Range<usize>),
+                    _part: Part,
                 ) {}
                 fn lanes(_level: Level) -> usize { 1 }
                 fn room_of_windows(_level: Level, _m: usize, _k: usize) -> usize { 0 }

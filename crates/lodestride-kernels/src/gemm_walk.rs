@@ -18,9 +18,9 @@ use crate::gemm_register::{Horizontal, Register};
 use crate::gemm_store::finish_tile;
 use crate::gemm_sweep::sweep_all;
 use crate::gemm_tile::{Ahead, Job, Packed, TileFloat, Walk};
-use crate::gemm_windows::{self, Part};
+use crate::gemm_windows;
 use crate::isa::{Isa, Level};
-use crate::matmul_windows::Windows;
+use crate::matmul_windows::{Part, Windows};
 use crate::numeric::Compute;
 use crate::stream::{self, LINE};
 

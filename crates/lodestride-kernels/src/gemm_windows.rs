@@ -13,18 +13,14 @@
     reason = "loops over registers are unrolled away; their indices number rows and lanes"
 )]
 
-use std::ops::Range;
-
-use crate::gemm_packed::{Lines, PANEL_AHEAD, Panel, Sizes};
+use crate::gemm_packed::{PANEL_AHEAD, Panel, Sizes};
 use crate::gemm_register::Register;
 use crate::gemm_tile::Job;
 use crate::gemm_walk::ACROSS;
-use crate::matmul_windows::Windows;
+use crate::matmul_windows::{Part, Windows};
 use crate::numeric::Compute;
 use crate::stream;
-
-/// Some images, and some strips of each.
-pub(crate) type Part = (Range<usize>, Range<usize>);
+use crate::transpose::Sheet;
 
 /// Elements of working memory for products of `m` rows and `k` steps, neither of which is zero.
 pub(crate) fn room_for<R: Register>(m: usize, k: usize) -> usize {
@@ -60,16 +56,22 @@ unsafe fn products_in_rows<R: Register, const M: usize>(
         let steps = &windows.steps[step..job.k.min(step + depth)];
         for top in (0..job.m).step_by(height) {
             let rows = height.min(job.m - top);
-            let corner = top as isize * job.a_row + step as isize * job.a_column;
-            let left = Lines {
-                start: job.a.wrapping_offset(corner),
-                along: job.a_row,
-                deep: job.a_column,
-                count: rows,
-                depth: steps.len(),
-            };
-            // SAFETY: rows and steps are the job's; there is room for so many rows.
-            unsafe { left.pack::<R>(M, M, job.room) };
+            for row in (0..rows).step_by(M) {
+                let (down, across) = ((top + row) as isize, step as isize);
+                let corner = down * job.a_row + across * job.a_column;
+                let sheet = Sheet {
+                    x: job.a.wrapping_offset(corner).cast(),
+                    out: job.room.wrapping_add(row * steps.len()).cast(),
+                    size: size_of::<R::Item>(),
+                    rows: M.min(rows - row),
+                    columns: steps.len(),
+                    x_steps: [job.a_row, job.a_column],
+                    out_steps: [1, M as isize],
+                    stream: false,
+                };
+                // SAFETY: rows and steps are the job's; there is room for so many rows. What is multiplied beside them is not stored.
+                unsafe { sheet.run() };
+            }
             for image in images.clone() {
                 for strip in strips.clone().step_by(ACROSS) {
                     let end = strips.end;
@@ -159,7 +161,7 @@ unsafe fn tile<R: Register, const M: usize, const WHOLE: bool>(
     // SAFETY: the caller vouches for the instruction set, here and below.
     let mut sums = [[unsafe { R::splat(R::Item::ZERO) }; ACROSS]; M];
     // SAFETY: as above.
-    let full = unsafe { R::mask(R::LANES) };
+    let [full, none] = [R::LANES, 0].map(|lanes| unsafe { R::mask(lanes) });
     let mut a = panel.a;
     for &step in steps {
         let mut line = [sums[0][0]; ACROSS];
@@ -191,13 +193,10 @@ unsafe fn tile<R: Register, const M: usize, const WHOLE: bool>(
             }
             let Strip { to, mask, .. } = strips[v];
             let to = to.wrapping_offset((panel.row + i) as isize * job.out_row);
-            let mut sum = sums[i][v];
-            if adds {
-                // SAFETY: row `i` is the job's, and so are the columns of the mask.
-                let old = unsafe { R::load(to, mask) };
-                // SAFETY: as above.
-                sum = unsafe { one.mul_add(old, sum) };
-            }
+            // SAFETY: row `i` is the job's, and so are the columns of the masks; one of no lanes gives zeros.
+            let old = unsafe { R::load(to, if adds { mask } else { none }) };
+            // SAFETY: as above.
+            let sum = unsafe { one.mul_add(old, sums[i][v]) };
             // SAFETY: as above.
             unsafe { sum.store(to, mask) };
         }

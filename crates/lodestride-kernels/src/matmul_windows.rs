@@ -4,6 +4,8 @@
     reason = "the kernels work on pointers into operands that were checked"
 )]
 
+use std::ops::Range;
+
 use lodestride_buffer::{Argument, Buffer, DType};
 use lodestride_shape::{Order, Shape, ShapeError, ShapeOperation};
 
@@ -36,6 +38,9 @@ pub(crate) struct Windows<'a> {
     pub(crate) apart: [isize; 2],
 }
 
+/// Some images, and some strips of each.
+pub(crate) type Part = (Range<usize>, Range<usize>);
+
 /// Rows of the matrix whose products with windows take as long as copying these. Where more is lost by strips that end with a row of
 /// windows, copies are better. On an EPYC (family 26) 128 rows by 3x3 windows in rows of 28 took 4.4 ms in strips, 4.3 copied.
 const COPIED: usize = 12;
@@ -45,7 +50,7 @@ const STRIPS: usize = 60;
 const TOGETHER: usize = 3;
 
 /// Multiplies a matrix `[m, k]` by windows, `[n, c, height, width, rows, columns]`, of which each is the `k = c * height * width` elements
-/// of one row and one column, into `[n, m, rows * columns]`: what [`matmul`](crate::matmul) gives for the windows reshaped to
+/// of one row and one column, into `[n, m, rows * columns]`: what [`matmul`](crate::matmul()) gives for the windows reshaped to
 /// `[n, k, rows * columns]`, without that copy, `height * width` times as large as the images. False, having done nothing, where the
 /// three are not all `f32` or `f64`, `out` is not contiguous or shares a buffer with another operand, a size is zero, the processor
 /// has no vectors for it, windows of a row do not lie side by side or are few, or there is no memory to work in.
@@ -87,10 +92,91 @@ pub fn matmul_windows(
         return Ok(false);
     }
     match dtype {
-        DType::F32 => multiply::<f32>(weights, windows, out),
-        DType::F64 => multiply::<f64>(weights, windows, out),
+        DType::F32 => multiply(Kernel::of::<f32>(), weights, windows, out),
+        DType::F64 => multiply(Kernel::of::<f64>(), weights, windows, out),
         _ => Ok(false),
     }
+}
+
+/// What differs between the dtypes.
+struct Kernel {
+    size: usize,
+    lanes: usize,
+    level: Level,
+    /// Whether so many multiply-adds are worth several threads.
+    are_worth: fn(usize) -> bool,
+    /// Elements of working memory for so many rows and steps.
+    room: fn(Level, usize, usize) -> usize,
+    run: unsafe fn(&Call<'_>, Level, Part),
+}
+
+impl Kernel {
+    fn of<C: TileFloat + Compute>() -> Self {
+        let level = Level::current();
+        Self {
+            size: size_of::<C>(),
+            lanes: C::lanes(level),
+            level,
+            are_worth: are_worth_threads::<C>,
+            room: C::room_of_windows,
+            run: run::<C>,
+        }
+    }
+}
+
+/// The products of a call, in elements: where the first of each operand is, and the steps between them.
+struct Call<'a> {
+    a: *const u8,
+    b: *const u8,
+    out: *mut u8,
+    room: *mut u8,
+    /// Rows, steps and columns.
+    sizes: [usize; 3],
+    a_steps: [isize; 2],
+    windows: Windows<'a>,
+}
+
+// SAFETY: the inputs are only read, and threads work on parts with different destinations and rooms (`multiply`).
+unsafe impl Sync for Call<'_> {}
+
+impl Call<'_> {
+    /// The same with another's room, so many bytes further on.
+    fn with_room(&self, after: usize) -> Self {
+        Self {
+            room: self.room.wrapping_add(after),
+            ..*self
+        }
+    }
+}
+
+/// Some strips of some images.
+///
+/// # Safety
+/// As [`TileFloat::run_windows`], for elements of `C`.
+unsafe fn run<C: TileFloat + Compute>(call: &Call<'_>, level: Level, part: Part) {
+    let [m, k, n] = call.sizes;
+    let job = Job {
+        a: call.a.cast::<C>(),
+        b: call.b.cast(),
+        out: call.out.cast(),
+        m,
+        n,
+        k,
+        a_row: call.a_steps[0],
+        a_column: call.a_steps[1],
+        b_row: 0,
+        b_column: 1,
+        out_row: n.cast_signed(),
+        out_column: 1,
+        blend: Blend {
+            alpha: C::ONE,
+            beta: C::ZERO,
+        },
+        room: call.room.cast(),
+        ahead: Ahead::NOTHING,
+    };
+    // SAFETY: the caller's contract.
+    unsafe { C::run_windows(level, &job, call.windows, part) };
 }
 
 fn check_shapes(weights: Operand<'_>, windows: Operand<'_>, out: Operand<'_>) -> Result<()> {
@@ -107,7 +193,8 @@ fn check_shapes(weights: Operand<'_>, windows: Operand<'_>, out: Operand<'_>) ->
     })
 }
 
-fn multiply<C: TileFloat + Compute>(
+fn multiply(
+    kernel: Kernel,
     weights: Operand<'_>,
     windows: Operand<'_>,
     out: Operand<'_>,
@@ -117,61 +204,44 @@ fn multiply<C: TileFloat + Compute>(
     let steps: Vec<isize> = (0..count(&of_window))
         .map(|step| offset_at(&of_window, step))
         .collect();
-    let (images, m, columns, k) = (sizes[0], out.shape()[1], out.shape()[2], steps.len());
-    let level = Level::current();
-    let Some(strips) = strips(m, [sizes[4], sizes[5]], C::lanes(level)) else {
+    let (m, columns, k) = (out.shape()[1], out.shape()[2], steps.len());
+    let Some(strips) = strips(m, [sizes[4], sizes[5]], kernel.lanes) else {
         return Ok(false);
     };
-    let grid = grid::<C>(images, strips, [m, k, columns]);
-    let room = C::room_of_windows(level, m, k);
+    let grid = grid(sizes[0], strips, [m, k, columns], kernel.are_worth);
+    let room = (kernel.room)(kernel.level, m, k) * kernel.size;
     let x = weights.read(OP, Argument::X)?;
     let y = windows.read(OP, Argument::Y)?;
     let mut to = out.write(OP, Argument::Z)?;
-    let Ok(buffer) = Buffer::detached_recycled(grid.parts() * room * size_of::<C>()) else {
+    let Ok(buffer) = Buffer::detached_recycled(grid.parts() * room) else {
         return Ok(false);
     };
     let Ok(mut rooms) = buffer.write() else {
         return Ok(false);
     };
+    let place = |x: Operand<'_>| x.layout().offset() * kernel.size;
+    let behind = (y.bytes().len() - place(windows)) / kernel.size;
     let left = shape_of(weights);
-    let behind = y.slice::<C>().len() - windows.layout().offset();
-    let job = Job {
-        a: x.slice::<C>().as_ptr().wrapping_add(left.start),
-        b: y.slice::<C>()
-            .as_ptr()
-            .wrapping_add(windows.layout().offset()),
-        out: to
-            .slice_mut::<C>()
-            .as_mut_ptr()
-            .wrapping_add(out.layout().offset()),
-        m,
-        n: columns,
-        k,
-        a_row: left.row_step,
-        a_column: left.column_step,
-        b_row: 0,
-        b_column: 1,
-        out_row: columns.cast_signed(),
-        out_column: 1,
-        blend: Blend {
-            alpha: C::ONE,
-            beta: C::ZERO,
+    let call = Call {
+        a: x.bytes().as_ptr().wrapping_add(place(weights)),
+        b: y.bytes().as_ptr().wrapping_add(place(windows)),
+        out: to.bytes_mut().as_mut_ptr().wrapping_add(place(out)),
+        room: rooms.bytes_mut().as_mut_ptr(),
+        sizes: [m, k, columns],
+        a_steps: [left.row_step, left.column_step],
+        windows: Windows {
+            steps: &steps,
+            width: sizes[5],
+            down: strides[4],
+            end: behind.cast_signed() - steps.iter().copied().max().unwrap_or(0),
+            apart: [strides[0], (m * columns).cast_signed()],
         },
-        room: rooms.slice_mut::<C>().as_mut_ptr(),
-        ahead: Ahead::NOTHING,
-    };
-    let windows = Windows {
-        steps: &steps,
-        width: sizes[5],
-        down: strides[4],
-        end: behind.cast_signed() - steps.iter().copied().max().unwrap_or(0),
-        apart: [strides[0], (m * columns).cast_signed()],
     };
     threads::for_each_part(0..grid.parts(), |part| {
-        let job = job.with_room(part * room);
+        let call = call.with_room(part * room);
         // SAFETY: `Operand::new` has proven every element of the layouts to lie in the buffers, which are open; the destination is
         // contiguous and its buffer no other operand's. Parts write to different images or columns and have rooms of their own.
-        unsafe { C::run_windows(level, &job, windows, grid.part(part)) };
+        unsafe { (kernel.run)(&call, kernel.level, grid.part(part)) };
     });
     Ok(true)
 }
@@ -184,11 +254,16 @@ fn strips(m: usize, [rows, width]: [usize; 2], lanes: usize) -> Option<usize> {
 }
 
 /// How images and their windows are divided among threads.
-fn grid<C>(images: usize, strips: usize, [m, k, columns]: [usize; 3]) -> Grid {
+fn grid(
+    images: usize,
+    strips: usize,
+    [m, k, columns]: [usize; 3],
+    are_worth: fn(usize) -> bool,
+) -> Grid {
     let work = [images, m, k, columns]
         .into_iter()
         .fold(1, usize::saturating_mul);
-    let parts = if are_worth_threads::<C>(work) {
+    let parts = if are_worth(work) {
         threads::shares()
     } else {
         1

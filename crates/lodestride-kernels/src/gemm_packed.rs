@@ -15,7 +15,7 @@
     reason = "loops over registers are unrolled away; their indices number rows and lanes"
 )]
 
-use crate::gemm_register::Register;
+use crate::gemm_register::{Register, add_rows};
 use crate::gemm_small::Blend;
 use crate::gemm_store::{add_tile, finish_tile};
 use crate::gemm_tile::Job;
@@ -34,8 +34,7 @@ const ROWS: usize = 16;
 /// Steps of a panel that are turned at once: what is written stays in L1 until its lines are complete.
 const TURNED: usize = 64;
 
-/// How many steps ahead a panel of the left matrix is asked for, and one of the right, which may come from the third level.
-pub(crate) const PANEL_AHEAD: usize = 8;
+/// How many steps ahead a panel of the right matrix is asked for, which may come from the third level.
 const LINES_AHEAD: usize = 4;
 
 /// How many rows ahead a matrix is asked for while it is copied.
@@ -332,17 +331,8 @@ unsafe fn add_step<R: Register, const M: usize, const V: usize>(
             stream::prefetch(at.wrapping_add(LINES_AHEAD * V * R::LANES).cast());
         }
     }
-    stream::prefetch(a.wrapping_add(PANEL_AHEAD * a_step).cast());
-    for i in 0..M {
-        // SAFETY: the caller vouches for the rows.
-        let value = unsafe { *a.wrapping_add(i) };
-        // SAFETY: as above.
-        let value = unsafe { R::splat(value) };
-        for v in 0..V {
-            // SAFETY: as above.
-            sums[i][v] = unsafe { value.add_products(line[v], sums[i][v]) };
-        }
-    }
+    // SAFETY: the caller vouches for the rows.
+    unsafe { add_rows(sums, line, a, a_step) };
 }
 
 /// Rows of the left matrix, or columns of the right one: `count` lines `along` apart, of `depth` elements `deep` apart.

@@ -19,6 +19,7 @@ use crate::gemm_across::{
     sixteen_apart,
 };
 use crate::numeric::Compute;
+use crate::stream;
 use crate::vector::MOST_LANES;
 
 /// A vector register of floats whose first lanes can be loaded and stored alone.
@@ -47,6 +48,37 @@ pub(crate) trait Register: Copy {
     unsafe fn add_products(self, b: Self, c: Self) -> Self {
         // SAFETY: the caller vouches for the instruction set.
         unsafe { self.mul_add(b, c) }
+    }
+}
+
+/// How many steps ahead a panel of the left matrix is asked for.
+const PANEL_AHEAD: usize = 8;
+
+/// What one step of a panel of the left matrix adds to the sums, times registers of the right one; the step that follows is asked for.
+///
+/// # Safety
+/// `a` must be valid for `M` rows, on a machine with the instruction set of `R`.
+#[inline(always)]
+#[expect(
+    clippy::needless_range_loop,
+    reason = "loops over registers are unrolled away; their indices number rows"
+)]
+pub(crate) unsafe fn add_rows<R: Register, const M: usize, const V: usize>(
+    sums: &mut [[R; V]; M],
+    line: [R; V],
+    a: *const R::Item,
+    a_step: usize,
+) {
+    stream::prefetch(a.wrapping_add(PANEL_AHEAD * a_step).cast());
+    for i in 0..M {
+        // SAFETY: the caller vouches for the rows.
+        let value = unsafe { *a.wrapping_add(i) };
+        // SAFETY: the caller vouches for the instruction set, here and below.
+        let value = unsafe { R::splat(value) };
+        for v in 0..V {
+            // SAFETY: as above.
+            sums[i][v] = unsafe { value.add_products(line[v], sums[i][v]) };
+        }
     }
 }
 

@@ -13,13 +13,12 @@
     reason = "loops over registers are unrolled away; their indices number rows and lanes"
 )]
 
-use crate::gemm_packed::{PANEL_AHEAD, Panel, Sizes};
-use crate::gemm_register::Register;
+use crate::gemm_packed::{Panel, Sizes};
+use crate::gemm_register::{Register, add_rows};
 use crate::gemm_tile::Job;
 use crate::gemm_walk::ACROSS;
 use crate::matmul_windows::{Part, Windows};
 use crate::numeric::Compute;
-use crate::stream;
 use crate::transpose::Sheet;
 
 /// Elements of working memory for products of `m` rows and `k` steps, neither of which is zero.
@@ -171,18 +170,9 @@ unsafe fn tile<R: Register, const M: usize, const WHOLE: bool>(
             // SAFETY: the lanes of the mask are windows, which have this step, or the strip is whole.
             line[v] = unsafe { R::load(from.wrapping_offset(step), mask) };
         }
-        stream::prefetch(a.wrapping_add(PANEL_AHEAD * M).cast());
-        for i in 0..M {
-            // SAFETY: the panel has `M` rows at every step.
-            let value = unsafe { *a.wrapping_add(i) };
-            // SAFETY: as above.
-            let value = unsafe { R::splat(value) };
-            for v in 0..ACROSS {
-                // SAFETY: as above.
-                sums[i][v] = unsafe { value.mul_add(line[v], sums[i][v]) };
-            }
-        }
-        a = a.wrapping_add(M);
+        // SAFETY: the panel has `M` rows at every step.
+        unsafe { add_rows(&mut sums, line, a, panel.a_step) };
+        a = a.wrapping_add(panel.a_step);
     }
     // SAFETY: as above.
     let one = unsafe { R::splat(R::Item::ONE) };

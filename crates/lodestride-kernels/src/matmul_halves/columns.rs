@@ -53,10 +53,7 @@ impl<H: Numeric> Task for Sweep<'_, H> {
     #[inline(always)]
     fn run<A: Arch>(self) {
         let n = self.sums.len();
-        let column = |index: usize| {
-            let further = index.cast_signed() * self.step;
-            line(self.x, self.start, further, n)
-        };
+        let column = |index: usize| line(self.x, (self.start, self.step), index, n);
         let mut lanes = Lines([0.0; WIDE]);
         for first in (0..self.factors.len()).step_by(DEEP) {
             let last = self.factors.len().min(first + DEEP);

@@ -109,33 +109,6 @@ pub(crate) unsafe fn put(to: *mut u8, line: __m512i, past: bool) {
     }
 }
 
-/// Copies whole lines past the caches, each in a register; or does nothing and answers false.
-///
-/// # Safety
-/// So many lines are valid for reads from `from` on, and for writes from `to` on, where one begins; the two are apart.
-#[inline]
-pub(crate) unsafe fn try_copy(to: *mut u8, from: *const u8, lines: usize) -> bool {
-    let is_wide = Isa::detect() == Isa::Avx512;
-    if is_wide {
-        // SAFETY: the processor was asked; the caller's contract.
-        unsafe { copy(to, from, lines) };
-    }
-    is_wide
-}
-
-/// # Safety
-/// As [`try_copy`], and the processor has AVX-512.
-#[target_feature(enable = "avx512f")]
-unsafe fn copy(to: *mut u8, from: *const u8, lines: usize) {
-    for line in 0..lines {
-        let at = line * LINE;
-        // SAFETY: a line that may be read by the caller's contract.
-        let moved = unsafe { _mm512_loadu_si512(from.wrapping_add(at).cast()) };
-        // SAFETY: as above; its place may be written, and begins a line.
-        unsafe { put(to.wrapping_add(at), moved, true) };
-    }
-}
-
 /// Copies every second element of a run, from its first on, until `to` is full; or does nothing and answers false.
 #[inline]
 pub(crate) fn try_every_second<T: Element>(to: &mut [T], run: &[T]) -> bool {

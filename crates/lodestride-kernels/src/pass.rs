@@ -4,7 +4,7 @@
     reason = "dense operands are handed to erased kernels as raw pointers"
 )]
 
-use crate::isa::RawKernel;
+use crate::isa::{Arch, Level, RawKernel, Task};
 use crate::stream;
 
 /// A kernel and its dense operands.
@@ -54,31 +54,97 @@ impl Pass {
     /// caller ends with [`stream::fence`].
     ///
     /// # Safety
-    /// The operands are of the kernel's dtypes, valid for `n` elements at their steps, the destination for writes and apart
-    /// from the sources; `stage` is aligned to a line, has room for `piece` bytes, a line at least, and nobody
+    /// The operands are of the kernel's dtypes and aligned to them, valid for `n` elements at their steps, the destination for
+    /// writes and apart from the sources; `stage` is aligned to a line, has room for `piece` bytes, some whole lines, and nobody
     /// else sees it.
-    #[inline]
     pub(crate) unsafe fn stream(&self, n: usize, stage: *mut u8, piece: usize) {
-        let wakes = stream::wakes();
-        let mut start = 0;
-        while start < n {
+        let count = piece / self.size;
+        // The first piece ends where a cache line of the destination does.
+        let head = self.dst.align_offset(stream::LINE) / self.size;
+        let head = if n < count { n } else { head };
+        // SAFETY: the caller's contract, of elements there are: a line has fewer than a piece.
+        unsafe { self.stage(0, head, stage) };
+        let pieces = (n - head) / count;
+        Level::current().run(Pieces {
+            pass: *self,
+            start: head,
+            count,
+            pieces,
+            stage,
+        });
+        let done = head + pieces * count;
+        // SAFETY: the caller's contract, of less than a piece.
+        unsafe { self.stage(done, n - done, stage) };
+    }
+
+    /// Computes `n` elements from `start` on, less than a piece.
+    ///
+    /// # Safety
+    /// As for [`stream`](Self::stream).
+    unsafe fn stage(&self, start: usize, n: usize, stage: *mut u8) {
+        if n > 0 {
+            let [a, b, c] = self.sources_at(start);
+            // SAFETY: elements of the caller's operands, into a stage with room for as many.
+            unsafe { (self.kernel)(n, stage, a, b, c) };
             let dst = self.dst.wrapping_add(start * self.size);
-            // The first piece ends where a cache line of the destination does.
-            let room = piece - dst.addr() % stream::LINE;
-            let here = (room / self.size).max(1).min(n - start);
-            let at = |source: usize| self.sources[source].wrapping_add(start * self.steps[source]);
+            // SAFETY: the destination has these elements, and it is apart from the stage.
+            unsafe { stream::copy_raw(dst, stage, n * self.size) };
+        }
+    }
+
+    /// Where an element of each source is.
+    #[inline(always)]
+    fn sources_at(&self, element: usize) -> [*mut u8; 3] {
+        std::array::from_fn(|i| self.sources[i].wrapping_add(element * self.steps[i]))
+    }
+}
+
+/// The whole pieces of [`Pass::stream`], which vouches for them. Little between one and the next, so that the processor is well
+/// into the reads of the next while the writes of one leave.
+struct Pieces {
+    pass: Pass,
+    /// The first element, which begins a line of the destination.
+    start: usize,
+    /// The elements of a piece, whole lines.
+    count: usize,
+    pieces: usize,
+    stage: *mut u8,
+}
+
+impl Task for Pieces {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let Pass {
+            kernel,
+            dst,
+            size,
+            steps,
+            ..
+        } = self.pass;
+        let bytes = self.count * size;
+        let mut dst = dst.wrapping_add(self.start * size);
+        let mut sources = self.pass.sources_at(self.start);
+        let wakes = stream::wakes();
+        for _ in 0..self.pieces {
+            let [a, b, c] = sources;
             if wakes {
-                for source in 0..self.sources.len() {
-                    if self.steps[source] > 0 {
-                        stream::wake(at(source), piece);
+                for (source, step) in sources.into_iter().zip(steps) {
+                    if step > 0 {
+                        stream::wake(source, bytes);
                     }
                 }
             }
-            // SAFETY: the next elements of the caller's operands, into a stage with room for as many.
-            unsafe { (self.kernel)(here, stage, at(0), at(1), at(2)) };
-            // SAFETY: the destination has these elements, and it is apart from the stage.
-            unsafe { stream::copy_raw(dst, stage, here * self.size) };
-            start += here;
+            // SAFETY: vouched for by whoever made `self`: the next elements, into a stage with room for as many.
+            unsafe { kernel(self.count, self.stage, a, b, c) };
+            for at in (0..bytes).step_by(stream::LINE) {
+                let (to, from) = (dst.wrapping_add(at), self.stage.wrapping_add(at));
+                // SAFETY: as above; the destination has these elements, begins a line and is apart from the stage.
+                unsafe { stream::line::<A>(to, from) };
+            }
+            dst = dst.wrapping_add(bytes);
+            sources = std::array::from_fn(|i| sources[i].wrapping_add(self.count * steps[i]));
         }
     }
 }

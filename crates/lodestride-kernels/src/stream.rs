@@ -7,6 +7,7 @@
 )]
 
 use crate::cached;
+use crate::isa::{Arch, Level, Task};
 use lodestride_buffer::Element;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -184,14 +185,6 @@ pub(crate) fn fence() {
 #[inline]
 pub(crate) fn copy(dst: &mut [u8], src: &[u8]) {
     assert_eq!(dst.len(), src.len(), "a copy has one length");
-    #[cfg(target_arch = "x86_64")]
-    if dst.len().is_multiple_of(LINE) && dst.as_ptr().addr().is_multiple_of(LINE) {
-        let lines = dst.len() / LINE;
-        // SAFETY: two slices of so many lines, one of them borrowed mutably, so they are apart; it begins a line.
-        if unsafe { crate::lines::try_copy(dst.as_mut_ptr(), src.as_ptr(), lines) } {
-            return;
-        }
-    }
     // SAFETY: two slices of that length, one of them borrowed mutably, so they are apart.
     unsafe { copy_raw(dst.as_mut_ptr(), src.as_ptr(), dst.len()) };
 }
@@ -213,15 +206,13 @@ pub(crate) unsafe fn copy_raw(dst: *mut u8, src: *const u8, bytes: usize) {
         // SAFETY: inside both by the caller's contract, since `head <= bytes`.
         unsafe { std::ptr::copy_nonoverlapping(src, dst, head) };
     }
-    let (to, from) = (dst.wrapping_add(head), src.wrapping_add(head));
-    if bytes >= LONG {
-        // SAFETY: `head + lines * LINE <= bytes`, and `head` has aligned the destination to a line.
-        unsafe { long_lines(to, from, lines) };
-    } else {
-        for at in (0..lines * LINE).step_by(LINE) {
-            // SAFETY: as above.
-            unsafe { line_raw(to.wrapping_add(at), from.wrapping_add(at)) };
-        }
+    if lines > 0 {
+        Level::current().run(Lines {
+            to: dst.wrapping_add(head),
+            from: src.wrapping_add(head),
+            lines,
+            wakes: bytes >= LONG && wakes(),
+        });
     }
     if done < bytes {
         // SAFETY: the rest of both.
@@ -235,20 +226,28 @@ pub(crate) unsafe fn copy_raw(dst: *mut u8, src: *const u8, bytes: usize) {
     }
 }
 
-/// Copies lines past the caches and asks ahead of them; apart, so that short copies do not carry its registers.
-///
-/// # Safety
-/// As [`copy_raw`], of so many lines, and `dst` begins one.
-#[inline(never)]
-unsafe fn long_lines(dst: *mut u8, src: *const u8, lines: usize) {
-    let wakes = wakes();
-    for line in 0..lines {
-        let at = line * LINE;
-        if wakes && line % 4 == 0 {
-            wake(src.wrapping_add(at), 4 * LINE);
+/// Lines to be copied past the caches, in the widest registers. Whoever makes them vouches for what [`line`] asks, of each.
+struct Lines {
+    to: *mut u8,
+    from: *const u8,
+    lines: usize,
+    /// Whether to ask ahead of them.
+    wakes: bool,
+}
+
+impl Task for Lines {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        for number in 0..self.lines {
+            let at = number * LINE;
+            if self.wakes && number % 4 == 0 {
+                wake(self.from.wrapping_add(at), 4 * LINE);
+            }
+            // SAFETY: vouched for by whoever made `self`.
+            unsafe { line::<A>(self.to.wrapping_add(at), self.from.wrapping_add(at)) };
         }
-        // SAFETY: a line of both by the caller's contract.
-        unsafe { line_raw(dst.wrapping_add(at), src.wrapping_add(at)) };
     }
 }
 
@@ -320,6 +319,29 @@ pub(crate) fn copy_elements<T: Element>(dst: &mut [T], src: &[T], past: bool) {
         // SAFETY: as above.
         unsafe { cached::copy(dst, src, bytes) };
     }
+}
+
+/// [`line_raw`] by halves of a line where the instruction set has them. Sums of 1e7 `f64` that leave so take 4.4 ms on an AMD EPYC of
+/// family 26 wherever their operands begin; by quarters as long, by whole lines 4.7, or 5.4 where no operand begins one.
+///
+/// # Safety
+/// As [`line_raw`], in a function of the instruction set.
+#[inline(always)]
+pub(crate) unsafe fn line<A: Arch>(dst: *mut u8, src: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    if size_of::<A::F32>() >= LINE / 2 {
+        use std::arch::x86_64::{__m256i, _mm256_loadu_si256, _mm256_stream_si256};
+        let (dst, src) = (dst.cast::<__m256i>(), src.cast::<__m256i>());
+        // SAFETY: two halves of a line that is valid for reads; registers of this size are there.
+        let halves = [0, 1].map(|i| unsafe { _mm256_loadu_si256(src.wrapping_add(i)) });
+        for (i, half) in halves.into_iter().enumerate() {
+            // SAFETY: two halves of an aligned line that is valid for writes.
+            unsafe { _mm256_stream_si256(dst.wrapping_add(i), half) };
+        }
+        return;
+    }
+    // SAFETY: the caller's contract.
+    unsafe { line_raw(dst, src) };
 }
 
 /// Copies one line past the caches. The caller ends with [`fence`].

@@ -264,8 +264,9 @@ pub(crate) fn mirror<C: Copy>(out: &mut MatrixMut<'_, C>) {
 /// Rows that are mirrored at once.
 const MIRRORED: usize = 64;
 
-/// Bytes of which the columns of each thread's share of a square are a multiple: a panel of AVX-512, two of AVX2.
-const PANEL: usize = 192;
+/// Bytes of which the columns of each thread's share of a square are a multiple: a register of AVX-512, two of AVX2. By whole panels,
+/// three times as many, the larger of two shares of 512 columns is 55 % of them.
+const STRETCH: usize = LINE;
 
 impl Walk {
     /// How a product is divided among threads.
@@ -274,7 +275,9 @@ impl Walk {
             Walk::Sweep => ([1, threads], [1, 64]),
             Walk::Tiles | Walk::Dots => ([threads, 1], [8, 1]),
             Walk::Packed => return Grid::even(m, n, threads, [16, 48]),
-            Walk::Square { .. } => return Grid::above_diagonal(n, threads, PANEL / size_of::<C>()),
+            Walk::Square { .. } => {
+                return Grid::above_diagonal(n, threads, STRETCH / size_of::<C>());
+            }
             Walk::SweepAbove => ([1, 1], [1, 1]),
         };
         Grid::new(m, n, ways, units)

@@ -6,7 +6,8 @@
 
 use crate::isa::{Arch, Isa, Level, Task};
 use crate::sort_key::Key;
-use crate::sort_share::{divide_and, sample};
+use crate::sort_share::{divide, divide_in_place, partition_keys, sample};
+use crate::threads;
 
 /// Sorts keys ascending by their bits from `low` on, where keys that agree in those already ascend by the others; on the calling thread and up to `parts - 1` others.
 /// `scratch` is no shorter than `keys`.
@@ -190,22 +191,46 @@ fn passes<K: Key, const DIGIT: u32>(keys: &mut [K], scratch: &mut [K], low: u32)
 /// Keys looked at for each group that a line is divided into.
 const SAMPLE: usize = 64;
 
+/// Keys looked at for all of them, at least.
+const SAMPLES: usize = 1024;
+
+/// Parts for each group: two groups a thread, so that one that comes late sorts less. Every further division is a turn in which all
+/// wait for the last.
+const PARTS_OF_GROUP: usize = threads::PARTS / 2;
+
 /// Most groups of a line.
 const GROUPS: usize = 64;
 
 /// Divides keys at sampled pivots and sorts the groups, at the same time where there are parts; false where no pivot
 /// divides the keys, which then are few different ones.
 fn split<K: Key>(keys: &mut [K], scratch: &mut [K], low: u32, parts: usize) -> bool {
-    let groups = parts.max(2).next_power_of_two().min(GROUPS);
-    let sample = sample(keys, groups * SAMPLE, |key| key);
-    let mut pivots: Vec<K> = sample.iter().copied().step_by(SAMPLE).collect();
+    let groups = (parts / PARTS_OF_GROUP)
+        .next_power_of_two()
+        .clamp(2, GROUPS);
+    let each = SAMPLE.max(SAMPLES / groups);
+    let sample = sample(keys, groups * each, |key| key);
+    let mut pivots: Vec<K> = sample.iter().copied().step_by(each).collect();
     pivots.dedup();
     // The smallest key divides nothing.
     let pivots = &pivots[1..];
     if pivots.is_empty() {
         return false;
     }
-    divide_and(keys, scratch, pivots, parts, |keys, scratch| {
+    // Passes over the bits from `low` on need the order of the others.
+    let ends = if low == 0 || K::has_vectors() {
+        divide_in_place(keys, scratch, pivots, parts)
+    } else {
+        divide(keys, scratch, pivots, parts, partition_keys)
+    };
+    let mut groups = Vec::with_capacity(ends.len());
+    let (mut keys, mut scratch, mut start) = (keys, scratch, 0);
+    for end in ends {
+        let (now, later) = keys.split_at_mut(end - start);
+        let (now_scratch, later_scratch) = scratch.split_at_mut(end - start);
+        groups.push((now, now_scratch));
+        (keys, scratch, start) = (later, later_scratch, end);
+    }
+    threads::for_each_part(groups.into_iter(), |(keys, scratch)| {
         sort_above(keys, scratch, low, 1);
     });
     true

@@ -1,7 +1,6 @@
-//! One long line of keys among several threads: each puts a chunk in groups, then the groups of all chunks are brought
-//! together, each in the order its keys had.
-//!
-//! What comes out is what dividing the whole line at once would give, so it does not depend on the number of threads.
+//! One long line of keys among several threads: each puts chunks in groups, then the groups of all chunks are brought
+//! together. Either each in the order its keys had, and what comes out is what dividing the whole line at once would give, so it
+//! does not depend on the number of threads; or, for keys that will be sorted, by moving as little as possible.
 
 use std::ops::Range;
 
@@ -46,29 +45,145 @@ pub(crate) fn divide<K: Key>(
     ends
 }
 
-/// As [`divide`], then calls `work` with the keys and the scratch memory of each group.
-pub(crate) fn divide_and<K: Key>(
-    mut keys: &mut [K],
-    mut scratch: &mut [K],
+/// As [`divide`], with the keys of a group in any order: what is on its side of a pivot stays, and what is not changes places, which
+/// moves half as many keys as to bring together what the threads have divided.
+pub(crate) fn divide_in_place<K: Key>(
+    keys: &mut [K],
+    scratch: &mut [K],
     pivots: &[K],
     parts: usize,
-    work: impl Fn(&mut [K], &mut [K]) + Sync,
-) {
-    let (ends, moved) = divide_aside(keys, scratch, pivots, parts, partition_keys);
-    let mut groups = Vec::with_capacity(ends.len());
-    let mut start = 0;
-    for end in ends {
-        let (now, later) = keys.split_at_mut(end - start);
-        let (now_scratch, later_scratch) = scratch.split_at_mut(end - start);
-        let of_group = |place: usize| place.clamp(start, end) - start;
-        let moved = of_group(moved.start)..of_group(moved.end);
-        groups.push((now, now_scratch, moved));
-        (keys, scratch, start) = (later, later_scratch, end);
+) -> Vec<usize> {
+    let mut stretches = vec![Stretch {
+        end: keys.len(),
+        pivots,
+    }];
+    while stretches.iter().any(|stretch| !stretch.pivots.is_empty()) {
+        stretches = halve(keys, scratch, &stretches, share_of(keys, parts));
     }
-    threads::for_each_part(groups.into_iter(), |(keys, scratch, moved)| {
-        keys[moved.clone()].copy_from_slice(&scratch[moved]);
-        work(keys, scratch);
+    stretches.iter().map(|stretch| stretch.end).collect()
+}
+
+/// Keys from where the stretch before ends up to this end, and the ascending pivots that divide them.
+struct Stretch<'p, K> {
+    end: usize,
+    pivots: &'p [K],
+}
+
+impl<'p, K> Stretch<'p, K> {
+    /// The pivot in the middle and those below and above it.
+    fn halves(&self) -> Option<(&'p [K], &'p K, &'p [K])> {
+        let (below, rest) = self.pivots.split_at(self.pivots.len() / 2);
+        let (pivot, above) = rest.split_first()?;
+        Some((below, pivot, above))
+    }
+}
+
+/// Divides every stretch at its middle pivot, in chunks of `share` keys.
+fn halve<'p, K: Key>(
+    keys: &mut [K],
+    scratch: &mut [K],
+    stretches: &[Stretch<'p, K>],
+    share: usize,
+) -> Vec<Stretch<'p, K>> {
+    let counts = halve_chunks(keys, scratch, stretches, share);
+    let mut counts = counts.iter().copied();
+    let mut halves = Vec::with_capacity(2 * stretches.len());
+    let mut moves = Vec::new();
+    let (mut rest, mut start) = (keys, 0);
+    for stretch in stretches {
+        let len = stretch.end - start;
+        let (here, later) = rest.split_at_mut(len);
+        if let Some((below, _, above)) = stretch.halves() {
+            let chunks: Vec<_> = (0..len).step_by(share).zip(&mut counts).collect();
+            let middle = chunks.iter().map(|(_, below)| below).sum();
+            let (left, right) = here.split_at_mut(middle);
+            let on_left = chunks
+                .iter()
+                .map(|(from, below)| middle.min(from + below)..middle.min(from + share));
+            let on_right = chunks
+                .iter()
+                .map(|(from, below)| middle.max(*from) - middle..middle.max(from + below) - middle);
+            exchange(
+                pick(left, on_left),
+                pick(right, on_right),
+                share,
+                &mut moves,
+            );
+            let middle = start + middle;
+            let ends = [(middle, below), (stretch.end, above)];
+            halves.extend(ends.map(|(end, pivots)| Stretch { end, pivots }));
+        } else {
+            halves.push(Stretch { ..*stretch });
+        }
+        (rest, start) = (later, stretch.end);
+    }
+    threads::for_each_part(moves.into_iter(), |(left, right): (&mut [K], &mut [K])| {
+        left.swap_with_slice(right);
     });
+    halves
+}
+
+/// Divides chunks of every stretch at its middle pivot; how many keys of each are below.
+fn halve_chunks<K: Key>(
+    mut keys: &mut [K],
+    mut scratch: &mut [K],
+    stretches: &[Stretch<'_, K>],
+    share: usize,
+) -> Vec<usize> {
+    let mut chunks = Vec::new();
+    let mut start = 0;
+    for stretch in stretches {
+        let (here, later) = keys.split_at_mut(stretch.end - start);
+        let (here_scratch, later_scratch) = scratch.split_at_mut(here.len());
+        if let Some((_, &pivot, _)) = stretch.halves() {
+            let both = here.chunks_mut(share).zip(here_scratch.chunks_mut(share));
+            chunks.extend(both.map(|(keys, scratch)| (keys, scratch, pivot)));
+        }
+        (keys, scratch, start) = (later, later_scratch, stretch.end);
+    }
+    let mut counts = vec![0; chunks.len()];
+    let counted = chunks.into_iter().zip(&mut counts);
+    threads::for_each_part(counted, |((keys, scratch, pivot), below)| {
+        *below = partition_keys(keys, scratch, pivot);
+    });
+    counts
+}
+
+/// The parts of a slice in some ranges, one behind the other.
+fn pick<K>(mut rest: &mut [K], ranges: impl Iterator<Item = Range<usize>>) -> Vec<&mut [K]> {
+    let mut at = 0;
+    let mut picked = Vec::new();
+    for range in ranges {
+        let (_, from) = rest.split_at_mut(range.start - at);
+        let (part, later) = from.split_at_mut(range.len());
+        picked.push(part);
+        (rest, at) = (later, range.end);
+    }
+    picked
+}
+
+/// What changes places between parts that are as long in all, at most `most` keys at once.
+fn exchange<'k, K>(
+    left: Vec<&'k mut [K]>,
+    right: Vec<&'k mut [K]>,
+    most: usize,
+    moves: &mut Vec<(&'k mut [K], &'k mut [K])>,
+) {
+    let mut right = right.into_iter();
+    let mut to: &mut [K] = &mut [];
+    for mut from in left {
+        while !from.is_empty() {
+            if to.is_empty() {
+                let Some(next) = right.next() else { return };
+                to = next;
+            }
+            let count = from.len().min(to.len()).min(most);
+            let (now, later) = from.split_at_mut(count);
+            let (to_now, to_later) = to.split_at_mut(count);
+            moves.push((now, to_now));
+            (from, to) = (later, to_later);
+        }
+    }
 }
 
 /// Leaves the groups in `scratch`, but for what is in its place among the keys: of the first group the first chunk's part, and of the
@@ -200,6 +315,16 @@ mod tests {
                         let ends = divide(&mut found, &mut scratch, pivots, parts, partition_keys);
                         assert_eq!(ends, places, "{len}, {distinct}, {pivots:?}, {parts}");
                         assert_eq!(found, expected, "{len}, {distinct}, {pivots:?}, {parts}");
+                        let mut moved = keys.clone();
+                        let ends = divide_in_place(&mut moved, &mut scratch, pivots, parts);
+                        assert_eq!(ends, places, "{len}, {distinct}, {pivots:?}, {parts}");
+                        let mut start = 0;
+                        for end in ends {
+                            moved[start..end].sort_unstable();
+                            found[start..end].sort_unstable();
+                            start = end;
+                        }
+                        assert_eq!(moved, found, "{len}, {distinct}, {pivots:?}, {parts}");
                     }
                 }
             }

@@ -64,6 +64,7 @@ pub(crate) fn divide_in_place<K: Key>(
 }
 
 /// Keys from where the stretch before ends up to this end, and the ascending pivots that divide them.
+#[derive(Clone, Copy)]
 struct Stretch<'p, K> {
     end: usize,
     pivots: &'p [K],
@@ -113,7 +114,7 @@ fn halve<'p, K: Key>(
             let ends = [(middle, below), (stretch.end, above)];
             halves.extend(ends.map(|(end, pivots)| Stretch { end, pivots }));
         } else {
-            halves.push(Stretch { ..*stretch });
+            halves.push(*stretch);
         }
         (rest, start) = (later, stretch.end);
     }

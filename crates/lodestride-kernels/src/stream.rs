@@ -226,7 +226,7 @@ pub(crate) unsafe fn copy_raw(dst: *mut u8, src: *const u8, bytes: usize) {
     }
 }
 
-/// Lines to be copied past the caches, in the widest registers. Whoever makes them vouches for what [`line`] asks, of each.
+/// Lines to be copied past the caches. Whoever makes them vouches for what [`line`] asks, of each.
 struct Lines {
     to: *mut u8,
     from: *const u8,

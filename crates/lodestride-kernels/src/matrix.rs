@@ -211,18 +211,18 @@ impl Grid {
         }
     }
 
-    /// The columns of a square in up to so many stretches of whole panels, with as much above the diagonal in each as can be: a panel
-    /// takes as long as it has rows, however wide it is.
-    pub(crate) fn above_diagonal(size: usize, ways: usize, panel: usize) -> Self {
+    /// The columns of a square in up to so many stretches of whole strips of `width`, with as much above the diagonal in each as can
+    /// be: a strip takes as long as it has rows.
+    pub(crate) fn above_diagonal(size: usize, ways: usize, width: usize) -> Self {
         let rows = |end: &usize| (*end).min(size) as f64;
-        let panels = (1..=size.div_ceil(panel)).map(|number| number * panel);
-        let whole: f64 = panels.clone().map(|end| rows(&end)).sum();
+        let strips = (1..=size.div_ceil(width)).map(|number| number * width);
+        let whole: f64 = strips.clone().map(|end| rows(&end)).sum();
         let (mut ends, mut done) = (SmallVec::<[usize; 4]>::new(), 0.0);
-        for end in panels {
-            // A stretch ends before the panel of which more than half would be too much.
+        for end in strips {
+            // A stretch ends before the strip of which more than half would be too much.
             let share = whole * (ends.len() + 1) as f64 / ways as f64;
             if done > 0.0 && done + rows(&end) / 2.0 > share {
-                ends.push(end - panel);
+                ends.push(end - width);
             }
             done += rows(&end);
         }

@@ -60,8 +60,11 @@ impl Pass {
     pub(crate) unsafe fn stream(&self, n: usize, stage: *mut u8, piece: usize) {
         let count = piece / self.size;
         // The first piece ends where a cache line of the destination does.
-        let head = self.dst.align_offset(stream::LINE) / self.size;
-        let head = if n < count { n } else { head };
+        let head = if n < count {
+            n
+        } else {
+            self.dst.align_offset(stream::LINE) / self.size
+        };
         // SAFETY: the caller's contract, of elements there are: a line has fewer than a piece.
         unsafe { self.stage(0, head, stage) };
         let pieces = (n - head) / count;

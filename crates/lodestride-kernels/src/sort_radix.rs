@@ -6,7 +6,7 @@
 
 use crate::isa::{Arch, Isa, Level, Task};
 use crate::sort_key::Key;
-use crate::sort_share::{divide, divide_in_place, partition_keys, sample};
+use crate::sort_share::{divide, divide_in_place, partition_keys, sample, split_at_ends};
 use crate::threads;
 
 /// Sorts keys ascending by their bits from `low` on, where keys that agree in those already ascend by the others; on the calling thread and up to `parts - 1` others.
@@ -222,15 +222,10 @@ fn split<K: Key>(keys: &mut [K], scratch: &mut [K], low: u32, parts: usize) -> b
     } else {
         divide(keys, scratch, pivots, parts, partition_keys)
     };
-    let mut groups = Vec::with_capacity(ends.len());
-    let (mut keys, mut scratch, mut start) = (keys, scratch, 0);
-    for end in ends {
-        let (now, later) = keys.split_at_mut(end - start);
-        let (now_scratch, later_scratch) = scratch.split_at_mut(end - start);
-        groups.push((now, now_scratch));
-        (keys, scratch, start) = (later, later_scratch, end);
-    }
-    threads::for_each_part(groups.into_iter(), |(keys, scratch)| {
+    let groups = split_at_ends(keys, ends.iter().copied())
+        .into_iter()
+        .zip(split_at_ends(scratch, ends.iter().copied()));
+    threads::for_each_part(groups, |(keys, scratch)| {
         sort_above(keys, scratch, low, 1);
     });
     true

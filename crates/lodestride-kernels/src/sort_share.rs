@@ -60,7 +60,7 @@ pub(crate) fn divide_in_place<K: Key>(
     while stretches.iter().any(|stretch| !stretch.pivots.is_empty()) {
         stretches = halve(keys, scratch, &stretches, share_of(keys, parts));
     }
-    stretches.iter().map(|stretch| stretch.end).collect()
+    ends_of(&stretches).collect()
 }
 
 /// Keys from where the stretch before ends up to this end, and the ascending pivots that divide them.
@@ -79,6 +79,11 @@ impl<'p, K> Stretch<'p, K> {
     }
 }
 
+/// Where stretches end.
+fn ends_of<K>(stretches: &[Stretch<'_, K>]) -> impl Iterator<Item = usize> {
+    stretches.iter().map(|stretch| stretch.end)
+}
+
 /// Divides every stretch at its middle pivot, in chunks of `share` keys.
 fn halve<'p, K: Key>(
     keys: &mut [K],
@@ -90,14 +95,15 @@ fn halve<'p, K: Key>(
     let mut counts = counts.iter().copied();
     let mut halves = Vec::with_capacity(2 * stretches.len());
     let mut moves = Vec::new();
-    let (mut rest, mut start) = (keys, 0);
-    for stretch in stretches {
-        let len = stretch.end - start;
-        let (here, later) = rest.split_at_mut(len);
+    for (stretch, keys) in stretches
+        .iter()
+        .zip(split_at_ends(keys, ends_of(stretches)))
+    {
         if let Some((below, _, above)) = stretch.halves() {
+            let len = keys.len();
             let chunks: Vec<_> = (0..len).step_by(share).zip(&mut counts).collect();
             let middle = chunks.iter().map(|(_, below)| below).sum();
-            let (left, right) = here.split_at_mut(middle);
+            let (left, right) = keys.split_at_mut(middle);
             let on_left = chunks
                 .iter()
                 .map(|(from, below)| middle.min(from + below)..middle.min(from + share));
@@ -110,13 +116,12 @@ fn halve<'p, K: Key>(
                 share,
                 &mut moves,
             );
-            let middle = start + middle;
+            let middle = stretch.end - len + middle;
             let ends = [(middle, below), (stretch.end, above)];
             halves.extend(ends.map(|(end, pivots)| Stretch { end, pivots }));
         } else {
             halves.push(*stretch);
         }
-        (rest, start) = (later, stretch.end);
     }
     threads::for_each_part(moves.into_iter(), |(left, right): (&mut [K], &mut [K])| {
         left.swap_with_slice(right);
@@ -126,21 +131,20 @@ fn halve<'p, K: Key>(
 
 /// Divides chunks of every stretch at its middle pivot; how many keys of each are below.
 fn halve_chunks<K: Key>(
-    mut keys: &mut [K],
-    mut scratch: &mut [K],
+    keys: &mut [K],
+    scratch: &mut [K],
     stretches: &[Stretch<'_, K>],
     share: usize,
 ) -> Vec<usize> {
     let mut chunks = Vec::new();
-    let mut start = 0;
-    for stretch in stretches {
-        let (here, later) = keys.split_at_mut(stretch.end - start);
-        let (here_scratch, later_scratch) = scratch.split_at_mut(here.len());
+    let both = split_at_ends(keys, ends_of(stretches))
+        .into_iter()
+        .zip(split_at_ends(scratch, ends_of(stretches)));
+    for (stretch, (keys, scratch)) in stretches.iter().zip(both) {
         if let Some((_, &pivot, _)) = stretch.halves() {
-            let both = here.chunks_mut(share).zip(here_scratch.chunks_mut(share));
+            let both = keys.chunks_mut(share).zip(scratch.chunks_mut(share));
             chunks.extend(both.map(|(keys, scratch)| (keys, scratch, pivot)));
         }
-        (keys, scratch, start) = (later, later_scratch, stretch.end);
     }
     let mut counts = vec![0; chunks.len()];
     let counted = chunks.into_iter().zip(&mut counts);
@@ -148,6 +152,15 @@ fn halve_chunks<K: Key>(
         *below = partition_keys(keys, scratch, pivot);
     });
     counts
+}
+
+/// The parts of a slice up to ascending ends, each from the one before.
+pub(crate) fn split_at_ends<K>(keys: &mut [K], ends: impl Iterator<Item = usize>) -> Vec<&mut [K]> {
+    let mut start = 0;
+    pick(
+        keys,
+        ends.map(|end| std::mem::replace(&mut start, end)..end),
+    )
 }
 
 /// The parts of a slice in some ranges, one behind the other.

@@ -3,6 +3,7 @@
 mod arena;
 mod call;
 mod compile;
+mod join_rows;
 mod packed;
 mod plan;
 mod plan_cache;

@@ -79,6 +79,11 @@ impl Mode {
         }
     }
 
+    /// Whether steps that work row by row are joined in one pass, which adds in another order.
+    pub(crate) fn joins_rows(self) -> bool {
+        self.fuse && self.soundness == Soundness::Reassociating
+    }
+
     /// Without joining elementwise ops into one kernel.
     #[must_use]
     pub fn without_fusion(mut self) -> Self {

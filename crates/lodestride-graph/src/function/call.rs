@@ -229,7 +229,7 @@ impl Function {
             let done = self.step(step, plan, frame, &slots);
             done.map_err(|kind| at_node(&plan.program.graph, kind, node))?;
             if let (Some(hook), Some(start)) = (&mut hook, start) {
-                hook(plan.program.graph.op(node), start.elapsed());
+                hook(step.op(&plan.program.graph), start.elapsed());
             }
         }
         self.complete(plan, frame)
@@ -247,7 +247,7 @@ impl Function {
         if let Step::Late(_) = step {
             return self.late(node, plan, frame);
         }
-        let results = plan.program.graph.node_outputs(node);
+        let results = step.outputs(&plan.program.graph);
         for result in results {
             let planning = &plan.values[result.index()];
             let Some(facts) = &planning.facts else {
@@ -267,7 +267,7 @@ impl Function {
             frame.made.push(Slot { data, lod });
         }
         match step {
-            Step::Perform(_) => self.perform(node, plan, frame),
+            Step::Perform(_) | Step::Rows(_) => self.perform(step, plan, frame),
             Step::Integers(_, values) => {
                 write_integers(frame.get(plan.home(results[0]))?.data, values)
             }
@@ -276,12 +276,9 @@ impl Function {
     }
 
     /// Runs an op on memory that is in the frame, that of its results too.
-    fn perform(&self, node: NodeId, plan: &Plan, frame: &Frame<'_>) -> Result<(), GraphErrorKind> {
-        let op = plan.program.graph.op(node);
-        let (given, results) = {
-            let graph = &plan.program.graph;
-            (graph.node_inputs(node), graph.node_outputs(node))
-        };
+    fn perform(&self, step: &Step, plan: &Plan, frame: &Frame<'_>) -> Result<(), GraphErrorKind> {
+        let graph = &plan.program.graph;
+        let (op, given, results) = (step.op(graph), step.inputs(graph), step.outputs(graph));
         let mut made: SmallVec<[SlotRef<'_>; 2]> = SmallVec::with_capacity(results.len());
         for result in results {
             made.push(frame.get(plan.home(*result))?);
@@ -345,7 +342,7 @@ impl Function {
             frame.made.push(slot);
         }
         if fresh {
-            self.perform(node, plan, frame)?;
+            self.perform(&Step::Perform(node), plan, frame)?;
         }
         if let Some(values) = integers {
             write_integers(frame.get(plan.home(results[0]))?.data, &values)?;

@@ -238,7 +238,7 @@ impl Builder {
                 leaves.push(leaf(v));
             }
         }
-        let forms = Forms::new(Program::new(graph, &leaves)?, self.mode);
+        let forms = Forms::new(Program::new(graph, &leaves, self.mode)?, self.mode);
         let update = |(shared, _): &(Shared, Variable)| {
             let cell = cell_of(shared)?;
             Some(Update {

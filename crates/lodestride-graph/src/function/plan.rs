@@ -3,6 +3,7 @@
 use crate::error::{GraphError, GraphErrorKind, Result};
 use crate::feed::Feed;
 use crate::fgraph::{FunctionGraph, NodeId, ValueId};
+use crate::function::join_rows::{Joined, join_rows};
 use crate::function::packed::Packed;
 use crate::function::program::Program;
 use crate::function::slots::Slots;
@@ -67,19 +68,42 @@ pub(crate) enum Step {
     View(NodeId),
     /// Plan, allocate and run now, because the shapes depend on numbers.
     Late(NodeId),
+    /// Run several ops, row by row, on memory that is there.
+    Rows(Arc<Joined>),
 }
 
 impl Step {
+    /// The node that errors are told of.
     pub(crate) fn node(&self) -> NodeId {
         match self {
             Self::Perform(node) | Self::Integers(node, _) | Self::View(node) | Self::Late(node) => {
                 *node
             }
+            Self::Rows(joined) => joined.node,
         }
     }
-}
 
-impl Step {
+    pub(crate) fn op<'s>(&'s self, graph: &'s FunctionGraph) -> &'s OpRef {
+        match self {
+            Self::Rows(joined) => &joined.op,
+            _ => graph.op(self.node()),
+        }
+    }
+
+    pub(crate) fn inputs<'s>(&'s self, graph: &'s FunctionGraph) -> &'s [ValueId] {
+        match self {
+            Self::Rows(joined) => &joined.inputs,
+            _ => graph.node_inputs(self.node()),
+        }
+    }
+
+    pub(crate) fn outputs<'s>(&'s self, graph: &'s FunctionGraph) -> &'s [ValueId] {
+        match self {
+            Self::Rows(joined) => &joined.outputs,
+            _ => graph.node_outputs(self.node()),
+        }
+    }
+
     /// Whether a step needs no memory but its result's.
     fn is_elementwise(&self, graph: &FunctionGraph) -> bool {
         match self {
@@ -88,7 +112,7 @@ impl Step {
                 op.is::<Fused>() || op.is::<Elemwise>() || op.is::<FusedReduce>()
             }
             Self::View(_) => true,
-            Self::Integers(..) | Self::Late(_) => false,
+            Self::Integers(..) | Self::Late(_) | Self::Rows(_) => false,
         }
     }
 }
@@ -225,6 +249,10 @@ impl Plan {
         for node in &program.order {
             planner.node(*node)?;
         }
+        if program.joins_rows {
+            let steps = std::mem::take(&mut planner.steps);
+            planner.steps = join_rows(&program.graph, &planner.values, steps);
+        }
         let slots = planner.assign();
         let bytes = slots.iter().map(|b| arena_bytes(*b)).sum();
         let key = leaves.iter().map(|leaf| leaf.by_ref().facts());
@@ -332,7 +360,7 @@ impl Planner<'_> {
         }
         let mut made = 0;
         for step in &self.steps {
-            for output in self.program.graph.node_outputs(step.node()) {
+            for output in step.outputs(&self.program.graph) {
                 homes[output.index()] = match self.values[output.index()].place {
                     Place::Output(position) => Home::Output(self.known_before(position)),
                     _ => {
@@ -357,12 +385,7 @@ impl Planner<'_> {
         let graph = &self.program.graph;
         let mut last = vec![0; self.values.len()];
         for (at, step) in self.steps.iter().enumerate() {
-            let node = step.node();
-            for value in graph
-                .node_inputs(node)
-                .iter()
-                .chain(graph.node_outputs(node))
-            {
+            for value in step.inputs(graph).iter().chain(step.outputs(graph)) {
                 last[self.root(*value).index()] = at;
             }
         }
@@ -391,13 +414,13 @@ impl Planner<'_> {
         let mut slots = Slots::default();
         let mut expiring: Vec<Vec<usize>> = vec![Vec::new(); self.steps.len()];
         for at in 0..self.steps.len() {
-            let node = self.steps[at].node();
-            for output in graph.node_outputs(node) {
+            let step = self.steps[at].clone();
+            for output in step.outputs(graph) {
                 if !matches!(self.values[output.index()].place, Place::Slot(usize::MAX)) {
                     continue;
                 }
                 let need = self.bytes(*output);
-                let slot = match self.overwritable(node, *output, at, &last) {
+                let slot = match self.overwritable(&step, *output, at, &last) {
                     Some(slot) => {
                         expiring[at].retain(|s| *s != slot);
                         slot
@@ -435,20 +458,19 @@ impl Planner<'_> {
     /// The slot of an input that ends with this step and that the op may write its result over.
     fn overwritable(
         &self,
-        node: NodeId,
+        step: &Step,
         output: ValueId,
         at: usize,
         last: &[usize],
     ) -> Option<usize> {
         let graph = &self.program.graph;
-        let inputs = graph.node_inputs(node);
-        let allowed = |position: usize| match graph.op(node).may_overwrite() {
+        let allowed = |position: usize| match step.op(graph).may_overwrite() {
             Overwrite::Never => false,
             Overwrite::AnyInput => true,
             Overwrite::Input(only) => only == position,
         };
         // A step with several results could give one slot away twice.
-        if graph.node_outputs(node).len() != 1 {
+        if step.outputs(graph).len() != 1 {
             return None;
         }
         let target = self.values[output.index()].facts.as_ref()?;
@@ -461,7 +483,7 @@ impl Planner<'_> {
             let same = facts.dtype == target.dtype && facts.layout == target.layout;
             (allowed(position) && same && last[value.index()] == at).then_some(slot)
         };
-        inputs.iter().enumerate().find_map(fits)
+        step.inputs(graph).iter().enumerate().find_map(fits)
     }
 }
 

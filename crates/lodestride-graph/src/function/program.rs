@@ -27,11 +27,13 @@ pub(crate) struct Program {
     /// Per leaf of the function: its value here, if it is needed.
     pub(crate) leaves: Vec<Option<ValueId>>,
     pub(crate) constants: Vec<(ValueId, Value)>,
+    /// Whether plans may join steps that work row by row.
+    pub(crate) joins_rows: bool,
 }
 
 impl Program {
     /// The program of a graph; `leaves` are the variables that the function gives values to.
-    pub(crate) fn new(graph: FunctionGraph, leaves: &[Leaf]) -> Result<Self> {
+    pub(crate) fn new(graph: FunctionGraph, leaves: &[Leaf], mode: Mode) -> Result<Self> {
         let order = graph.toposort()?;
         let late = late_values(&graph, &order);
         let computed = computed_nodes(&graph, &order, &late);
@@ -59,6 +61,7 @@ impl Program {
             late,
             leaves: places,
             constants,
+            joins_rows: mode.joins_rows(),
         })
     }
 
@@ -151,7 +154,7 @@ impl Forms {
         };
         let types = leaves.iter().map(|leaf| leaf.id).zip(pattern).collect();
         let (graph, _) = rewrite::optimise(&written.with_leaf_types(&types), mode)?;
-        Program::new(graph, leaves).map(Arc::new)
+        Program::new(graph, leaves, mode).map(Arc::new)
     }
 }
 

@@ -1,0 +1,486 @@
+//! What a [row pass](crate::row_pass()) does for a few rows at once: kernel calls and folds on numbered slots, as `code.rs` has them for
+//! tiles.
+#![expect(
+    unsafe_code,
+    reason = "opened buffers and tiles are handed to erased kernels as raw pointers"
+)]
+
+use crate::cached;
+use crate::code::{self, Code, Job, LoadKind, Slot};
+use crate::isa::{Level, RawKernel};
+use crate::program::Program;
+use crate::program_builder::Loaded;
+use crate::row_fold::{ErasedFold, Matrix, Unit};
+use crate::stream;
+use crate::tile::Scratch;
+use std::ops::Range;
+
+/// Elements of the rows that are worked on at once: tiles of as many stay in the first cache level.
+const AT_ONCE: usize = 2048;
+
+/// The most rows at once.
+const MOST_ROWS: usize = 64;
+
+/// What a slot holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kind {
+    /// Bytes per element.
+    pub(crate) size: usize,
+    /// Whether it is one element for a whole row.
+    pub(crate) number: bool,
+    /// Whether it is the same for every row.
+    pub(crate) fixed: bool,
+}
+
+/// Where the elements of a slot are, and the bytes from row to row.
+#[derive(Clone, Copy, Debug)]
+enum Spot {
+    Memory(*mut u8, isize),
+    /// So many bytes into the tiles.
+    Tile(usize, isize),
+}
+
+impl Spot {
+    fn step(self) -> isize {
+        match self {
+            Self::Memory(_, step) | Self::Tile(_, step) => step,
+        }
+    }
+}
+
+/// How many elements of a row something is done with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    One,
+    Row,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Action {
+    /// A kernel from sources to a destination.
+    Call(RawKernel, [Slot; 3], Slot),
+    /// The elements of one slot in another, of so many bytes each.
+    Copy(usize, Slot, Slot),
+    /// Rows become numbers.
+    Reduce(ErasedFold, Slot, Slot),
+    /// Everything is added to the total at an offset in a block's.
+    Along(ErasedFold, Slot, usize),
+    /// Each column is added to its own total.
+    Across(ErasedFold, Slot, usize),
+    /// Finished rows in a tile go past the caches to where they are wanted.
+    Stream(usize, Slot, *mut u8, isize),
+}
+
+/// An action on some elements of each row, in one call where all operands lie so that the rows are one.
+#[derive(Clone, Copy, Debug)]
+struct Instruction {
+    action: Action,
+    extent: Extent,
+    joined: bool,
+}
+
+/// The instructions of a pass.
+#[derive(Debug)]
+pub(crate) struct RowCode {
+    spots: Vec<Spot>,
+    kinds: Vec<Kind>,
+    /// Done once for all rows of a block, with so many elements: what follows from numbers that are the same for all.
+    first: Vec<(Action, usize)>,
+    rows: Vec<Instruction>,
+    /// Bytes of tiles.
+    tiles: usize,
+    /// Folds over all rows, where a block's totals are, and how many.
+    folds: Vec<(ErasedFold, usize, usize)>,
+    /// Units of totals of a block.
+    pub(crate) units: usize,
+    columns: usize,
+    elements: usize,
+    /// Rows that are worked on at once.
+    at_once: usize,
+    /// Whether arithmetic rather than memory sets the pace.
+    pub(crate) heavy: bool,
+}
+
+// SAFETY: the pointers stand for memory that guards held by the caller keep open for this pass; threads get different rows, and
+// what a pass writes has a place for each row.
+unsafe impl Sync for RowCode {}
+
+impl RowCode {
+    /// Nothing to do yet for so many elements in rows of `columns`.
+    pub(crate) fn new(elements: usize, columns: usize) -> Self {
+        Self {
+            spots: Vec::new(),
+            kinds: Vec::new(),
+            first: Vec::new(),
+            rows: Vec::new(),
+            tiles: 0,
+            folds: Vec::new(),
+            units: 0,
+            columns,
+            elements,
+            at_once: (AT_ONCE / columns).clamp(1, MOST_ROWS),
+            heavy: false,
+        }
+    }
+
+    /// A new slot in memory, with the bytes from row to row.
+    pub(crate) fn memory(&mut self, at: *mut u8, step: isize, kind: Kind) -> Slot {
+        self.slot(Spot::Memory(at, step), kind)
+    }
+
+    /// A new slot in a tile.
+    pub(crate) fn tile(&mut self, kind: Kind) -> Slot {
+        let elements = if kind.number { 1 } else { self.columns };
+        let step = if kind.number && kind.fixed {
+            0
+        } else {
+            elements * kind.size
+        };
+        let at = self.tiles;
+        self.tiles += (elements * kind.size * self.at_once).next_multiple_of(stream::LINE);
+        self.slot(Spot::Tile(at, step.cast_signed()), kind)
+    }
+
+    fn slot(&mut self, spot: Spot, kind: Kind) -> Slot {
+        self.spots.push(spot);
+        self.kinds.push(kind);
+        (self.spots.len() - 1) as Slot
+    }
+
+    /// Where a slot in memory begins.
+    pub(crate) fn start(&self, slot: Slot) -> *mut u8 {
+        match self.spots[usize::from(slot)] {
+            Spot::Memory(at, _) => at,
+            Spot::Tile(..) => std::ptr::null_mut(),
+        }
+    }
+
+    fn kind(&self, slot: Slot) -> Kind {
+        self.kinds[usize::from(slot)]
+    }
+
+    fn length(&self, extent: Extent) -> usize {
+        match extent {
+            Extent::One => 1,
+            Extent::Row => self.columns,
+        }
+    }
+
+    /// Whether the elements of several rows in a slot are as one longer row, or one for all.
+    fn joins(&self, slot: Slot, extent: Extent) -> bool {
+        let Kind {
+            size,
+            number,
+            fixed,
+        } = self.kind(slot);
+        let follows =
+            self.spots[usize::from(slot)].step() == (self.length(extent) * size).cast_signed();
+        if number && extent == Extent::Row {
+            return fixed;
+        }
+        follows || number && fixed
+    }
+
+    fn push(&mut self, action: Action, extent: Extent) {
+        let joined = match action {
+            Action::Call(_, sources, dst) => {
+                sources.iter().all(|slot| self.joins(*slot, extent)) && self.joins(dst, extent)
+            }
+            Action::Copy(_, from, to) => self.joins(from, extent) && self.joins(to, extent),
+            Action::Along(_, from, _) => self.joins(from, extent),
+            Action::Stream(size, from, _, step) => {
+                self.joins(from, extent) && step == (self.columns * size).cast_signed()
+            }
+            Action::Reduce(..) | Action::Across(..) => true,
+        };
+        self.rows.push(Instruction {
+            action,
+            extent,
+            joined,
+        });
+    }
+
+    /// Adds what a program does with slots of its dtypes.
+    pub(crate) fn map(&mut self, program: &Program, inputs: &[Slot], outputs: &[Slot]) {
+        // Numbers that differ from row to row are elements to a program on numbers, and one for all elements to one on rows.
+        let extent = match outputs.first() {
+            Some(slot) if self.kind(*slot).number => Extent::One,
+            _ => Extent::Row,
+        };
+        let mut slots: Vec<Slot> = outputs.to_vec();
+        let mut loads = Vec::new();
+        let mut given = inputs.iter();
+        for load in &program.built.loads {
+            let slot = match load {
+                Loaded::Input(_) => given.next().copied().unwrap_or_default(),
+                Loaded::Constant(word, size) => {
+                    let at = std::ptr::from_ref(word).cast_mut().cast();
+                    let kind = Kind {
+                        size: *size,
+                        number: true,
+                        fixed: true,
+                    };
+                    self.memory(at, 0, kind)
+                }
+            };
+            slots.push(slot);
+            let kind = self.kind(slot);
+            loads.push(LoadKind {
+                size: kind.size,
+                scalar: kind.number && (kind.fixed || extent == Extent::Row),
+            });
+        }
+        let job = Job {
+            steps: &program.built.steps,
+            tiles: program.tiles,
+            loads: &loads,
+            results: &program.results,
+            in_place: None,
+        };
+        let code = job.compile(Level::current());
+        self.add_tiles(&code, extent, program.width, &mut slots);
+        self.add_calls(&code, extent, &slots);
+        for (output, result) in outputs.iter().zip(&code.results) {
+            let from = slots[usize::from(*result)];
+            if from != *output {
+                let size = self.kind(*output).size;
+                self.push(Action::Copy(size, from, *output), extent);
+            }
+        }
+        self.heavy |= program.built.heavy;
+    }
+
+    /// Slots for the tiles of a program.
+    fn add_tiles(&mut self, code: &Code, extent: Extent, size: usize, slots: &mut Vec<Slot>) {
+        for tile in code.operands..code.operands + code.tiles {
+            let makes = |call: &code::Call| usize::from(call.dst) == tile;
+            let maker = code.prologue.iter().find(|(call, _)| makes(call));
+            let one = maker.is_some_and(|(_, extent)| *extent == code::Extent::One);
+            let kind = Kind {
+                size,
+                number: one || extent == Extent::One,
+                fixed: one && maker.is_some_and(|(call, _)| self.is_fixed(call, slots)),
+            };
+            slots.push(self.tile(kind));
+        }
+    }
+
+    /// Whether all that a call of a prologue reads is the same for every row. A kernel of fewer sources than three is given slot 0, the
+    /// first output, for the others.
+    fn is_fixed(&self, call: &code::Call, slots: &[Slot]) -> bool {
+        let sources = call.sources.iter().filter(|slot| **slot > 0);
+        { sources }.all(|slot| self.kind(slots[usize::from(*slot)]).fixed)
+    }
+
+    fn add_calls(&mut self, code: &Code, extent: Extent, slots: &[Slot]) {
+        let action = |call: &code::Call| {
+            let sources = call.sources.map(|slot| slots[usize::from(slot)]);
+            (sources, slots[usize::from(call.dst)])
+        };
+        for (call, reach) in &code.prologue {
+            let (sources, dst) = action(call);
+            let sources = sources.map(|slot| if slot == slots[0] { sources[0] } else { slot });
+            let kernel = Action::Call(call.kernel, sources, dst);
+            match reach {
+                code::Extent::One if self.is_fixed(call, slots) => self.first.push((kernel, 1)),
+                code::Extent::One => self.push(kernel, Extent::One),
+                code::Extent::Tile if self.is_fixed(call, slots) => {
+                    let n = self.at_once * self.length(extent);
+                    self.first.push((kernel, n));
+                }
+                code::Extent::Tile => self.push(kernel, extent),
+            }
+        }
+        for call in &code.calls {
+            let (sources, dst) = action(call);
+            self.push(Action::Call(call.kernel, sources, dst), extent);
+        }
+    }
+
+    /// Adds the reduction of each row to a number.
+    pub(crate) fn reduce(&mut self, fold: ErasedFold, from: Slot, to: Slot) {
+        self.push(Action::Reduce(fold, from, to), Extent::Row);
+    }
+
+    /// Adds the reduction of everything in a slot; tells where a block's total is.
+    pub(crate) fn along(&mut self, fold: ErasedFold, from: Slot) -> usize {
+        self.push(Action::Along(fold, from, self.units), Extent::Row);
+        self.totals(fold, 1)
+    }
+
+    /// Adds the reduction of each column of a slot; tells where a block's totals are.
+    pub(crate) fn across(&mut self, fold: ErasedFold, from: Slot) -> usize {
+        self.push(Action::Across(fold, from, self.units), Extent::Row);
+        self.totals(fold, self.columns)
+    }
+
+    fn totals(&mut self, fold: ErasedFold, count: usize) -> usize {
+        let at = self.units;
+        self.units += fold.units(count);
+        self.folds.push((fold, at, count));
+        at
+    }
+
+    /// Adds that finished rows in a tile go past the caches to memory.
+    pub(crate) fn stream(&mut self, from: Slot, to: *mut u8, step: isize) {
+        let size = self.kind(from).size;
+        self.push(Action::Stream(size, from, to, step), Extent::Row);
+    }
+
+    /// How many kernels and folds a row takes.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Works through the rows of a block, and makes its totals.
+    ///
+    /// # Safety
+    /// Every slot in memory is valid for the elements of every row, outputs for writes, aligned and apart from all else; nobody else
+    /// works on these rows. `totals` has room for the units of a block.
+    pub(crate) unsafe fn run(&self, rows: Range<usize>, totals: *mut Unit) {
+        for &(fold, at, count) in &self.folds {
+            // SAFETY: a block has the units that its folds have asked for.
+            unsafe { fold.empty(count, totals.wrapping_add(at)) };
+        }
+        let mut tiles = Scratch::take(self.tiles);
+        let start = tiles.pointer();
+        let mut frame = RowFrame {
+            code: self,
+            at: Vec::with_capacity(self.spots.len()),
+            totals,
+            first: rows.start,
+            rows: 0,
+            n: 0,
+        };
+        let mut moving: Vec<(usize, isize)> = Vec::new();
+        for (slot, spot) in self.spots.iter().enumerate() {
+            frame.at.push(match *spot {
+                Spot::Tile(offset, _) => start.wrapping_add(offset),
+                Spot::Memory(first, step) => {
+                    if step != 0 {
+                        moving.push((slot, step));
+                    }
+                    first.wrapping_offset(rows.start.cast_signed() * step)
+                }
+            });
+        }
+        for &(action, n) in &self.first {
+            // SAFETY: numbers are there, and tiles take all rows at once.
+            unsafe { frame.act(action, n, 0) };
+        }
+        for row in rows.clone().step_by(self.at_once) {
+            frame.first = row;
+            frame.rows = self.at_once.min(rows.end - row);
+            frame.n = (self.columns * frame.rows).min(self.elements - row * self.columns);
+            for instruction in &self.rows {
+                // SAFETY: slots are at the caller's rows, or in tiles that take as many.
+                unsafe { frame.perform(instruction) };
+            }
+            for &(slot, step) in &moving {
+                let by = step * frame.rows.cast_signed();
+                frame.at[slot] = frame.at[slot].wrapping_offset(by);
+            }
+        }
+    }
+}
+
+/// One thread's pointers.
+struct RowFrame<'c> {
+    code: &'c RowCode,
+    at: Vec<*mut u8>,
+    totals: *mut Unit,
+    /// The first of the rows, and how many they are.
+    first: usize,
+    rows: usize,
+    /// Elements of these rows.
+    n: usize,
+}
+
+impl RowFrame<'_> {
+    /// A slot at the first of the rows, or at another.
+    #[inline(always)]
+    fn slot(&self, slot: Slot, row: usize) -> *mut u8 {
+        let at = self.at[usize::from(slot)];
+        if row == 0 {
+            return at;
+        }
+        at.wrapping_offset(row.cast_signed() * self.code.spots[usize::from(slot)].step())
+    }
+
+    /// The rows in a slot, as folds take them.
+    fn matrix(&self, slot: Slot) -> Matrix {
+        Matrix {
+            at: self.slot(slot, 0),
+            rows: self.rows,
+            columns: self.code.columns.min(self.n),
+            step: self.code.spots[usize::from(slot)].step(),
+        }
+    }
+
+    /// # Safety
+    /// As for [`RowCode::run`]: slots hold the rows.
+    #[inline(always)]
+    unsafe fn perform(&mut self, instruction: &Instruction) {
+        let &Instruction {
+            action,
+            extent,
+            joined,
+        } = instruction;
+        if joined {
+            let n = match extent {
+                Extent::One => self.rows,
+                Extent::Row => self.n,
+            };
+            // SAFETY: the rows are one.
+            unsafe { self.act(action, n, 0) };
+            return;
+        }
+        let n = match extent {
+            Extent::One => 1,
+            Extent::Row => self.code.columns.min(self.n),
+        };
+        for row in 0..self.rows {
+            // SAFETY: the caller's contract.
+            unsafe { self.act(action, n, row) };
+        }
+    }
+
+    /// # Safety
+    /// As for [`RowCode::run`]: slots hold `n` elements from a row on.
+    #[inline(always)]
+    unsafe fn act(&mut self, action: Action, n: usize, row: usize) {
+        match action {
+            Action::Call(kernel, sources, dst) => {
+                let [a, b, c] = sources.map(|slot| self.slot(slot, row));
+                let dst = self.slot(dst, row);
+                // SAFETY: sources hold `n` elements of the kernel's dtypes, one where it takes one; `dst` takes `n` and is apart.
+                unsafe { kernel(n, dst, a, b, c) };
+            }
+            Action::Copy(size, from, to) => {
+                let (from, to) = (self.slot(from, row), self.slot(to, row));
+                // SAFETY: two slots of that element size, apart.
+                unsafe { cached::copy(to, from, n * size) };
+            }
+            Action::Reduce(fold, from, to) => {
+                let step = self.code.spots[usize::from(to)].step();
+                // SAFETY: rows of the fold's dtype, and the places of as many numbers of it.
+                unsafe { fold.reduce(self.matrix(from), self.slot(to, 0), step) };
+            }
+            Action::Along(fold, from, totals) => {
+                let totals = self.totals.wrapping_add(totals);
+                // SAFETY: elements of the fold's dtype, and their total.
+                unsafe { fold.along(n, self.slot(from, row), totals) };
+            }
+            Action::Across(fold, from, totals) => {
+                let totals = self.totals.wrapping_add(totals);
+                // SAFETY: rows of the fold's dtype, and a total for each column.
+                unsafe { fold.across(self.matrix(from), totals) };
+            }
+            Action::Stream(size, from, to, step) => {
+                let to = to.wrapping_offset((self.first + row).cast_signed() * step);
+                // SAFETY: rows in a tile, and their place in memory.
+                unsafe { stream::copy_raw(to, self.slot(from, row), n * size) };
+            }
+        }
+    }
+}

@@ -8,6 +8,7 @@
 use crate::cached;
 use crate::code::{self, Code, Job, LoadKind, Slot};
 use crate::isa::{Level, RawKernel};
+use crate::reduce_fold::ROWS;
 use crate::program::Program;
 use crate::program_builder::Loaded;
 use crate::row_fold::{ErasedFold, Matrix, Unit};
@@ -17,9 +18,6 @@ use std::ops::Range;
 
 /// Elements of the rows that are worked on at once: tiles of as many stay in the first cache level.
 const AT_ONCE: usize = 2048;
-
-/// The most rows at once.
-const MOST_ROWS: usize = 64;
 
 /// What a slot holds.
 #[derive(Clone, Copy, Debug)]
@@ -87,8 +85,14 @@ pub(crate) struct RowCode {
     /// Done once for all rows of a block, with so many elements: what follows from numbers that are the same for all.
     first: Vec<(Action, usize)>,
     rows: Vec<Instruction>,
+    /// The slots of rows that come from memory.
+    ahead: Vec<Slot>,
     /// Bytes of tiles.
     tiles: usize,
+    /// Tiles that nothing needs any more: where, and their bytes.
+    free: Vec<(usize, usize)>,
+    /// Rows that others are added to, and where the totals are that they are added to before they are too many.
+    sums: Vec<(ErasedFold, Slot, usize)>,
     /// Folds over all rows, where a block's totals are, and how many.
     folds: Vec<(ErasedFold, usize, usize)>,
     /// Units of totals of a block.
@@ -113,12 +117,15 @@ impl RowCode {
             kinds: Vec::new(),
             first: Vec::new(),
             rows: Vec::new(),
+            ahead: Vec::new(),
             tiles: 0,
+            free: Vec::new(),
+            sums: Vec::new(),
             folds: Vec::new(),
             units: 0,
             columns,
             elements,
-            at_once: (AT_ONCE / columns).clamp(1, MOST_ROWS),
+            at_once: (AT_ONCE / columns).clamp(1, ROWS),
             heavy: false,
         }
     }
@@ -128,17 +135,53 @@ impl RowCode {
         self.slot(Spot::Memory(at, step), kind)
     }
 
-    /// A new slot in a tile.
+    /// A new slot in memory of rows that are read.
+    pub(crate) fn rows(&mut self, at: *mut u8, step: isize, kind: Kind) -> Slot {
+        let slot = self.memory(at, step, kind);
+        self.ahead.push(slot);
+        slot
+    }
+
+    /// A new slot in a tile, which may have been another's.
     pub(crate) fn tile(&mut self, kind: Kind) -> Slot {
+        let bytes = self.tile_bytes(kind);
+        let free = self.free.iter().position(|(_, free)| *free == bytes);
+        match free {
+            Some(free) => {
+                let (at, _) = self.free.swap_remove(free);
+                self.slot(Spot::Tile(at, self.tile_step(kind)), kind)
+            }
+            None => self.lasting_tile(kind),
+        }
+    }
+
+    /// A new slot in a tile that is nobody else's, whose elements stay from rows to rows.
+    fn lasting_tile(&mut self, kind: Kind) -> Slot {
+        let at = self.tiles;
+        self.tiles += self.tile_bytes(kind);
+        self.slot(Spot::Tile(at, self.tile_step(kind)), kind)
+    }
+
+    /// The bytes from row to row in a tile.
+    fn tile_step(&self, kind: Kind) -> isize {
         let elements = if kind.number { 1 } else { self.columns };
-        let step = if kind.number && kind.fixed {
+        if kind.number && kind.fixed {
             0
         } else {
-            elements * kind.size
-        };
-        let at = self.tiles;
-        self.tiles += (elements * kind.size * self.at_once).next_multiple_of(stream::LINE);
-        self.slot(Spot::Tile(at, step.cast_signed()), kind)
+            (elements * kind.size).cast_signed()
+        }
+    }
+
+    fn tile_bytes(&self, kind: Kind) -> usize {
+        let elements = if kind.number { 1 } else { self.columns };
+        (elements * kind.size * self.at_once).next_multiple_of(stream::LINE)
+    }
+
+    /// Lets a tile be that of slots made from now on: nothing that follows reads it.
+    pub(crate) fn release(&mut self, slot: Slot) {
+        if let Spot::Tile(at, _) = self.spots[usize::from(slot)] {
+            self.free.push((at, self.tile_bytes(self.kind(slot))));
+        }
     }
 
     fn slot(&mut self, spot: Spot, kind: Kind) -> Slot {
@@ -238,7 +281,7 @@ impl RowCode {
             in_place: None,
         };
         let code = job.compile(Level::current());
-        self.add_tiles(&code, extent, program.width, &mut slots);
+        let passing = self.add_tiles(&code, extent, program.width, &mut slots);
         self.add_calls(&code, extent, &slots);
         for (output, result) in outputs.iter().zip(&code.results) {
             let from = slots[usize::from(*result)];
@@ -247,22 +290,39 @@ impl RowCode {
                 self.push(Action::Copy(size, from, *output), extent);
             }
         }
+        for slot in passing {
+            self.release(slot);
+        }
         self.heavy |= program.built.heavy;
     }
 
-    /// Slots for the tiles of a program.
-    fn add_tiles(&mut self, code: &Code, extent: Extent, size: usize, slots: &mut Vec<Slot>) {
+    /// Slots for the tiles of a program; gives those that nothing needs after it.
+    fn add_tiles(
+        &mut self,
+        code: &Code,
+        extent: Extent,
+        size: usize,
+        slots: &mut Vec<Slot>,
+    ) -> Vec<Slot> {
+        let mut passing = Vec::new();
         for tile in code.operands..code.operands + code.tiles {
             let makes = |call: &code::Call| usize::from(call.dst) == tile;
             let maker = code.prologue.iter().find(|(call, _)| makes(call));
             let one = maker.is_some_and(|(_, extent)| *extent == code::Extent::One);
+            let fixed = maker.is_some_and(|(call, _)| self.is_fixed(call, slots));
             let kind = Kind {
                 size,
                 number: one || extent == Extent::One,
-                fixed: one && maker.is_some_and(|(call, _)| self.is_fixed(call, slots)),
+                fixed: fixed && one,
             };
-            slots.push(self.tile(kind));
+            if fixed {
+                slots.push(self.lasting_tile(kind));
+            } else {
+                passing.push(self.tile(kind));
+                slots.extend(passing.last());
+            }
         }
+        passing
     }
 
     /// Whether all that a call of a prologue reads is the same for every row. A kernel of fewer sources than three is given slot 0, the
@@ -310,7 +370,21 @@ impl RowCode {
 
     /// Adds the reduction of each column of a slot; tells where a block's totals are.
     pub(crate) fn across(&mut self, fold: ErasedFold, from: Slot) -> usize {
-        self.push(Action::Across(fold, from, self.units), Extent::Row);
+        match fold.addition() {
+            Some(add) => {
+                let sum = self.lasting_tile(Kind {
+                    fixed: true,
+                    ..self.kind(from)
+                });
+                // All rows are added to one.
+                if let Spot::Tile(_, step) = &mut self.spots[usize::from(sum)] {
+                    *step = 0;
+                }
+                self.push(Action::Call(add, [sum, from, from], sum), Extent::Row);
+                self.sums.push((fold, sum, self.units));
+            }
+            None => self.push(Action::Across(fold, from, self.units), Extent::Row),
+        }
         self.totals(fold, self.columns)
     }
 
@@ -368,13 +442,23 @@ impl RowCode {
             // SAFETY: numbers are there, and tiles take all rows at once.
             unsafe { frame.act(action, n, 0) };
         }
+        // SAFETY: the tiles of sums are a row each.
+        unsafe { frame.clear() };
+        let mut added = 0;
         for row in rows.clone().step_by(self.at_once) {
             frame.first = row;
             frame.rows = self.at_once.min(rows.end - row);
             frame.n = (self.columns * frame.rows).min(self.elements - row * self.columns);
-            for instruction in &self.rows {
+            for (index, instruction) in self.rows.iter().enumerate() {
+                frame.ask_ahead(index);
                 // SAFETY: slots are at the caller's rows, or in tiles that take as many.
                 unsafe { frame.perform(instruction) };
+            }
+            added += frame.rows;
+            if added + self.at_once > ROWS || row + frame.rows == rows.end {
+                // SAFETY: as above, and a total for each of their columns.
+                unsafe { frame.lift() };
+                added = 0;
             }
             for &(slot, step) in &moving {
                 let by = step * frame.rows.cast_signed();
@@ -414,6 +498,51 @@ impl RowFrame<'_> {
             rows: self.rows,
             columns: self.code.columns.min(self.n),
             step: self.code.spots[usize::from(slot)].step(),
+        }
+    }
+
+    /// Makes sums those of no rows.
+    ///
+    /// # Safety
+    /// Their tiles are a row each.
+    unsafe fn clear(&self) {
+        for (_, sum, _) in &self.code.sums {
+            let bytes = self.code.columns * self.code.kind(*sum).size;
+            // SAFETY: the caller's contract; bytes of zero are the number zero.
+            unsafe { self.slot(*sum, 0).write_bytes(0, bytes) };
+        }
+    }
+
+    /// Adds sums to their wider totals.
+    ///
+    /// # Safety
+    /// As for [`clear`](Self::clear), and the totals are a block's.
+    unsafe fn lift(&self) {
+        for &(fold, sum, totals) in &self.code.sums {
+            let row = Matrix {
+                rows: 1,
+                columns: self.code.columns,
+                ..self.matrix(sum)
+            };
+            // SAFETY: a row of the fold's dtype, and a total for each column.
+            unsafe { fold.across(row, self.totals.wrapping_add(totals)) };
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.clear() };
+    }
+
+    /// Asks for a share of the rows after these: between one row and the next so much is done that the processor forgets the stream.
+    #[inline(always)]
+    fn ask_ahead(&self, instruction: usize) {
+        for &slot in &self.code.ahead {
+            let bytes = self.n * self.code.kind(slot).size;
+            let lines = bytes.div_ceil(stream::LINE);
+            let share = lines.div_ceil(self.code.rows.len());
+            let next = self.slot(slot, self.rows);
+            let first = (instruction * share).min(lines);
+            for line in first..(first + share).min(lines) {
+                stream::prefetch_far(next.wrapping_add(line * stream::LINE));
+            }
         }
     }
 

@@ -5,7 +5,9 @@
     reason = "rows and totals are handed over as raw pointers, their types erased"
 )]
 
+use crate::isa::{Level, RawKernel};
 use crate::numeric::Compute;
+use crate::op::{self, BinaryOp};
 use crate::reduce::ReduceOp;
 use crate::reduce_choice::{Visitor, choose};
 use crate::reduce_data::{Rows, Runs};
@@ -73,6 +75,13 @@ impl ErasedFold {
         let counts = matches!(op, ReduceOp::Any | ReduceOp::All | ReduceOp::CountNonZero);
         let fits = matches!(dtype, DType::F32 | DType::F64) && !counts;
         fits.then_some(Self { op, dtype })
+    }
+
+    /// The kernel that adds elements to others in place, if as many as [`ROWS`] may be added so before they are folded.
+    pub(crate) fn addition(self) -> Option<RawKernel> {
+        let adds = matches!(self.op, ReduceOp::Sum | ReduceOp::Mean);
+        let kernel = op::binary_kernel(BinaryOp::Add, self.dtype, Level::current())?;
+        kernel.zip_in_place.filter(|_| adds)
     }
 
     fn perform(self, call: &mut Call) {

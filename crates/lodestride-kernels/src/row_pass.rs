@@ -88,6 +88,21 @@ pub enum RowStep<'p> {
     },
 }
 
+impl RowStep<'_> {
+    /// The values that it reads or writes.
+    fn values(&self) -> impl Iterator<Item = usize> {
+        let (map, fold): (&[usize], _) = match self {
+            Self::Map { inputs, .. } => (inputs, None),
+            Self::Fold { from, to, .. } => (&[], Some([*from, *to])),
+        };
+        let outputs = match self {
+            Self::Map { outputs, .. } => outputs,
+            Self::Fold { .. } => &[][..],
+        };
+        map.iter().chain(outputs).copied().chain(fold.into_iter().flatten())
+    }
+}
+
 /// Runs steps for every row of a matrix of `columns` columns, in one pass: what they would compute one after the other, but for the
 /// order of additions.
 ///
@@ -190,10 +205,11 @@ fn run_apart(
             RowValue::Wanted(_) => kept.next().map(|((a, o), start)| (*a, *o, *start)),
             RowValue::Row(_) | RowValue::Number(_) => None,
         };
-        pass.value(value, opened, stream::pays(footprint))?;
+        pass.value(value, opened, footprint)?;
     }
-    for step in steps {
+    for (index, step) in steps.iter().enumerate() {
         pass.step(step)?;
+        pass.release(step, &steps[index + 1..]);
     }
     pass.run()
 }
@@ -326,15 +342,13 @@ impl Pass<'_, '_> {
         &mut self,
         value: &RowValue<'_>,
         opened: Option<(Argument, Operand<'_>, *mut u8)>,
-        streamed: bool,
+        footprint: usize,
     ) -> Result<()> {
+        let (streamed, far) = (stream::pays(footprint), stream::is_far(footprint));
         let size = value.dtype().size();
         let slot = match opened {
-            None => self.code.tile(Kind {
-                size,
-                number: matches!(value, RowValue::Number(_)),
-                fixed: false,
-            }),
+            // It gets a tile when it is computed.
+            None => Slot::MAX,
             Some((argument, operand, start)) => {
                 let (step, number) = self.extent.fit(argument, &operand)?;
                 let is_wanted = matches!(value, RowValue::Wanted(_));
@@ -351,6 +365,8 @@ impl Pass<'_, '_> {
                 if streamed && is_wanted && step != 0 && !number {
                     self.streams.push((self.slots.len(), base, step));
                     self.code.tile(kind)
+                } else if far && !is_wanted && step != 0 && !number {
+                    self.code.rows(base, step, kind)
                 } else {
                     self.code.memory(base, step, kind)
                 }
@@ -414,8 +430,32 @@ impl Pass<'_, '_> {
                 }
             }
         }
+        let size = dtype.size();
+        if let RowValue::Row(_) | RowValue::Number(_) = self.values[value]
+            && !self.ready[value]
+        {
+            let (number, fixed) = (number, false);
+            self.slots[value] = self.code.tile(Kind {
+                size,
+                number,
+                fixed,
+            });
+        }
         self.ready[value] = true;
         Ok(self.slots[value])
+    }
+
+    /// Lets go of the tiles of what a step read or wrote and no later one reads.
+    fn release(&mut self, step: &RowStep<'_>, later: &[RowStep<'_>]) {
+        let mut done: SmallVec<[usize; 8]> = step.values().collect();
+        done.sort_unstable();
+        done.dedup();
+        for value in done {
+            let kept = matches!(self.values[value], RowValue::Row(_) | RowValue::Number(_));
+            if kept && !later.iter().any(|step| step.values().any(|v| v == value)) {
+                self.code.release(self.slots[value]);
+            }
+        }
     }
 
     fn is_number(&self, value: usize) -> bool {

@@ -8,9 +8,9 @@
 use crate::cached;
 use crate::code::{self, Code, Job, LoadKind, Slot};
 use crate::isa::{Level, RawKernel};
-use crate::reduce_fold::ROWS;
 use crate::program::Program;
 use crate::program_builder::Loaded;
+use crate::reduce_fold::ROWS;
 use crate::row_fold::{ErasedFold, Matrix, Unit};
 use crate::stream;
 use crate::tile::Scratch;
@@ -225,7 +225,17 @@ impl RowCode {
     }
 
     fn push(&mut self, action: Action, extent: Extent) {
-        let joined = match action {
+        let joined = self.is_joined(&action, extent);
+        self.rows.push(Instruction {
+            action,
+            extent,
+            joined,
+        });
+    }
+
+    /// Whether an action takes all rows at once.
+    fn is_joined(&self, action: &Action, extent: Extent) -> bool {
+        match *action {
             Action::Call(_, sources, dst) => {
                 sources.iter().all(|slot| self.joins(*slot, extent)) && self.joins(dst, extent)
             }
@@ -235,12 +245,7 @@ impl RowCode {
                 self.joins(from, extent) && step == (self.columns * size).cast_signed()
             }
             Action::Reduce(..) | Action::Across(..) => true,
-        };
-        self.rows.push(Instruction {
-            action,
-            extent,
-            joined,
-        });
+        }
     }
 
     /// Adds what a program does with slots of its dtypes.
@@ -343,7 +348,15 @@ impl RowCode {
             let kernel = Action::Call(call.kernel, sources, dst);
             match reach {
                 code::Extent::One if self.is_fixed(call, slots) => self.first.push((kernel, 1)),
-                code::Extent::One => self.push(kernel, Extent::One),
+                // It takes its sources as vectors of one, those that are the same for all rows too.
+                code::Extent::One => {
+                    let fixed = sources.iter().any(|slot| self.kind(*slot).fixed);
+                    self.rows.push(Instruction {
+                        action: kernel,
+                        extent: Extent::One,
+                        joined: !fixed && self.is_joined(&kernel, Extent::One),
+                    });
+                }
                 code::Extent::Tile if self.is_fixed(call, slots) => {
                     let n = self.at_once * self.length(extent);
                     self.first.push((kernel, n));

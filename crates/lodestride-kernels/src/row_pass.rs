@@ -99,7 +99,10 @@ impl RowStep<'_> {
             Self::Map { outputs, .. } => outputs,
             Self::Fold { .. } => &[][..],
         };
-        map.iter().chain(outputs).copied().chain(fold.into_iter().flatten())
+        map.iter()
+            .chain(outputs)
+            .copied()
+            .chain(fold.into_iter().flatten())
     }
 }
 
@@ -187,6 +190,7 @@ fn run_apart(
         code: RowCode::new(extent.elements, extent.columns),
         slots: SmallVec::new(),
         values,
+        numbers: Vec::with_capacity(values.len()),
         ready: vec![false; values.len()],
         totals: Vec::new(),
         streams: Vec::new(),
@@ -327,6 +331,8 @@ struct Pass<'v, 'a> {
     /// Per value.
     slots: SmallVec<[Slot; 16]>,
     values: &'v [RowValue<'a>],
+    /// Per value whether it is one number for a row.
+    numbers: Vec<bool>,
     /// Per value whether it may be read.
     ready: Vec<bool>,
     totals: Vec<Total>,
@@ -347,11 +353,15 @@ impl Pass<'_, '_> {
         let (streamed, far) = (stream::pays(footprint), stream::is_far(footprint));
         let size = value.dtype().size();
         let slot = match opened {
-            // It gets a tile when it is computed.
-            None => Slot::MAX,
+            None => {
+                self.numbers.push(matches!(value, RowValue::Number(_)));
+                // It gets a tile when it is computed.
+                Slot::MAX
+            }
             Some((argument, operand, start)) => {
                 let (step, number) = self.extent.fit(argument, &operand)?;
                 let is_wanted = matches!(value, RowValue::Wanted(_));
+                self.numbers.push(number);
                 let kind = Kind {
                     size,
                     number,
@@ -458,17 +468,6 @@ impl Pass<'_, '_> {
         }
     }
 
-    fn is_number(&self, value: usize) -> bool {
-        match self.values[value] {
-            RowValue::Number(_) => true,
-            RowValue::Row(_) => false,
-            RowValue::Given(operand) | RowValue::Wanted(operand) => {
-                let last = operand.shape().as_slice().last().copied();
-                last == Some(1) && self.extent.columns > 1
-            }
-        }
-    }
-
     fn step(&mut self, step: &RowStep<'_>) -> Result<()> {
         match *step {
             RowStep::Map {
@@ -489,11 +488,11 @@ impl Pass<'_, '_> {
             let dtype = program.input_dtype(index).unwrap_or(DType::F64);
             from.push(self.source(value, dtype, Argument::Input(index))?);
         }
-        let numbers = inputs.iter().all(|value| self.is_number(*value));
+        let numbers = inputs.iter().all(|value| self.numbers[*value]);
         let numbers = numbers
             && outputs
                 .iter()
-                .all(|value| self.known(*value).is_ok() && self.is_number(*value));
+                .all(|value| self.known(*value).is_ok() && self.numbers[*value]);
         let mut to: SmallVec<[Slot; 8]> = SmallVec::new();
         for (index, &value) in outputs.iter().enumerate() {
             let dtype = program.output_dtype(index).unwrap_or(DType::F64);
@@ -522,7 +521,7 @@ impl Pass<'_, '_> {
         };
         let fold = ErasedFold::new(op, dtype).ok_or(unsupported)?;
         let source = self.source(from, dtype, Argument::Input(from))?;
-        if self.is_number(from) {
+        if self.numbers[from] {
             return Err(invalid(name, "value of another length", from));
         }
         let (rows, columns, elements) =

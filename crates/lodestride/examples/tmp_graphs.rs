@@ -87,7 +87,9 @@ fn time(name: &str, only: &str, build: impl FnOnce() -> R<(Function, Vec<NdArray
     let mut best = f64::MAX;
     let start = Instant::now();
     let mut n = 0;
-    while start.elapsed().as_secs_f64() < std::env::var("SECS").map_or(0.7, |s| s.parse().unwrap()) || n < 5 {
+    while start.elapsed().as_secs_f64() < std::env::var("SECS").map_or(0.7, |s| s.parse().unwrap())
+        || n < 5
+    {
         let t = Instant::now();
         let r = f.call(&args).unwrap();
         best = best.min(t.elapsed().as_secs_f64());

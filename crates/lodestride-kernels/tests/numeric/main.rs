@@ -15,6 +15,7 @@ mod matmul_windows;
 mod normalise;
 mod random;
 mod reduce;
+mod row_pass;
 mod scan;
 mod segment;
 mod segment_ranges;

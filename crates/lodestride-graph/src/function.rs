@@ -8,6 +8,7 @@ mod packed;
 mod plan;
 mod plan_cache;
 mod program;
+mod row_parts;
 mod slots;
 mod sole;
 

@@ -1,20 +1,17 @@
 //! What a [row pass](crate::row_pass()) does for a few rows at once: kernel calls and folds on numbered slots, as `code.rs` has them for
-//! tiles.
+//! tiles. `row_frame.rs` does it.
 #![expect(
     unsafe_code,
-    reason = "opened buffers and tiles are handed to erased kernels as raw pointers"
+    reason = "operands of a pass are shared among threads by their pointers"
 )]
 
-use crate::cached;
 use crate::code::{self, Code, Job, LoadKind, Slot};
 use crate::isa::{Level, RawKernel};
 use crate::program::Program;
 use crate::program_builder::Loaded;
 use crate::reduce_fold::ROWS;
-use crate::row_fold::{ErasedFold, Matrix, Unit};
+use crate::row_fold::ErasedFold;
 use crate::stream;
-use crate::tile::Scratch;
-use std::ops::Range;
 
 /// Elements of the rows that are worked on at once: tiles of as many stay in the first cache level.
 const AT_ONCE: usize = 2048;
@@ -32,14 +29,14 @@ pub(crate) struct Kind {
 
 /// Where the elements of a slot are, and the bytes from row to row.
 #[derive(Clone, Copy, Debug)]
-enum Spot {
+pub(crate) enum Spot {
     Memory(*mut u8, isize),
     /// So many bytes into the tiles.
     Tile(usize, isize),
 }
 
 impl Spot {
-    fn step(self) -> isize {
+    pub(crate) fn step(self) -> isize {
         match self {
             Self::Memory(_, step) | Self::Tile(_, step) => step,
         }
@@ -48,13 +45,13 @@ impl Spot {
 
 /// How many elements of a row something is done with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Extent {
+pub(crate) enum Extent {
     One,
     Row,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Action {
+pub(crate) enum Action {
     /// A kernel from sources to a destination.
     Call(RawKernel, [Slot; 3], Slot),
     /// The elements of one slot in another, of so many bytes each.
@@ -71,36 +68,36 @@ enum Action {
 
 /// An action on some elements of each row, in one call where all operands lie so that the rows are one.
 #[derive(Clone, Copy, Debug)]
-struct Instruction {
-    action: Action,
-    extent: Extent,
-    joined: bool,
+pub(crate) struct Instruction {
+    pub(crate) action: Action,
+    pub(crate) extent: Extent,
+    pub(crate) joined: bool,
 }
 
 /// The instructions of a pass.
 #[derive(Debug)]
 pub(crate) struct RowCode {
-    spots: Vec<Spot>,
+    pub(crate) spots: Vec<Spot>,
     kinds: Vec<Kind>,
     /// Done once for all rows of a block, with so many elements: what follows from numbers that are the same for all.
-    first: Vec<(Action, usize)>,
-    rows: Vec<Instruction>,
+    pub(crate) first: Vec<(Action, usize)>,
+    pub(crate) rows: Vec<Instruction>,
     /// The slots of rows that come from memory.
-    ahead: Vec<Slot>,
+    pub(crate) ahead: Vec<Slot>,
     /// Bytes of tiles.
-    tiles: usize,
+    pub(crate) tiles: usize,
     /// Tiles that nothing needs any more: where, and their bytes.
     free: Vec<(usize, usize)>,
     /// Rows that others are added to, and where the totals are that they are added to before they are too many.
-    sums: Vec<(ErasedFold, Slot, usize)>,
+    pub(crate) sums: Vec<(ErasedFold, Slot, usize)>,
     /// Folds over all rows, where a block's totals are, and how many.
-    folds: Vec<(ErasedFold, usize, usize)>,
+    pub(crate) folds: Vec<(ErasedFold, usize, usize)>,
     /// Units of totals of a block.
     pub(crate) units: usize,
-    columns: usize,
-    elements: usize,
+    pub(crate) columns: usize,
+    pub(crate) elements: usize,
     /// Rows that are worked on at once.
-    at_once: usize,
+    pub(crate) at_once: usize,
     /// Whether arithmetic rather than memory sets the pace.
     pub(crate) heavy: bool,
 }
@@ -198,7 +195,7 @@ impl RowCode {
         }
     }
 
-    fn kind(&self, slot: Slot) -> Kind {
+    pub(crate) fn kind(&self, slot: Slot) -> Kind {
         self.kinds[usize::from(slot)]
     }
 
@@ -417,212 +414,5 @@ impl RowCode {
     /// How many kernels and folds a row takes.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
-    }
-
-    /// Works through the rows of a block, and makes its totals.
-    ///
-    /// # Safety
-    /// Every slot in memory is valid for the elements of every row, outputs for writes, aligned and apart from all else; nobody else
-    /// works on these rows. `totals` has room for the units of a block.
-    pub(crate) unsafe fn run(&self, rows: Range<usize>, totals: *mut Unit) {
-        for &(fold, at, count) in &self.folds {
-            // SAFETY: a block has the units that its folds have asked for.
-            unsafe { fold.empty(count, totals.wrapping_add(at)) };
-        }
-        let mut tiles = Scratch::take(self.tiles);
-        let start = tiles.pointer();
-        let mut frame = RowFrame {
-            code: self,
-            at: Vec::with_capacity(self.spots.len()),
-            totals,
-            first: rows.start,
-            rows: 0,
-            n: 0,
-        };
-        let mut moving: Vec<(usize, isize)> = Vec::new();
-        for (slot, spot) in self.spots.iter().enumerate() {
-            frame.at.push(match *spot {
-                Spot::Tile(offset, _) => start.wrapping_add(offset),
-                Spot::Memory(first, step) => {
-                    if step != 0 {
-                        moving.push((slot, step));
-                    }
-                    first.wrapping_offset(rows.start.cast_signed() * step)
-                }
-            });
-        }
-        for &(action, n) in &self.first {
-            // SAFETY: numbers are there, and tiles take all rows at once.
-            unsafe { frame.act(action, n, 0) };
-        }
-        // SAFETY: the tiles of sums are a row each.
-        unsafe { frame.clear() };
-        let mut added = 0;
-        for row in rows.clone().step_by(self.at_once) {
-            frame.first = row;
-            frame.rows = self.at_once.min(rows.end - row);
-            frame.n = (self.columns * frame.rows).min(self.elements - row * self.columns);
-            for (index, instruction) in self.rows.iter().enumerate() {
-                frame.ask_ahead(index);
-                // SAFETY: slots are at the caller's rows, or in tiles that take as many.
-                unsafe { frame.perform(instruction) };
-            }
-            added += frame.rows;
-            if added + self.at_once > ROWS || row + frame.rows == rows.end {
-                // SAFETY: as above, and a total for each of their columns.
-                unsafe { frame.lift() };
-                added = 0;
-            }
-            for &(slot, step) in &moving {
-                let by = step * frame.rows.cast_signed();
-                frame.at[slot] = frame.at[slot].wrapping_offset(by);
-            }
-        }
-    }
-}
-
-/// One thread's pointers.
-struct RowFrame<'c> {
-    code: &'c RowCode,
-    at: Vec<*mut u8>,
-    totals: *mut Unit,
-    /// The first of the rows, and how many they are.
-    first: usize,
-    rows: usize,
-    /// Elements of these rows.
-    n: usize,
-}
-
-impl RowFrame<'_> {
-    /// A slot at the first of the rows, or at another.
-    #[inline(always)]
-    fn slot(&self, slot: Slot, row: usize) -> *mut u8 {
-        let at = self.at[usize::from(slot)];
-        if row == 0 {
-            return at;
-        }
-        at.wrapping_offset(row.cast_signed() * self.code.spots[usize::from(slot)].step())
-    }
-
-    /// The rows in a slot, as folds take them.
-    fn matrix(&self, slot: Slot) -> Matrix {
-        Matrix {
-            at: self.slot(slot, 0),
-            rows: self.rows,
-            columns: self.code.columns.min(self.n),
-            step: self.code.spots[usize::from(slot)].step(),
-        }
-    }
-
-    /// Makes sums those of no rows.
-    ///
-    /// # Safety
-    /// Their tiles are a row each.
-    unsafe fn clear(&self) {
-        for (_, sum, _) in &self.code.sums {
-            let bytes = self.code.columns * self.code.kind(*sum).size;
-            // SAFETY: the caller's contract; bytes of zero are the number zero.
-            unsafe { self.slot(*sum, 0).write_bytes(0, bytes) };
-        }
-    }
-
-    /// Adds sums to their wider totals.
-    ///
-    /// # Safety
-    /// As for [`clear`](Self::clear), and the totals are a block's.
-    unsafe fn lift(&self) {
-        for &(fold, sum, totals) in &self.code.sums {
-            let row = Matrix {
-                rows: 1,
-                columns: self.code.columns,
-                ..self.matrix(sum)
-            };
-            // SAFETY: a row of the fold's dtype, and a total for each column.
-            unsafe { fold.across(row, self.totals.wrapping_add(totals)) };
-        }
-        // SAFETY: the caller's contract.
-        unsafe { self.clear() };
-    }
-
-    /// Asks for a share of the rows after these: between one row and the next so much is done that the processor forgets the stream.
-    #[inline(always)]
-    fn ask_ahead(&self, instruction: usize) {
-        for &slot in &self.code.ahead {
-            let bytes = self.n * self.code.kind(slot).size;
-            let lines = bytes.div_ceil(stream::LINE);
-            let share = lines.div_ceil(self.code.rows.len());
-            let next = self.slot(slot, self.rows);
-            let first = (instruction * share).min(lines);
-            for line in first..(first + share).min(lines) {
-                stream::prefetch_far(next.wrapping_add(line * stream::LINE));
-            }
-        }
-    }
-
-    /// # Safety
-    /// As for [`RowCode::run`]: slots hold the rows.
-    #[inline(always)]
-    unsafe fn perform(&mut self, instruction: &Instruction) {
-        let &Instruction {
-            action,
-            extent,
-            joined,
-        } = instruction;
-        if joined {
-            let n = match extent {
-                Extent::One => self.rows,
-                Extent::Row => self.n,
-            };
-            // SAFETY: the rows are one.
-            unsafe { self.act(action, n, 0) };
-            return;
-        }
-        let n = match extent {
-            Extent::One => 1,
-            Extent::Row => self.code.columns.min(self.n),
-        };
-        for row in 0..self.rows {
-            // SAFETY: the caller's contract.
-            unsafe { self.act(action, n, row) };
-        }
-    }
-
-    /// # Safety
-    /// As for [`RowCode::run`]: slots hold `n` elements from a row on.
-    #[inline(always)]
-    unsafe fn act(&mut self, action: Action, n: usize, row: usize) {
-        match action {
-            Action::Call(kernel, sources, dst) => {
-                let [a, b, c] = sources.map(|slot| self.slot(slot, row));
-                let dst = self.slot(dst, row);
-                // SAFETY: sources hold `n` elements of the kernel's dtypes, one where it takes one; `dst` takes `n` and is apart.
-                unsafe { kernel(n, dst, a, b, c) };
-            }
-            Action::Copy(size, from, to) => {
-                let (from, to) = (self.slot(from, row), self.slot(to, row));
-                // SAFETY: two slots of that element size, apart.
-                unsafe { cached::copy(to, from, n * size) };
-            }
-            Action::Reduce(fold, from, to) => {
-                let step = self.code.spots[usize::from(to)].step();
-                // SAFETY: rows of the fold's dtype, and the places of as many numbers of it.
-                unsafe { fold.reduce(self.matrix(from), self.slot(to, 0), step) };
-            }
-            Action::Along(fold, from, totals) => {
-                let totals = self.totals.wrapping_add(totals);
-                // SAFETY: elements of the fold's dtype, and their total.
-                unsafe { fold.along(n, self.slot(from, row), totals) };
-            }
-            Action::Across(fold, from, totals) => {
-                let totals = self.totals.wrapping_add(totals);
-                // SAFETY: rows of the fold's dtype, and a total for each column.
-                unsafe { fold.across(self.matrix(from), totals) };
-            }
-            Action::Stream(size, from, to, step) => {
-                let to = to.wrapping_offset((self.first + row).cast_signed() * step);
-                // SAFETY: rows in a tile, and their place in memory.
-                unsafe { stream::copy_raw(to, self.slot(from, row), n * size) };
-            }
-        }
     }
 }

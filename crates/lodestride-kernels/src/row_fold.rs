@@ -281,8 +281,9 @@ impl Visitor for Call {
             Task::Measure => self.count = n * size_of::<T>(),
             Task::Empty => {
                 for index in 0..n {
+                    let at = self.totals.cast::<T>().wrapping_add(index);
                     // SAFETY: room for `n` totals, by the contract of `ErasedFold::empty`.
-                    unsafe { self.totals.cast::<T>().add(index).write(reducer.empty()) };
+                    unsafe { at.write(reducer.empty()) };
                 }
             }
             Task::Reduce => {

@@ -437,6 +437,13 @@ class Torch(NumPy):
         if name == "embed":
             table, words = a
             return gradients(lambda: table[words].square().sum(), table)
+        if name == "rmsnorm":
+            x, g, w = a
+            return gradients(lambda: (F.rms_norm(x, x.shape[-1:], g, 1e-5) * w).sum(), x, g)
+        if name == "cosine": return gradients(lambda: (1 - F.cosine_similarity(*a)).mean() * 1e3, *a)
+        if name == "attention":
+            q, k, v = a
+            return gradients(lambda: (t.softmax(q @ k.transpose(1, 2) * 0.125, -1) @ v).square().sum(), q, k, v)
 
     def topk(self, x): return lambda: self.t.topk(x, 100)[0]
     def unique(self, x): return lambda: self.t.unique(x)
@@ -633,6 +640,14 @@ class Jax(NumPy):
             return gradients(cost, (1, 0, 2))
         if name == "softmax": return gradients(lambda x, w: (nn.log_softmax(x, 1) * w).sum(), (0,))
         if name == "embed": return gradients(lambda e, i: (e[i] ** 2).sum(), (0,))
+        if name == "rmsnorm":
+            return gradients(lambda x, g, w: (x / j.sqrt((x * x).mean(1, keepdims=True) + 1e-5) * g * w).sum(), (0, 1))
+        if name == "cosine":
+            def cost(a, b):
+                return (1 - (a * b).sum(1) / (j.sqrt((a * a).sum(1)) * j.sqrt((b * b).sum(1)))).mean() * 1e3
+            return gradients(cost, (0, 1))
+        if name == "attention":
+            return gradients(lambda q, k, v: ((nn.softmax(q @ k.transpose(0, 2, 1) * 0.125) @ v) ** 2).sum(), (0, 1, 2))
 
     def random(self, name, dtype, n):
         key, f = self.jax.random.key(1), getattr(self.jax.random, name)
@@ -819,7 +834,9 @@ def graph(p, name, sizes, dtype):
     x = values(1, n, m)
     if name == "logistic": return p.graph(name, x, values(2, n, low=0, high=1), values(3, m, **few))
     if name == "layernorm": return p.graph(name, x, values(2, m, low=0.5, high=1.5), values(3, m))
-    if name == "softmax": return p.graph(name, x, values(2, n, m))
+    if name in ("softmax", "cosine"): return p.graph(name, x, values(2, n, m))
+    if name == "rmsnorm": return p.graph(name, x, values(2, m, low=0.5, high=1.5), values(3, n, m))
+    if name == "attention": return p.graph(name, *(values(stream, *sizes) for stream in (1, 2, 3)))
     hidden, classes = more
     weights = values(3, m, hidden, **few), values(4, hidden, **few), values(5, hidden, classes, **few), values(6, classes, **few)
     return p.graph(name, x, p.arr(positions(n, 2, classes)), *weights)

@@ -3,7 +3,7 @@
 
 use lodestride::array::{ArrayError, NdArray};
 use lodestride::graph::{
-    Function, GraphError, Value, Variable, compile, fmatrix, fvector, grad, lvector,
+    Function, GraphError, Value, Variable, compile, fmatrix, ftensor3, fvector, grad, lvector,
 };
 
 use crate::answers::{of_ours, positions, uniform};
@@ -19,7 +19,7 @@ struct Called {
     arguments: Vec<NdArray>,
 }
 
-const CASES: [Case; 7] = [
+const CASES: [Case; 10] = [
     ("gr.logistic", "400x784", logistic),
     ("gr.mlp", "128x784x256x10", perceptron),
     ("gr.products", "1e3", || products(1_000)),
@@ -27,6 +27,9 @@ const CASES: [Case; 7] = [
     ("gr.layernorm", "4096x1024", layer_norm),
     ("gr.softmax", "4096x1024", softmax),
     ("gr.embed", "1e4x64", embedding),
+    ("gr.rmsnorm", "512x512", root_mean_square_norm),
+    ("gr.cosine", "1024x256", cosine),
+    ("gr.attention", "16x128x64", attention),
 ];
 
 pub(crate) fn run(suite: &mut Suite) -> Result<(), Failure> {
@@ -158,5 +161,49 @@ fn embedding() -> Result<Called, Failure> {
             floats(&[10_000, 64], 1, -0.5, 0.5)?,
             integers(1_024, 2, 10_000)?,
         ],
+    })
+}
+
+/// Rows divided by the root of their mean square, with a gain, weighted.
+fn root_mean_square_norm() -> Result<Called, Failure> {
+    let (x, gain, weights) = (fmatrix("x"), fvector("gain"), fmatrix("weights"));
+    let mean = x.square()?.mean(1)?.expand_dims(&[1])?;
+    let normal = &x / (mean + 1e-5).sqrt()? * &gain;
+    let cost = (normal * &weights).sum(..)?;
+    Ok(Called {
+        function: gradients(&cost, &[&x, &gain, &weights], &[&x, &gain])?,
+        arguments: vec![
+            floats(&[512, 512], 1, -0.5, 0.5)?,
+            floats(&[512], 2, 0.5, 1.5)?,
+            floats(&[512, 512], 3, -0.5, 0.5)?,
+        ],
+    })
+}
+
+/// How far rows point in other directions: one less the cosine of the angle between them.
+fn cosine() -> Result<Called, Failure> {
+    let (a, b) = (fmatrix("a"), fmatrix("b"));
+    let dot = (&a * &b).sum(1)?;
+    let lengths = a.square()?.sum(1)?.sqrt()? * b.square()?.sum(1)?.sqrt()?;
+    let cost = (1.0 - dot / lengths).mean(..)? * 1e3;
+    Ok(Called {
+        function: gradients(&cost, &[&a, &b], &[&a, &b])?,
+        arguments: vec![
+            floats(&[1024, 256], 1, -0.5, 0.5)?,
+            floats(&[1024, 256], 2, -0.5, 0.5)?,
+        ],
+    })
+}
+
+/// Attention of some heads, and the mean square of what comes out.
+fn attention() -> Result<Called, Failure> {
+    let [q, k, v] = ["q", "k", "v"].map(|name| ftensor3(name));
+    let scores = q.matmul(&k.permute(&[0, 2, 1])?)? * 0.125;
+    let out = scores.softmax(2)?.matmul(&v)?;
+    let cost = out.square()?.sum(..)?;
+    let of = |stream| floats(&[16, 128, 64], stream, -0.5, 0.5);
+    Ok(Called {
+        function: gradients(&cost, &[&q, &k, &v], &[&q, &k, &v])?,
+        arguments: vec![of(1)?, of(2)?, of(3)?],
     })
 }

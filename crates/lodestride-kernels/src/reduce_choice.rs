@@ -34,19 +34,30 @@ pub(crate) fn choose(op: ReduceOp, kind: ComputeKind, visitor: &mut impl Visitor
     }
 }
 
-/// The operations that are defined on every compute type.
-fn exact<C: Addable + Magnitude>(op: ReduceOp, visitor: &mut impl Visitor) {
+/// The most common operations that are defined on every compute type; false, with nothing given, for others.
+fn common<C: Addable + Magnitude>(op: ReduceOp, visitor: &mut impl Visitor) -> bool {
     match op {
         ReduceOp::Sum => give::<C, _>(
             visitor,
             lanes::<C, _, _>(Sum::<false>, |sums, _, values| each(sums, values, C::value)),
         ),
-        ReduceOp::Prod => give::<C, _>(visitor, lanes::<C, _, _>(Product, keep::<C::Factor>)),
         ReduceOp::Max => give::<C, _>(
             visitor,
             lanes::<C, _, _>(Extreme::<false, false>, keep::<C>),
         ),
         ReduceOp::Min => give::<C, _>(visitor, lanes::<C, _, _>(Extreme::<true, false>, keep::<C>)),
+        _ => return false,
+    }
+    true
+}
+
+/// The operations that are defined on every compute type.
+fn exact<C: Addable + Magnitude>(op: ReduceOp, visitor: &mut impl Visitor) {
+    if common::<C>(op, visitor) {
+        return;
+    }
+    match op {
+        ReduceOp::Prod => give::<C, _>(visitor, lanes::<C, _, _>(Product, keep::<C::Factor>)),
         ReduceOp::Any => give::<C, _>(
             visitor,
             lanes::<C, _, _>(NonZero, |counts, _, values| {
@@ -65,7 +76,11 @@ fn exact<C: Addable + Magnitude>(op: ReduceOp, visitor: &mut impl Visitor) {
     }
 }
 
-fn float<C: Raised + Addable<Value = f64> + Magnitude>(op: ReduceOp, visitor: &mut impl Visitor) {
+/// Gives a visitor the reducer of an operation on floats whose totals are sums, extremes or norms; false, with nothing given, for others.
+pub(crate) fn choose_common<C>(op: ReduceOp, visitor: &mut impl Visitor) -> bool
+where
+    C: Raised + Addable<Value = f64> + Magnitude,
+{
     match op {
         ReduceOp::Mean => give::<C, _>(
             visitor,
@@ -91,6 +106,16 @@ fn float<C: Raised + Addable<Value = f64> + Magnitude>(op: ReduceOp, visitor: &m
         ReduceOp::MinAbs => {
             give::<C, _>(visitor, lanes::<C, _, _>(Extreme::<true, true>, keep::<C>))
         }
+        _ => return common::<C>(op, visitor),
+    }
+    true
+}
+
+fn float<C: Raised + Addable<Value = f64> + Magnitude>(op: ReduceOp, visitor: &mut impl Visitor) {
+    if choose_common::<C>(op, visitor) {
+        return;
+    }
+    match op {
         ReduceOp::Var { ddof } => give::<C, _>(visitor, Variance { ddof, root: false }),
         ReduceOp::Std { ddof } => give::<C, _>(visitor, Variance { ddof, root: true }),
         ReduceOp::LogSumExp => give::<C, _>(visitor, LogSumExp),

@@ -9,7 +9,7 @@ use crate::isa::{Level, RawKernel};
 use crate::numeric::Compute;
 use crate::op::{self, BinaryOp};
 use crate::reduce::ReduceOp;
-use crate::reduce_choice::{Visitor, choose};
+use crate::reduce_choice::{Visitor, choose_common};
 use crate::reduce_data::{Rows, Runs};
 use crate::reduce_fold::{BLOCK, ROWS, Reducer};
 use lodestride_buffer::DType;
@@ -72,9 +72,9 @@ pub(crate) struct ErasedFold {
 impl ErasedFold {
     /// The fold of an operation that computes in a dtype and gives values of it; none for other operations and dtypes.
     pub(crate) fn new(op: ReduceOp, dtype: DType) -> Option<Self> {
-        let counts = matches!(op, ReduceOp::Any | ReduceOp::All | ReduceOp::CountNonZero);
-        let fits = matches!(dtype, DType::F32 | DType::F64) && !counts;
-        fits.then_some(Self { op, dtype })
+        let fold = Self { op, dtype };
+        fold.perform(&mut Call::of(Task::Measure, 0))
+            .then_some(fold)
     }
 
     /// The kernel that adds elements to others in place, if as many as [`ROWS`] may be added so before they are folded.
@@ -84,8 +84,14 @@ impl ErasedFold {
         kernel.zip_in_place.filter(|_| adds)
     }
 
-    fn perform(self, call: &mut Call) {
-        choose(self.op, self.op.compute_kind(self.dtype), call);
+    /// Performs a task; false where there is no such fold.
+    #[inline(never)]
+    fn perform(self, call: &mut Call) -> bool {
+        match self.dtype {
+            DType::F32 => choose_common::<f32>(self.op, call),
+            DType::F64 => choose_common::<f64>(self.op, call),
+            _ => false,
+        }
     }
 
     /// The units that so many totals take.
@@ -270,6 +276,7 @@ fn finished<C: Compute, T: Copy + Send + Sync, V: Compute>(
 }
 
 impl Visitor for Call {
+    #[inline(never)]
     fn visit<C: Compute, T: Copy + Send + Sync, V: Compute>(
         &mut self,
         reducer: &dyn Reducer<C, Total = T, Value = V>,

@@ -185,7 +185,7 @@ impl RowFrame<'_> {
 
     /// # Safety
     /// As for [`RowCode::run`]: slots hold `n` elements from a row on.
-    #[inline(always)]
+    #[inline(never)]
     unsafe fn act(&mut self, action: Action, n: usize, row: usize) {
         match action {
             Action::Call(kernel, sources, dst) => {
@@ -197,7 +197,7 @@ impl RowFrame<'_> {
             Action::Copy(size, from, to) => {
                 let (from, to) = (self.slot(from, row), self.slot(to, row));
                 // SAFETY: two slots of that element size, apart.
-                unsafe { cached::copy(to, from, n * size) };
+                unsafe { copy(to, from, n * size) };
             }
             Action::Reduce(fold, from, to) => {
                 let step = self.code.spots[usize::from(to)].step();
@@ -221,4 +221,14 @@ impl RowFrame<'_> {
             }
         }
     }
+}
+
+/// [`cached::copy`], which is rare here, once.
+///
+/// # Safety
+/// As for that.
+#[inline(never)]
+unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
+    // SAFETY: the caller's contract.
+    unsafe { cached::copy(to, from, bytes) };
 }

@@ -10,6 +10,7 @@ use crate::error::{KernelError, Result};
 use crate::operand::{Open, Operand};
 use crate::program::Program;
 use crate::reduce::ReduceOp;
+use crate::row_fold::ErasedFold;
 use crate::row_steps::{Extent, Pass};
 use lodestride_buffer::{Argument, Buffer, DType};
 use smallvec::SmallVec;
@@ -45,6 +46,20 @@ pub enum RowFold {
     Across,
     /// All elements; the result is there after the pass.
     All,
+}
+
+impl RowFold {
+    /// Whether a pass folds elements of this dtype so: sums, means, extremes and norms of `f32` and `f64`.
+    ///
+    /// ```
+    /// use lodestride_buffer::DType;
+    /// use lodestride_kernels::{ReduceOp, RowFold};
+    /// assert!(RowFold::suits(ReduceOp::Mean, DType::F32));
+    /// assert!(!RowFold::suits(ReduceOp::Mean, DType::F16) && !RowFold::suits(ReduceOp::Any, DType::F32));
+    /// ```
+    pub fn suits(op: ReduceOp, dtype: DType) -> bool {
+        ErasedFold::new(op, dtype).is_some()
+    }
 }
 
 /// A step of a row pass. Values are given by their number.
@@ -94,8 +109,8 @@ impl RowStep<'_> {
 /// order of additions.
 ///
 /// Operands have two axes, rows and columns, or one: then the matrix is cut out of a vector, whose last row may be shorter. The last
-/// axis is dense. Outputs of programs and results of folds along rows are written per row, results of folds across rows or of all
-/// elements after the pass. Operations are those of [`ReduceOp`] that give what they take, on `f32` and `f64`.
+/// axis is dense, and rows are not backwards. Outputs of programs and results of folds along rows are written per row, results of folds across rows or of all
+/// elements after the pass. Operations are those that [suit](RowFold::suits).
 ///
 /// ```
 /// use lodestride_buffer::{Buffer, DType};

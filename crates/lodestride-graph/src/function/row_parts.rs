@@ -3,7 +3,7 @@
 use crate::fgraph::{NodeId, ValueId};
 use crate::function::join_rows::{Part, Pass};
 use crate::ops::{Elemwise, Fused, FusedReduce, FusedStep, PassStep, Reduce};
-use lodestride_array::kernels::{ReduceOp, RowFold};
+use lodestride_array::kernels::RowFold;
 use lodestride_array::{DType, Layout, Order, Shape};
 use smallvec::SmallVec;
 
@@ -87,12 +87,8 @@ impl Pass<'_> {
     fn fold(&mut self, reduce: &Reduce, from: usize, node: NodeId) -> Option<()> {
         let result = self.graph.node_outputs(node)[0];
         let (rank, dtype) = (self.shape.rank(), self.facts(result)?.dtype);
-        let whole = matches!(dtype, DType::F32 | DType::F64) && self.dtype(from) == dtype;
-        let counts = matches!(
-            reduce.op,
-            ReduceOp::Any | ReduceOp::All | ReduceOp::CountNonZero
-        );
-        if !whole || counts || !self.is_row(from) {
+        let suits = RowFold::suits(reduce.op, dtype) && self.dtype(from) == dtype;
+        if !suits || !self.is_row(from) {
             return None;
         }
         let over = match reduce.axes.as_slice() {

@@ -123,41 +123,16 @@ const FOLDS: [(ReduceOp, RowFold, usize, usize); 6] = [
     (ReduceOp::Max, RowFold::Along, 8, 14),
 ];
 
-fn compare(report: &mut Report, case: &str, x: &Array) {
-    let (rows, columns, dtype) = (x.layout.shape()[0], x.layout.shape()[1], x.dtype);
-    let (y, c) = (dense(&[1, columns], dtype, 1), dense(&[rows, 1], dtype, 2));
-    let s = dense(&[1, 1], dtype, 3);
-    let wanted = reference(&floats(x), &floats(&y), &floats(&c), floats(&s)[0]);
-    let shapes = [
-        [rows, columns],
-        [rows, 1],
-        [rows, columns],
-        [rows, columns],
-        [1, columns],
-        [1, columns],
-        [1, 1],
-        [1, 1],
-        [rows, 1],
-    ];
-    let out = shapes.map(|shape| zeros(&shape, dtype));
-    let given = [x, &y, &c, &s].map(|array| RowValue::Given(array.operand()));
-    let [b, m, d, factor, rest @ ..] = &out;
-    let wants = |array: &'_ Array| array.layout.clone();
-    let layouts: Vec<Layout> = rest.iter().map(wants).collect();
-    let mut values = given.to_vec();
+/// Runs the pass of the tests on `x`, `y`, `c` and `s`, into as many arrays as [`Results`] has.
+fn run(given: [&Array; 4], out: &[Array; 9]) {
+    let dtype = given[0].dtype;
+    let (rows, columns) = (given[0].layout.shape()[0], given[0].layout.shape()[1]);
+    let mut values = given.map(|array| RowValue::Given(array.operand())).to_vec();
     values.push(RowValue::Number(dtype));
     values.push(RowValue::Row(dtype));
-    values.extend([b, m, d, factor].map(|array| RowValue::Wanted(array.operand())));
-    for (array, layout) in rest.iter().zip(&layouts) {
-        values.push(RowValue::Wanted(
-            Operand::new(&array.buffer, layout, dtype).unwrap(),
-        ));
-    }
-    let programs = (
-        rows_program(dtype),
-        numbers_program(dtype),
-        last_program(dtype),
-    );
+    values.extend(out.iter().map(|array| RowValue::Wanted(array.operand())));
+    let (of_rows, of_numbers) = (rows_program(dtype), numbers_program(dtype));
+    let last = last_program(dtype);
     let fold = |number: usize| {
         let (op, over, from, to) = FOLDS[number];
         RowStep::Fold { op, over, from, to }
@@ -169,28 +144,37 @@ fn compare(report: &mut Report, case: &str, x: &Array) {
     };
     let steps = [
         fold(0),
-        map(&programs.0, &[0, 1, 4, 2], &[5, 6]),
+        map(&of_rows, &[0, 1, 4, 2], &[5, 6]),
         fold(1),
         fold(2),
         fold(3),
         fold(4),
-        map(&programs.1, &[4, 3, 2], &[7]),
-        map(&programs.2, &[5, 7, 3], &[8, 9]),
+        map(&of_numbers, &[4, 3, 2], &[7]),
+        map(&last, &[5, 7, 3], &[8, 9]),
         fold(5),
     ];
     row_pass("test", (rows * columns, columns), &values, &steps).unwrap();
+}
+
+fn compare(report: &mut Report, case: &str, x: &Array) {
+    let (rows, columns, dtype) = (x.layout.shape()[0], x.layout.shape()[1], x.dtype);
+    let (y, c) = (dense(&[1, columns], dtype, 1), dense(&[rows, 1], dtype, 2));
+    let s = dense(&[1, 1], dtype, 3);
+    let wanted = reference(&floats(x), &floats(&y), &floats(&c), floats(&s)[0]);
     let lists = [
-        ("b", wanted.b),
-        ("m", wanted.m),
-        ("d", wanted.d),
-        ("factor", wanted.factor),
-        ("sums", wanted.sums),
-        ("most", wanted.most),
-        ("total", vec![wanted.total]),
-        ("squares", vec![wanted.squares]),
-        ("largest", wanted.largest),
+        ("b", [rows, columns], wanted.b),
+        ("m", [rows, 1], wanted.m),
+        ("d", [rows, columns], wanted.d),
+        ("factor", [rows, columns], wanted.factor),
+        ("sums", [1, columns], wanted.sums),
+        ("most", [1, columns], wanted.most),
+        ("total", [1, 1], vec![wanted.total]),
+        ("squares", [1, 1], vec![wanted.squares]),
+        ("largest", [rows, 1], wanted.largest),
     ];
-    for (array, (name, wanted)) in out.iter().zip(&lists) {
+    let out = lists.each_ref().map(|(_, shape, _)| zeros(shape, dtype));
+    run([x, &y, &c, &s], &out);
+    for (array, (name, _, wanted)) in out.iter().zip(&lists) {
         // Whole numbers: one rounding at the end.
         report.compare(&format!("{case}: {name}"), array, wanted, 0.0);
     }
@@ -307,75 +291,48 @@ fn an_input_in_the_memory_of_an_output_is_read_as_it_was() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_and_nothing_is_written() {
+fn steps_and_values_that_do_not_fit_are_refused() {
     let (x, out) = (dense(&[4, 3], DType::F64, 0), zeros(&[4, 3], DType::F64));
-    let (halves, backwards) = (dense(&[4, 3], DType::F16, 0), {
-        let layout = Layout::new([4, 3], [-3, 1], 9).unwrap();
-        Array {
-            layout,
-            ..dense(&[4, 3], DType::F64, 0)
-        }
-    });
+    let halves = dense(&[4, 3], DType::F16, 0);
+    let backwards = Layout::new([4, 3], [-3, 1], 9).unwrap();
+    let backwards = Operand::new(&x.buffer, &backwards, DType::F64).unwrap();
+    let elsewhere = Layout::contiguous([2, 6], Order::C).unwrap();
+    let folded = RowValue::Wanted(Operand::new(&out.buffer, &elsewhere, DType::F64).unwrap());
+    let (given, wanted) = (
+        RowValue::Given(x.operand()),
+        RowValue::Wanted(out.operand()),
+    );
+    let [halves, backwards] = [halves.operand(), backwards].map(RowValue::Given);
+    let (number, row) = (RowValue::Number(DType::F64), RowValue::Row(DType::F64));
     let program = square_and_one(DType::F64);
-    let given = RowValue::Given(x.operand());
-    let wanted = RowValue::Wanted(out.operand());
     let map = |inputs: &'static [usize], outputs: &'static [usize]| RowStep::Map {
         program: &program,
         inputs,
         outputs,
     };
-    let fold = |op, over, from, to| RowStep::Fold { op, over, from, to };
-    let (sum, across) = (ReduceOp::Sum, RowFold::Across);
-    let elsewhere = Layout::contiguous([2, 6], Order::C).unwrap();
-    let folded = Operand::new(&out.buffer, &elsewhere, DType::F64).unwrap();
-    let number = RowValue::Number(DType::F64);
-    let cases: [(&str, Vec<RowValue<'_>>, RowStep<'_>); 14] = [
-        (
-            "number of a value = 7",
-            vec![given, wanted],
-            map(&[7], &[1]),
-        ),
-        (
-            "number of a value = 7",
-            vec![given, wanted],
-            map(&[0], &[7]),
-        ),
-        ("1 inputs", vec![given, wanted], map(&[0, 0], &[1])),
-        ("1 outputs", vec![given, wanted], map(&[0], &[])),
-        ("not there yet = 1", vec![given, wanted], map(&[1], &[1])),
-        ("only read = 0", vec![given, wanted], map(&[0], &[0])),
-        ("another length = 1", vec![given, number], map(&[0], &[1])),
-        (
-            "another length = 1",
-            vec![given, RowValue::Row(DType::F64)],
-            fold(sum, RowFold::Along, 0, 1),
-        ),
-        (
-            "dtype",
-            vec![RowValue::Given(halves.operand()), wanted],
-            map(&[0], &[1]),
-        ),
-        (
-            "f16",
-            vec![RowValue::Given(halves.operand()), wanted],
-            fold(sum, across, 0, 1),
-        ),
-        (
-            "any",
-            vec![given, wanted],
-            fold(ReduceOp::Any, across, 0, 1),
-        ),
-        ("[1, 3]", vec![given, wanted], fold(sum, across, 0, 1)),
-        (
-            "rows, negative = 3",
-            vec![RowValue::Given(backwards.operand()), wanted],
-            map(&[0], &[1]),
-        ),
-        (
-            "[2, 6]",
-            vec![given, RowValue::Wanted(folded)],
-            map(&[0], &[1]),
-        ),
+    let fold = |op, over| RowStep::Fold {
+        op,
+        over,
+        from: 0,
+        to: 1,
+    };
+    let (along, across) = (RowFold::Along, RowFold::Across);
+    let (sum, any) = (ReduceOp::Sum, ReduceOp::Any);
+    let cases = [
+        ("number of a value = 7", [given, wanted], map(&[7], &[1])),
+        ("number of a value = 7", [given, wanted], map(&[0], &[7])),
+        ("1 inputs", [given, wanted], map(&[0, 0], &[1])),
+        ("1 outputs", [given, wanted], map(&[0], &[])),
+        ("not there yet = 1", [given, wanted], map(&[1], &[1])),
+        ("only read = 0", [given, wanted], map(&[0], &[0])),
+        ("another length = 1", [given, number], map(&[0], &[1])),
+        ("another length = 1", [given, row], fold(sum, along)),
+        ("dtype", [halves, wanted], map(&[0], &[1])),
+        ("f16", [halves, wanted], fold(sum, across)),
+        ("any", [given, wanted], fold(any, across)),
+        ("[1, 3]", [given, wanted], fold(sum, across)),
+        ("rows, negative = 3", [backwards, wanted], map(&[0], &[1])),
+        ("[2, 6]", [given, folded], map(&[0], &[1])),
     ];
     let mut report = Report::default();
     for (text, values, step) in &cases {
@@ -383,17 +340,25 @@ fn what_does_not_fit_is_refused_and_nothing_is_written() {
         let said = error.err().map(|e| e.to_string()).unwrap_or_default();
         report.check(&format!("{text}: {said}"), said.contains(text));
     }
-    let twice = [given, wanted, wanted];
-    let error = row_pass("test", (12, 3), &twice, &[map(&[0], &[1])]);
-    report.check(
-        "outputs in one place",
-        matches!(error, Err(KernelError::OverlappingOutputs { .. })),
-    );
-    let nothing = row_pass("test", (0, 3), &[given, wanted], &[map(&[0], &[1])]);
-    report.check(
-        "no elements",
-        matches!(nothing, Err(KernelError::InvalidArgument { .. })),
-    );
     report.check("untouched", floats(&out).iter().all(|x| *x == 0.0));
     report.finish();
+}
+
+#[test]
+fn outputs_in_one_place_and_no_elements_are_refused() {
+    let (x, out) = (dense(&[4, 3], DType::F64, 0), zeros(&[4, 3], DType::F64));
+    let program = square_and_one(DType::F64);
+    let map = RowStep::Map {
+        program: &program,
+        inputs: &[0],
+        outputs: &[1],
+    };
+    let (given, wanted) = (
+        RowValue::Given(x.operand()),
+        RowValue::Wanted(out.operand()),
+    );
+    let twice = row_pass("test", (12, 3), &[given, wanted, wanted], &[map]);
+    assert!(matches!(twice, Err(KernelError::OverlappingOutputs { .. })));
+    let nothing = row_pass("test", (0, 3), &[given, wanted], &[map]);
+    assert!(matches!(nothing, Err(KernelError::InvalidArgument { .. })));
 }

@@ -98,6 +98,8 @@ pub(crate) struct RowCode {
     pub(crate) elements: usize,
     /// Rows that are worked on at once.
     pub(crate) at_once: usize,
+    /// Whether rows go past the caches, for which each thread waits in the end.
+    pub(crate) streams: bool,
     /// Whether arithmetic rather than memory sets the pace.
     pub(crate) heavy: bool,
 }
@@ -123,6 +125,7 @@ impl RowCode {
             columns,
             elements,
             at_once: (AT_ONCE / columns).clamp(1, ROWS),
+            streams: false,
             heavy: false,
         }
     }
@@ -409,6 +412,7 @@ impl RowCode {
     pub(crate) fn stream(&mut self, from: Slot, to: *mut u8, step: isize) {
         let size = self.kind(from).size;
         self.push(Action::Stream(size, from, to, step), Extent::Row);
+        self.streams = true;
     }
 
     /// How many kernels and folds a row takes.

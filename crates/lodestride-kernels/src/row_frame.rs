@@ -74,6 +74,9 @@ impl RowCode {
                 frame.at[slot] = frame.at[slot].wrapping_offset(by);
             }
         }
+        if self.streams {
+            stream::fence();
+        }
     }
 }
 

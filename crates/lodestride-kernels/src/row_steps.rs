@@ -275,11 +275,15 @@ impl<'v, 'a> Pass<'v, 'a> {
             let dtype = program.input_dtype(index).unwrap_or(DType::F64);
             from.push(self.source(value, dtype, Argument::Input(index))?);
         }
-        let numbers = inputs.iter().all(|value| self.numbers[*value]);
-        let numbers = numbers
-            && outputs
-                .iter()
-                .all(|value| self.known(*value).is_ok() && self.numbers[*value]);
+        for (index, value) in outputs.iter().enumerate() {
+            self.known(*value)?;
+            // Kernels write while they still read.
+            if inputs.contains(value) || outputs[..index].contains(value) {
+                return Err(invalid(name, "value that a step has twice", *value));
+            }
+        }
+        let mut all = inputs.iter().chain(outputs);
+        let numbers = all.all(|value| self.numbers[*value]);
         let mut to: SmallVec<[Slot; 8]> = SmallVec::new();
         for (index, &value) in outputs.iter().enumerate() {
             let dtype = program.output_dtype(index).unwrap_or(DType::F64);
@@ -371,9 +375,6 @@ impl<'v, 'a> Pass<'v, 'a> {
                 unsafe { code.run(rows, units) };
             }
         });
-        if !self.streams.is_empty() {
-            stream::fence();
-        }
         for total in &self.totals {
             let of = |block: usize| start.0.wrapping_add(block * code.units + total.at);
             for block in 1..blocks {

@@ -35,7 +35,6 @@ pub(super) fn join_rows(
     mut steps: Vec<Step>,
 ) -> Vec<Step> {
     let mut done = Vec::new();
-    let mut wanted: HashSet<ValueId> = graph.outputs().iter().copied().collect();
     while let Some(shape) = largest(graph, values, &steps) {
         let mut pass = Pass::new(graph, values, shape);
         let Sorted {
@@ -43,10 +42,11 @@ pub(super) fn join_rows(
             after,
             aliases,
         } = pass.sort(&steps);
+        let mut wanted: HashSet<ValueId> = graph.outputs().iter().copied().collect();
         for step in &after {
             wanted.extend(read(graph, step));
         }
-        let Some((joined, views)) = pass.finish(&wanted, aliases) else {
+        let Some((joined, views)) = pass.finish(wanted, aliases) else {
             // Without a pass of this shape there may be one of another, which is not looked for: most graphs have one.
             break;
         };
@@ -194,10 +194,9 @@ impl<'g> Pass<'g> {
     /// The pass, if it saves much; `wanted` are the values that others take. With the views of its results that others take.
     fn finish(
         mut self,
-        wanted: &HashSet<ValueId>,
+        mut wanted: HashSet<ValueId>,
         aliases: Vec<NodeId>,
     ) -> Option<(Joined, Vec<Step>)> {
-        let mut wanted = wanted.clone();
         let mut views = Vec::new();
         for node in aliases.iter().rev() {
             if wanted.contains(&self.graph.node_outputs(*node)[0]) {

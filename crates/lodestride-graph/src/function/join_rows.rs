@@ -39,20 +39,28 @@ pub(super) fn join_rows(
         let mut pass = Pass::new(graph, values, shape);
         let Sorted {
             before,
+            members,
             after,
-            aliases,
         } = pass.sort(&steps);
+        if members.is_empty() {
+            // There may be a pass of another shape, which is not looked for: most graphs have one.
+            break;
+        }
         let mut wanted: HashSet<ValueId> = graph.outputs().iter().copied().collect();
         for step in &after {
             wanted.extend(read(graph, step));
         }
-        let Some((joined, views)) = pass.finish(wanted, aliases) else {
-            // Without a pass of this shape there may be one of another, which is not looked for: most graphs have one.
-            break;
-        };
         done.extend(before);
-        done.push(Step::Rows(Arc::new(joined)));
-        steps = views.into_iter().chain(after).collect();
+        steps = match pass.finish(wanted, &members) {
+            Some((joined, views)) => {
+                done.push(Step::Rows(Arc::new(joined)));
+                views.into_iter().chain(after).collect()
+            }
+            None => {
+                done.extend(members);
+                after
+            }
+        };
     }
     done.extend(steps);
     done
@@ -94,9 +102,8 @@ fn largest(graph: &FunctionGraph, values: &[Planning], steps: &[Step]) -> Option
 /// Steps by their place around a pass.
 struct Sorted {
     before: Vec<Step>,
+    members: Vec<Step>,
     after: Vec<Step>,
-    /// Nodes that look at numbers of the pass in another way.
-    aliases: Vec<NodeId>,
 }
 
 /// A value of a pass that is being put together.
@@ -149,7 +156,7 @@ impl<'g> Pass<'g> {
     }
 
     fn sort(&mut self, steps: &[Step]) -> Sorted {
-        let (mut before, mut after, mut aliases) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut before, mut members, mut after) = (Vec::new(), Vec::new(), Vec::new());
         for step in steps {
             let inputs: SmallVec<[ValueId; 4]> = read(self.graph, step).collect();
             let waits = inputs.iter().any(|v| self.late.contains(v));
@@ -165,19 +172,12 @@ impl<'g> Pass<'g> {
                     }
                     joins
                 }
-                Step::View(node) => {
-                    let joins = self.join_view(*node).is_some();
-                    if joins {
-                        aliases.push(*node);
-                    }
-                    joins
-                }
+                Step::View(node) => self.join_view(*node).is_some(),
                 Step::Integers(..) | Step::Late(_) | Step::Rows(_) => false,
             };
             if joins {
-                continue;
-            }
-            if waits || inputs.iter().any(|v| self.made.contains_key(v)) {
+                members.push(step.clone());
+            } else if waits || inputs.iter().any(|v| self.made.contains_key(v)) {
                 self.late.extend(step.outputs(self.graph));
                 after.push(step.clone());
             } else {
@@ -186,8 +186,8 @@ impl<'g> Pass<'g> {
         }
         Sorted {
             before,
+            members,
             after,
-            aliases,
         }
     }
 
@@ -195,13 +195,15 @@ impl<'g> Pass<'g> {
     fn finish(
         mut self,
         mut wanted: HashSet<ValueId>,
-        aliases: Vec<NodeId>,
+        members: &[Step],
     ) -> Option<(Joined, Vec<Step>)> {
         let mut views = Vec::new();
-        for node in aliases.iter().rev() {
-            if wanted.contains(&self.graph.node_outputs(*node)[0]) {
+        for step in members.iter().rev() {
+            if let Step::View(node) = step
+                && wanted.contains(&self.graph.node_outputs(*node)[0])
+            {
                 wanted.insert(self.graph.node_inputs(*node)[0]);
-                views.insert(0, Step::View(*node));
+                views.insert(0, step.clone());
             }
         }
         if self.steps.len() < 2 || self.saved(&wanted) < SAVED {

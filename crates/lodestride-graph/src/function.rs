@@ -169,7 +169,8 @@ impl Function {
         self.run(&mut fed, span, None)
     }
 
-    /// Calls the function and tells `hook` of every step: the op and how long it took.
+    /// Calls the function and tells `hook` of every step: the op and how long it took. Steps on large matrices that are joined in one pass
+    /// over their rows are one, `rows{..}` of their names.
     ///
     /// # Errors
     /// As for [`call`](Function::call).

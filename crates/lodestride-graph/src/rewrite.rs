@@ -84,7 +84,7 @@ impl Mode {
         self.fuse && self.soundness == Soundness::Reassociating
     }
 
-    /// Without joining elementwise ops into one kernel.
+    /// Without joining elementwise ops into one kernel, or what works row by row into one pass.
     #[must_use]
     pub fn without_fusion(mut self) -> Self {
         self.fuse = false;

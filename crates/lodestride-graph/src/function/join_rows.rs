@@ -15,6 +15,8 @@ use std::sync::Arc;
 
 /// Bytes not moved from which on a pass is worth it: what fits the second cache level is quick anyway.
 const SAVED: usize = 1 << 20;
+/// The most passes that are looked for: each look goes through all steps that are left.
+const MOST: usize = 64;
 /// Columns of rows that are worked on one by one.
 const COLUMNS: std::ops::RangeInclusive<usize> = 64..=8192;
 
@@ -35,7 +37,10 @@ pub(super) fn join_rows(
     mut steps: Vec<Step>,
 ) -> Vec<Step> {
     let mut done = Vec::new();
-    while let Some(shape) = largest(graph, values, &steps) {
+    for _ in 0..MOST {
+        let Some(shape) = largest(graph, values, &steps) else {
+            break;
+        };
         let mut pass = Pass::new(graph, values, shape);
         let Sorted {
             before,

@@ -213,3 +213,20 @@ fn updates_and_small_calls_stay_as_they_are() -> Result<()> {
     assert!(wrong.is_err_and(|e| !matches!(e.kind(), GraphErrorKind::NotComputable)));
     Ok(())
 }
+
+#[test]
+fn long_chains_become_several_passes() -> Result<()> {
+    let (mut rng, x) = (Rng::seeded(6), dmatrix("x"));
+    let mut e = x.clone();
+    for _ in 0..200 {
+        e = (&e - e.mean(1)?.expand_dims(&[1])?).sin()?;
+    }
+    let outputs = [&e, &e.sum(..)?];
+    let found = check(
+        &[&x],
+        &outputs,
+        &[uniform(&mut rng, &[300, 500], DType::F64)?],
+    )?;
+    assert!(found.len() > 2, "{} passes", found.len());
+    Ok(())
+}

@@ -261,9 +261,14 @@ impl<'v, 'a> Pass<'v, 'a> {
                 program,
                 inputs,
                 outputs,
-            } => self.map(program, inputs, outputs),
-            RowStep::Fold { op, over, from, to } => self.fold(op, over, (from, to)),
+            } => self.map(program, inputs, outputs)?,
+            RowStep::Fold { op, over, from, to } => self.fold(op, over, (from, to))?,
         }
+        let slots = self.code.spots.len();
+        if slots > usize::from(Slot::MAX) {
+            return Err(invalid(self.extent.name, "number of values", slots));
+        }
+        Ok(())
     }
 
     fn map(&mut self, program: &Program, inputs: &[usize], outputs: &[usize]) -> Result<()> {

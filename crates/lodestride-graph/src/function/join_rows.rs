@@ -17,6 +17,8 @@ use std::sync::Arc;
 const SAVED: usize = 1 << 20;
 /// The most passes that are looked for: each look goes through all steps that are left.
 const MOST: usize = 64;
+/// The most steps of a pass, whose tiles are to stay in the caches.
+const STEPS: usize = 128;
 /// Columns of rows that are worked on one by one.
 const COLUMNS: std::ops::RangeInclusive<usize> = 64..=8192;
 
@@ -166,7 +168,7 @@ impl<'g> Pass<'g> {
             let inputs: SmallVec<[ValueId; 4]> = read(self.graph, step).collect();
             let waits = inputs.iter().any(|v| self.late.contains(v));
             let joins = match step {
-                _ if waits => false,
+                _ if waits || self.steps.len() >= STEPS => false,
                 Step::Perform(node) => {
                     let parts = self.parts.len();
                     let joins = self.join(*node).is_some();

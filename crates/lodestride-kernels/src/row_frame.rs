@@ -176,11 +176,12 @@ impl RowFrame<'_> {
             unsafe { self.act(action, n, 0) };
             return;
         }
-        let n = match extent {
-            Extent::One => 1,
-            Extent::Row => self.code.columns.min(self.n),
-        };
         for row in 0..self.rows {
+            // The last row of a vector may be shorter.
+            let n = match extent {
+                Extent::One => 1,
+                Extent::Row => self.code.columns.min(self.n - row * self.code.columns),
+            };
             // SAFETY: the caller's contract.
             unsafe { self.act(action, n, row) };
         }

@@ -38,7 +38,7 @@ impl RowValue<'_> {
 }
 
 /// What a fold of a row pass goes over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RowFold {
     /// Each row, which becomes a number that later steps may use.
     Along,
@@ -90,18 +90,13 @@ pub enum RowStep<'p> {
 impl RowStep<'_> {
     /// The values that it reads or writes.
     pub(crate) fn values(&self) -> impl Iterator<Item = usize> {
-        let (map, fold): (&[usize], _) = match self {
-            Self::Map { inputs, .. } => (inputs, None),
-            Self::Fold { from, to, .. } => (&[], Some([*from, *to])),
+        let (inputs, outputs): (&[usize], &[usize]) = match self {
+            Self::Map {
+                inputs, outputs, ..
+            } => (inputs, outputs),
+            Self::Fold { from, to, .. } => (std::slice::from_ref(from), std::slice::from_ref(to)),
         };
-        let outputs = match self {
-            Self::Map { outputs, .. } => outputs,
-            Self::Fold { .. } => &[][..],
-        };
-        map.iter()
-            .chain(outputs)
-            .copied()
-            .chain(fold.into_iter().flatten())
+        inputs.iter().chain(outputs).copied()
     }
 }
 
@@ -109,8 +104,9 @@ impl RowStep<'_> {
 /// order of additions.
 ///
 /// Operands have two axes, rows and columns, or one: then the matrix is cut out of a vector, whose last row may be shorter. The last
-/// axis is dense, and rows are not backwards. Outputs of programs and results of folds along rows are written per row, results of folds across rows or of all
-/// elements after the pass. Operations are those that [suit](RowFold::suits).
+/// axis is dense, and rows are not backwards. Outputs of programs and results of folds along rows are written per row, results of folds
+/// across rows or of all elements after the pass. Operations are those that [suit](RowFold::suits). An input may share memory with an
+/// output: it is read as it was.
 ///
 /// ```
 /// use lodestride_buffer::{Buffer, DType};
@@ -139,9 +135,9 @@ impl RowStep<'_> {
 ///
 /// # Errors
 /// [`KernelError::ShapeMismatch`], [`KernelError::DTypeMismatch`] and [`KernelError::UnsupportedDType`] for values that do not suit
-/// their steps, [`KernelError::Shape`] for layouts whose rows are not dense or not evenly spaced, [`KernelError::InvalidArgument`] for a
-/// value's number that there is not or that no step has computed before, for a step of nothing, or for an input in an output's memory;
-/// [`KernelError::Access`]. Nothing is written then.
+/// their steps, [`KernelError::OverlappingOutputs`] for outputs in one block of memory, [`KernelError::InvalidArgument`] for rows that are
+/// not dense or go backwards, for a value's number that there is not, that no step has computed before or that a step has twice, and for
+/// no elements; [`KernelError::Access`]. Nothing is written then.
 pub fn row_pass(
     name: &'static str,
     (elements, columns): (usize, usize),
@@ -184,7 +180,8 @@ fn run_apart(
     steps: &[RowStep<'_>],
 ) -> Result<()> {
     let open = Open::new(extent.name, outputs, inputs)?;
-    let footprint = extent.footprint(inputs.iter().chain(outputs).map(|(_, operand)| *operand));
+    let operands = inputs.iter().chain(outputs);
+    let footprint = operands.map(|(_, x)| x.elements() * x.dtype().size()).sum();
     let mut pass = Pass::new(extent, values, footprint);
     let mut given = inputs.iter().zip(&open.inputs);
     let mut wanted = outputs.iter().zip(&open.outputs);
@@ -221,7 +218,7 @@ fn operands<'a>(values: &[RowValue<'a>]) -> (Arguments<'a>, Arguments<'a>) {
     (inputs, outputs)
 }
 
-/// Refuses outputs that share memory, or elements.
+/// Refuses outputs whose elements share places, or that share a block: rows are read as slices with all that lies between them.
 fn check_outputs(op: &'static str, outputs: &[Named<'_>]) -> Result<()> {
     for (index, (second, output)) in outputs.iter().enumerate() {
         output.check_writable(op)?;

@@ -76,11 +76,6 @@ impl Extent {
         }
         Ok((step * size, number))
     }
-
-    /// The bytes that operands read and written have.
-    pub(crate) fn footprint<'a>(&self, operands: impl Iterator<Item = Operand<'a>>) -> usize {
-        operands.map(|x| x.elements() * x.dtype().size()).sum()
-    }
 }
 
 /// A total over all rows: where a block's are, how many, and the value they become.

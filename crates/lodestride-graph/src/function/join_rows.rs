@@ -136,7 +136,6 @@ pub(super) struct Pass<'g> {
     pub(super) made: HashMap<ValueId, usize>,
     /// What waits for the pass.
     pub(super) late: HashSet<ValueId>,
-    pub(super) nodes: Vec<NodeId>,
     pub(super) steps: Vec<PassStep>,
 }
 
@@ -152,7 +151,6 @@ impl<'g> Pass<'g> {
             parts: Vec::new(),
             made: HashMap::new(),
             late: HashSet::new(),
-            nodes: Vec::new(),
             steps: Vec::new(),
         }
     }
@@ -172,9 +170,7 @@ impl<'g> Pass<'g> {
                 Step::Perform(node) => {
                     let parts = self.parts.len();
                     let joins = self.join(*node).is_some();
-                    if joins {
-                        self.nodes.push(*node);
-                    } else {
+                    if !joins {
                         self.parts.truncate(parts);
                     }
                     joins
@@ -245,11 +241,11 @@ impl<'g> Pass<'g> {
                 }
             });
         }
+        let performed = |step: &&Step| matches!(step, Step::Perform(_));
+        let performed = || members.iter().filter(performed);
         let op = RowPass {
-            ops: self
-                .nodes
-                .iter()
-                .map(|n| self.graph.op(*n).clone())
+            ops: performed()
+                .map(|step| step.op(self.graph).clone())
                 .collect(),
             extent: (self.shape.iter().product(), self.columns()),
             values,
@@ -257,7 +253,7 @@ impl<'g> Pass<'g> {
         };
         let joined = Joined {
             op: op.into(),
-            node: *self.nodes.last()?,
+            node: performed().next_back()?.node(),
             inputs,
             outputs,
         };

@@ -22,7 +22,7 @@ pub(crate) enum PassValue {
 }
 
 /// A step of a pass, its operands by their numbers among the values.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum PassStep {
     Map {
         op: Box<Fused>,
@@ -38,7 +38,7 @@ pub(crate) enum PassStep {
 }
 
 /// The steps that some nodes are, row by row.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct RowPass {
     /// The nodes' ops.
     pub(crate) ops: Vec<OpRef>,
@@ -46,20 +46,6 @@ pub(crate) struct RowPass {
     pub(crate) extent: (usize, usize),
     pub(crate) values: Vec<PassValue>,
     pub(crate) steps: Vec<PassStep>,
-}
-
-impl PartialEq for RowPass {
-    fn eq(&self, other: &Self) -> bool {
-        (self.extent, &self.values, &self.steps) == (other.extent, &other.values, &other.steps)
-    }
-}
-
-impl Eq for RowPass {}
-
-impl std::hash::Hash for RowPass {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        (self.extent, &self.values).hash(state);
-    }
 }
 
 impl Op for RowPass {

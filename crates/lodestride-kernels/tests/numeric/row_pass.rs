@@ -272,6 +272,39 @@ fn vectors_are_cut_into_rows_of_which_the_last_may_be_shorter() {
 }
 
 #[test]
+fn a_row_for_all_ends_where_a_cut_vector_does() {
+    let mut program = ProgramBuilder::new("product");
+    let [x, y] = [(); 2].map(|()| program.load(DType::F64));
+    let product = program.binary(BinaryOp::Mul, x, y).unwrap();
+    program.store(product);
+    let program = program.finish();
+    let mut report = Report::default();
+    for n in [1, 99, 150, 250] {
+        let (x, y) = (dense(&[n], DType::F64, 0), dense(&[1, 100], DType::F64, 1));
+        // Elements behind the result, which must stay.
+        let longer = zeros(&[n + 100], DType::F64);
+        let layout = Layout::new([n], [1], longer.layout.offset()).unwrap();
+        let out = Operand::new(&longer.buffer, &layout, DType::F64).unwrap();
+        let values = [
+            RowValue::Given(x.operand()),
+            RowValue::Given(y.operand()),
+            RowValue::Wanted(out),
+        ];
+        let map = RowStep::Map {
+            program: &program,
+            inputs: &[0, 1],
+            outputs: &[2],
+        };
+        row_pass("test", (n, 100), &values, &[map]).unwrap();
+        let (x, y) = (floats(&x), floats(&y));
+        let mut wanted: Vec<f64> = (0..n).map(|i| x[i] * y[i % 100]).collect();
+        wanted.resize(n + 100, 0.0);
+        report.compare(&format!("{n}"), &longer, &wanted, 0.0);
+    }
+    report.finish();
+}
+
+#[test]
 fn an_input_in_the_memory_of_an_output_is_read_as_it_was() {
     let buffer = Buffer::from_vec((0..12).map(f64::from).collect()).unwrap();
     let layouts = [1, 0].map(|offset| Layout::new([3, 3], [3, 1], offset).unwrap());

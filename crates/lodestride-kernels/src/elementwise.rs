@@ -204,10 +204,11 @@ fn binary_of_any<'a>(
         return Ok(());
     }
     let out = &out.close();
-    // Only the left operand has an in-place form: where the right one is overwritten, the reversed operation runs.
+    // Only the left operand has an in-place form, and of integers only the right one may be a number for a whole row: where it is
+    // the other one, the reversed operation runs.
     if let (Input::Array(array), Some(reversed)) = (y, op.reversed())
-        && array.buffer().same_block(out.buffer())
-        && array.layout() == out.layout()
+        && (array.buffer().same_block(out.buffer()) && array.layout() == out.layout()
+            || kernel.scalar_zip.is_none() && kernel.zip_scalar.is_some() && is_column(x, array))
         && let Some(kernel) = op::binary_kernel(reversed, compute, level)
     {
         let mut sketch = Sketch::new(name, out)?;
@@ -221,6 +222,15 @@ fn binary_of_any<'a>(
     let y = sketch.load(Argument::Y, y, compute)?;
     let result = sketch.step(Action::Binary(*kernel, x, y), kernel.out);
     sketch.finish(result, out, kernel.heavy)
+}
+
+/// Whether each row of the left operand is one element, as it is or as it is broadcast, beside rows of the right one.
+fn is_column(left: &Input<'_>, right: &Operand<'_>) -> bool {
+    let is_one = |array: &Operand<'_>| {
+        let layout = array.layout();
+        layout.shape().last() == Some(&1) || layout.strides().last() == Some(&0)
+    };
+    matches!(left, Input::Array(left) if is_one(left)) && !is_one(right)
 }
 
 /// A source of a small operation.

@@ -54,7 +54,7 @@ impl Lane {
     /// # Safety
     /// The lane is valid for reads of `n` elements; the tile takes as many, and is apart.
     #[inline]
-    unsafe fn gather(&self, tile: *mut u8, n: usize) {
+    pub(crate) unsafe fn gather(&self, tile: *mut u8, n: usize) {
         #[cfg(target_arch = "x86_64")]
         if self.gaps && self.stride == 2 {
             // SAFETY: the caller's contract; what lies between elements may be read.

@@ -244,5 +244,5 @@ pub use segment_softmax::{segment_softmax, segment_softmax_gradient};
 pub use segment_steps::segment_steps;
 pub use segment_sums::{segment_convolve, segment_convolve_gradient, segment_windows_adjoint};
 pub use segment_windows::{SegmentWindow, segment_windows};
-pub use spacing::{Numbers, Spacing, write_numbers};
+pub use spacing::{Numbers, Spacing, write_numbers, write_powers};
 pub use threads::{Thresholds, set_threads, set_thresholds, threads, thresholds};

@@ -9,6 +9,8 @@ use std::ptr;
 use lodestride_buffer::{DType, WriteGuard};
 
 use crate::isa::{Arch, Level, Task};
+use crate::op::binary_op;
+use crate::table::ZipBlocks;
 use crate::{spread, table_moves, threads};
 
 /// How a number follows from its index.
@@ -189,6 +191,29 @@ pub fn write_numbers(out: &mut WriteGuard<'_>, dtype: DType, count: usize, numbe
             unsafe { cast(tile.len(), to, from, ptr::null(), ptr::null()) };
         }
     });
+}
+
+/// Writes the powers of a base over their exponents, by the loop of [`BinaryOp::Pow`].
+///
+/// ```
+/// use lodestride_kernels::write_powers;
+///
+/// let mut numbers = [-1.0, 0.0, 2.0];
+/// write_powers(10.0, &mut numbers);
+/// assert_eq!(numbers, [0.1, 1.0, 100.0]);
+/// ```
+pub fn write_powers(base: f64, exponents: &mut [f64]) {
+    let pow = Level::current().kernel::<ZipBlocks<binary_op::Pow, f64>>();
+    let bases = [base; TILE];
+    let mut tile = [0.0; TILE];
+    for out in exponents.chunks_mut(TILE) {
+        let tile = &mut tile[..out.len()];
+        tile.copy_from_slice(out);
+        let (to, left) = (out.as_mut_ptr().cast(), bases.as_ptr().cast());
+        // SAFETY: the output, which is borrowed uniquely, and the exponents have so many elements of f64, and there are at least as
+        // many bases; the three are apart.
+        unsafe { pow(out.len(), to, left, tile.as_ptr().cast(), ptr::null()) };
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Vectors of numbers at equal distances, or at equal ratios.
 
 use lodestride_buffer::{DType, Scalar};
-use lodestride_kernels::Spacing;
+use lodestride_kernels::{self as kernels, Spacing};
 use lodestride_shape::{Order, Shape};
 
 use crate::NdArray;
@@ -89,9 +89,7 @@ impl NdArray {
         let exponents = between(first, last, count);
         Self::counted("logspace", dtype, count, |at, out| {
             exponents.fill(at, out);
-            for number in out {
-                *number = base.powf(*number);
-            }
+            kernels::write_powers(base, out);
         })
     }
 
@@ -136,8 +134,9 @@ impl NdArray {
         let exponents = between(logarithms[0], logarithms[1], count);
         Self::counted("geomspace", dtype, count, |at, out| {
             exponents.fill(at, out);
-            for number in &mut *out {
-                *number = 10f64.powf(*number) * first.signum();
+            kernels::write_powers(10.0, out);
+            if first < 0.0 {
+                out.iter_mut().for_each(|number| *number = -*number);
             }
             // The bounds themselves, the first one where they are one number.
             let end = count.checked_sub(at + 1);

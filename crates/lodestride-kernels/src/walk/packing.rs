@@ -163,13 +163,14 @@ impl Walk<'_, '_> {
             Access::Direct => self.dense_at(place, range.start),
             Access::Scalar => self.dense_at(place, 0),
             Access::Tiled => {
-                let tile = frame.tile(slot);
+                let (tile, lane) = (frame.tile(slot), frame.lanes[slot]);
                 let mut filled = tile;
                 if slot >= self.outputs && !keep && !self.repeat_runs(tile, place, &range) {
-                    self.for_each_piece(place, range, |from, stride, size, len| {
+                    self.for_each_piece(place, range, |at, stride, size, len| {
+                        let piece = Lane { at, stride, ..lane };
                         // SAFETY: the nest visits elements of the operand's layout inside its opened buffer; the pieces
                         // of a range of at most a tile's elements fit the tile one after the other.
-                        unsafe { tile::gather(filled, from, stride, size, len) };
+                        unsafe { piece.gather(filled, len) };
                         filled = filled.wrapping_add(len * size);
                     });
                 }

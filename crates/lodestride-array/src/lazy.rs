@@ -175,7 +175,9 @@ impl<'a> Lazy<'a> {
     /// The values in another dtype, converted as [`NdArray::cast`] does.
     pub fn cast(mut self, dtype: DType) -> Lazy<'a> {
         let x = self.nodes.len() - 1;
-        self.push(Node::Cast(dtype, x));
+        if !matches!(self.nodes[x], Node::Array(array) if array.dtype() == dtype) {
+            self.push(Node::Cast(dtype, x));
+        }
         self
     }
 

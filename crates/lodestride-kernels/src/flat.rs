@@ -233,7 +233,7 @@ pub(crate) fn run(
     if parts == 1 {
         // SAFETY: the operands are dense, opened, of the code's dtypes and have `n` elements; outputs are apart from
         // everything else, but for inputs that are their very elements, and those outputs are tiled.
-        unsafe { Frame::new(&setup, lanes, n).run(n) };
+        unsafe { Frame::new(&setup, &lanes, n).run(n) };
         return Ok(());
     }
     let work = Flat {
@@ -315,7 +315,7 @@ unsafe impl Sync for Flat<'_, '_> {}
 
 impl Flat<'_, '_> {
     fn range(&self, range: Range<usize>) {
-        let mut frame = Frame::new(self.setup, self.lanes.clone(), range.len());
+        let mut frame = Frame::new(self.setup, self.lanes, range.len());
         for lane in &mut frame.lanes {
             lane.advance(range.start);
         }

@@ -203,7 +203,7 @@ pub(crate) struct Frame<'s, 'c> {
 
 impl<'s, 'c> Frame<'s, 'c> {
     /// A frame with tile memory of its own. `longest` is the longest run it will see.
-    pub(crate) fn new(setup: &'s Setup<'c>, lanes: Lanes, longest: usize) -> Frame<'s, 'c> {
+    pub(crate) fn new(setup: &'s Setup<'c>, lanes: &[Lane], longest: usize) -> Frame<'s, 'c> {
         let bytes = (setup.chunk.min(longest) * setup.width).next_multiple_of(TILE_UNIT);
         let mut memory = (setup.tiles() > 0).then(|| Scratch::take(setup.tiles() * bytes));
         let start = memory
@@ -222,7 +222,7 @@ impl<'s, 'c> Frame<'s, 'c> {
         for slot in &mut slots[lanes.len()..lanes.len() + setup.code_tiles] {
             *slot = tile();
         }
-        for (slot, lane) in slots.iter_mut().zip(&lanes) {
+        for (slot, lane) in slots.iter_mut().zip(lanes) {
             *slot = match lane.access {
                 Access::Tiled => tile(),
                 Access::Direct | Access::Scalar => lane.at,
@@ -230,7 +230,7 @@ impl<'s, 'c> Frame<'s, 'c> {
         }
         Frame {
             setup,
-            lanes,
+            lanes: Lanes::from_slice(lanes),
             slots,
             record: [std::ptr::null_mut(); MOST],
             _memory: memory,

@@ -241,7 +241,13 @@ impl<'p, 'a> Walk<'p, 'a> {
 
     /// Walks a range of the nest.
     pub(crate) fn range(&self, setup: &Setup<'_>, range: Range<usize>) {
-        let mut frame = Frame::new(setup, self.lanes.clone(), range.len());
+        self.range_to(setup, range, self.places[0].base);
+    }
+
+    /// [`range`](Self::range) with the first operand, an output, at another base.
+    fn range_to(&self, setup: &Setup<'_>, range: Range<usize>, out: *mut u8) {
+        let mut frame = Frame::new(setup, &self.lanes, range.len());
+        frame.lanes[0].at = out;
         if self.packed {
             self.pack(&mut frame, setup, range);
             return;
@@ -252,7 +258,12 @@ impl<'p, 'a> Walk<'p, 'a> {
             for (lane, place) in frame.lanes.iter_mut().zip(&self.slot_places) {
                 if let Some(place) = *place {
                     let offset = block.first.offsets[place];
-                    lane.at = step_from(self.places[place].base, offset, lane.size);
+                    let base = if place == 0 {
+                        out
+                    } else {
+                        self.places[place].base
+                    };
+                    lane.at = step_from(base, offset, lane.size);
                 }
             }
             // SAFETY: the nest visits elements of the operands' layouts inside their opened buffers, and no other thread
@@ -284,23 +295,25 @@ impl<'p, 'a> Walk<'p, 'a> {
         let dense = self.nest.elements() == 1 || is_dense(self.nest, 0);
         assert!(dense && self.outputs == 1 && end <= self.nest.elements());
         assert_eq!(self.places[0].size, size_of::<T>());
-        let mut here = self.clone();
-        here.place_band(0, tile.as_mut_ptr().cast(), start);
-        here.range(setup, start..end);
+        let out = self.band_base(0, tile.as_mut_ptr().cast(), start);
+        self.range_to(setup, start..end, out);
     }
 
     /// Makes an operand that is dense over the nest one of which only a band is in memory: position `begin` of the nest is at `start`.
     pub(crate) fn place_band(&mut self, place: usize, start: *mut u8, begin: usize) {
-        let before = begin.cast_signed() + self.nest.start()[place];
-        let here = &mut self.places[place];
-        here.base = step_from(start, -before, here.size);
+        self.places[place].base = self.band_base(place, start, begin);
     }
 
-    /// The address of a position of an operand that is dense over the whole nest.
-    fn dense_at(&self, place: usize, position: usize) -> *mut u8 {
-        let Place { base, size, .. } = self.places[place];
+    /// The base of an operand that is dense over the nest and has position `begin` at `start`.
+    fn band_base(&self, place: usize, start: *mut u8, begin: usize) -> *mut u8 {
+        let before = begin.cast_signed() + self.nest.start()[place];
+        step_from(start, -before, self.places[place].size)
+    }
+
+    /// The address of a position of an operand that is dense over the whole nest and has this base.
+    fn dense_at(&self, place: usize, base: *mut u8, position: usize) -> *mut u8 {
         let offset = self.nest.start()[place] + position.cast_signed();
-        step_from(base, offset, size)
+        step_from(base, offset, self.places[place].size)
     }
 
     /// Where the first run of a range is, and the elements from each to the next: of whole runs in a nest of two axes.

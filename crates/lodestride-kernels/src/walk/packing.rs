@@ -159,11 +159,12 @@ impl Walk<'_, '_> {
         range: Range<usize>,
         keep: bool,
     ) {
-        let pointer = match frame.lanes[slot].access {
-            Access::Direct => self.dense_at(place, range.start),
-            Access::Scalar => self.dense_at(place, 0),
+        let lane = frame.lanes[slot];
+        let pointer = match lane.access {
+            Access::Direct => self.dense_at(place, lane.at, range.start),
+            Access::Scalar => self.dense_at(place, lane.at, 0),
             Access::Tiled => {
-                let (tile, lane) = (frame.tile(slot), frame.lanes[slot]);
+                let tile = frame.tile(slot);
                 let mut filled = tile;
                 if slot >= self.outputs && !keep && !self.repeat_runs(tile, place, &range) {
                     self.for_each_piece(place, range, |at, stride, size, len| {
@@ -197,8 +198,9 @@ impl Walk<'_, '_> {
     fn store_packed(&self, frame: &Frame<'_, '_>, output: usize, range: Range<usize>) {
         let from = frame.result(output);
         if is_dense(self.nest, output) {
+            let base = frame.lanes[output].at;
             let lane = Lane {
-                at: self.dense_at(output, range.start),
+                at: self.dense_at(output, base, range.start),
                 stride: 1,
                 ..frame.lanes[output]
             };

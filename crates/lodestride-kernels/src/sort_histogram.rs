@@ -1,17 +1,18 @@
 //! Counting values by bins, and small integers by value.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use lodestride_buffer::{Argument, DType};
 use lodestride_shape::Order;
 
 use crate::door;
 use crate::error::{KernelError, Result};
-use crate::gather_indices::any_outside;
 use crate::isa::{Arch, Level, Task};
+use crate::numeric::Compute;
 use crate::operand::Operand;
 use crate::sort_key::Coding;
-use crate::sort_lines::{Lines, read_lines};
+use crate::sort_lines::Lines;
 use crate::sort_search::search;
 use crate::strided::Source;
 use crate::{spread, threads};
@@ -52,12 +53,11 @@ pub fn histogram(
             });
         }
     }
-    let dense = x.layout().is_contiguous(Order::C);
-    let copy = (!dense).then(|| flat(OP, x, DType::F64)).transpose()?;
+    let copy = flat_copy::<f64>(OP, x)?;
     let mut copy = copy.as_ref().map(|copy| copy.open(OP)).transpose()?;
     let guard = x.read(OP, Argument::X)?;
     let values = match &mut copy {
-        Some(copy) => Values::Floats(copy.slice()),
+        Some(copy) => Values::Own(copy.slice()),
         None => Values::of(Source::new(&guard, x.dtype()), x),
     };
     let ruler = is_even.then(|| Ruler::new(edges)).flatten();
@@ -78,24 +78,34 @@ pub fn bincount(x: Operand<'_>, len: usize, weights: Option<Operand<'_>>) -> Res
     if x.dtype() != DType::Bool {
         door::check_integer(OP, x)?;
     }
-    let mut made = None;
-    let mut work = |values: &[i64]| {
+    let copy = flat_copy::<i64>(OP, x)?;
+    let mut copy = copy.as_ref().map(|copy| copy.open(OP)).transpose()?;
+    let guard = x.read(OP, Argument::X)?;
+    let values = match &mut copy {
+        Some(copy) => Values::Own(copy.slice()),
+        None => Values::of(Source::new(&guard, x.dtype()), x),
+    };
+    let places = Places::Integers(values, len, AtomicBool::new(false));
+    let made = tally(OP, x, weights, len, &places)?;
+    if let Places::Integers(values, len, any_outside) = places
+        && any_outside.into_inner()
+    {
         let range = 0..len as i64;
-        if any_outside(values, &range)
-            && let Some(&value) = values.iter().find(|value| !range.contains(value))
-        {
+        let mut outside = None;
+        values.each_tile(0..x.elements(), |_, values| {
+            outside = outside.or_else(|| values.iter().copied().find(|value| !range.contains(value)));
+        });
+        if let Some(value) = outside {
             door::check_range(OP, "value", value as f64, (0.0, len as f64 - 1.0))?;
         }
-        made = Some(tally(OP, x, weights, len, &Places::Integers(values))?);
-        Ok(())
-    };
-    let axis = x.layout().rank().saturating_sub(1);
-    if x.dtype() == DType::I64 {
-        read_lines(OP, x, axis, &mut work)?;
-    } else {
-        work(flat(OP, x, DType::I64)?.open(OP)?.slice())?;
     }
-    Ok(made.unwrap_or(Tally::Counts(Vec::new())))
+    Ok(made)
+}
+
+/// The elements in C order, where they do not lie so.
+fn flat_copy<C: Compute>(op: &'static str, x: Operand<'_>) -> Result<Option<Lines>> {
+    let dense = x.layout().is_contiguous(Order::C);
+    (!dense).then(|| flat(op, x, C::DTYPE)).transpose()
 }
 
 /// The elements in C order.
@@ -106,30 +116,30 @@ fn flat(op: &'static str, x: Operand<'_>, dtype: DType) -> Result<Lines> {
 /// Values whose bins are found together.
 const TILE: usize = 512;
 
-/// Elements in C order, as `f64`.
-enum Values<'a> {
-    Floats(&'a [f64]),
+/// Elements in C order.
+enum Values<'a, C> {
+    Own(&'a [C]),
     /// Of another dtype, and where the first lies.
-    Other(Source<'a, f64>, isize),
+    Other(Source<'a, C>, isize),
 }
 
-impl<'a> Values<'a> {
+impl<'a, C: Compute> Values<'a, C> {
     /// The elements of an operand that lie side by side.
-    fn of(source: Source<'a, f64>, x: Operand<'_>) -> Self {
+    fn of(source: Source<'a, C>, x: Operand<'_>) -> Self {
         let (start, len) = (x.layout().offset(), x.elements());
         match source.native() {
-            Some(all) if len > 0 => Self::Floats(&all[start..start + len]),
+            Some(all) if len > 0 => Self::Own(&all[start..start + len]),
             _ => Self::Other(source, start.cast_signed()),
         }
     }
 
     /// Calls `work` with the position of the first of some elements and these elements, tile by tile.
-    fn each_tile(&self, range: Range<usize>, mut work: impl FnMut(usize, &[f64])) {
-        let mut room = [0.0; TILE];
+    fn each_tile(&self, range: Range<usize>, mut work: impl FnMut(usize, &[C])) {
+        let mut room = [C::default(); TILE];
         for position in range.clone().step_by(TILE) {
             let len = TILE.min(range.end - position);
             match *self {
-                Self::Floats(values) => work(position, &values[position..][..len]),
+                Self::Own(values) => work(position, &values[position..][..len]),
                 Self::Other(source, start) => {
                     let values = &mut room[..len];
                     source.load(start + position.cast_signed(), 1, values);
@@ -143,11 +153,11 @@ impl<'a> Values<'a> {
 /// What the bins of elements are found from.
 enum Places<'a> {
     /// Values, and edges at equal distances.
-    Even(Values<'a>, &'a Ruler<'a>),
+    Even(Values<'a, f64>, &'a Ruler<'a>),
     /// Values, and edges.
-    Uneven(Values<'a>, &'a [f64]),
-    /// Integers that are their bins, all in range.
-    Integers(&'a [i64]),
+    Uneven(Values<'a, f64>, &'a [f64]),
+    /// Integers that are their bins, of which there are so many, and whether there are others among them.
+    Integers(Values<'a, i64>, usize, AtomicBool),
 }
 
 /// Takes the bins of some elements and the position of the first; one more bin is for what lies in none.
@@ -169,15 +179,39 @@ impl Places<'_> {
                 add(position, bins);
             }),
             Places::Uneven(values, edges) => by_search(values, range, edges, add),
-            Places::Integers(values) => {
-                for (tile, values) in values[range.clone()].chunks(TILE).enumerate() {
-                    for (bin, &value) in bins.iter_mut().zip(values) {
-                        *bin = value as usize;
+            Places::Integers(values, len, any_outside) => {
+                values.each_tile(range, |position, values| {
+                    let bins = &mut bins[..values.len()];
+                    let (values, len) = (values, *len);
+                    if Level::current().run(Whole { values, len, bins }) {
+                        any_outside.store(true, Ordering::Relaxed);
                     }
-                    add(range.start + tile * TILE, &bins[..values.len()]);
-                }
+                    add(position, bins);
+                });
             }
         }
+    }
+}
+
+/// Makes bins of integers that are their numbers; one more is for others. Whether there are such.
+struct Whole<'a> {
+    values: &'a [i64],
+    len: usize,
+    bins: &'a mut [usize],
+}
+
+impl Task for Whole<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<A: Arch>(self) -> bool {
+        let mut most = 0;
+        for (bin, &value) in self.bins.iter_mut().zip(self.values) {
+            // A negative number is far above all bins.
+            *bin = (value as u64).min(self.len as u64) as usize;
+            most = most.max(*bin);
+        }
+        most == self.len && !self.values.is_empty()
     }
 }
 
@@ -355,7 +389,7 @@ impl Task for Measure<'_> {
 }
 
 /// Bins of any width, by binary search.
-fn by_search(values: &Values<'_>, range: Range<usize>, edges: &[f64], add: &mut Add<'_>) {
+fn by_search(values: &Values<'_, f64>, range: Range<usize>, edges: &[f64], add: &mut Add<'_>) {
     let coding = Coding::new(DType::F64, false);
     let ranked = |values: &mut dyn Iterator<Item = f64>| {
         let mut keys: Vec<u64> = values.map(f64::to_bits).collect();

@@ -156,6 +156,7 @@ mod sort_runs;
 mod sort_select;
 mod sort_share;
 mod sort_side;
+mod sort_statistic;
 mod sort_topk;
 mod spacing;
 mod spread;

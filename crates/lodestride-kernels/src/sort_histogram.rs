@@ -93,7 +93,8 @@ pub fn bincount(x: Operand<'_>, len: usize, weights: Option<Operand<'_>>) -> Res
         let range = 0..len as i64;
         let mut outside = None;
         values.each_tile(0..x.elements(), |_, values| {
-            outside = outside.or_else(|| values.iter().copied().find(|value| !range.contains(value)));
+            outside =
+                outside.or_else(|| values.iter().copied().find(|value| !range.contains(value)));
         });
         if let Some(value) = outside {
             door::check_range(OP, "value", value as f64, (0.0, len as f64 - 1.0))?;

@@ -264,6 +264,22 @@ impl Coding {
 
     /// Keys that are equal where the values compare equal: -0.0 is 0.0, and all NaNs are one value above infinity.
     pub(crate) fn rank<K: Key>(self, values: &mut [K]) {
+        // In the first cache for both passes.
+        for values in values.chunks_mut(NEAR / size_of::<K>()) {
+            self.rank_near(values);
+        }
+    }
+
+    /// [`rank`](Self::rank) of copies of as many values.
+    pub(crate) fn rank_copies<K: Key>(self, values: &[K], keys: &mut [K]) {
+        let near = NEAR / size_of::<K>();
+        for (values, keys) in values.chunks(near).zip(keys.chunks_mut(near)) {
+            keys.copy_from_slice(values);
+            self.rank_near(keys);
+        }
+    }
+
+    fn rank_near<K: Key>(self, values: &mut [K]) {
         if let Kind::Float(mantissa) = self.kind {
             let nan = quiet_nan::<K>(mantissa);
             let infinity = infinity::<K>(mantissa);
@@ -276,6 +292,9 @@ impl Coding {
         self.encode(values);
     }
 }
+
+/// Bytes of keys that are made ranks at a time.
+const NEAR: usize = 16 << 10;
 
 /// Above that are the magnitudes of NaNs.
 pub(crate) fn infinity<K: Key>(mantissa: u32) -> K {

@@ -5,6 +5,7 @@ use std::fmt;
 use lodestride_buffer::{DType, bf16, f16};
 use smallvec::SmallVec;
 
+use crate::compact::Unit;
 use crate::door;
 use crate::error::Result;
 use crate::operand::Operand;
@@ -13,8 +14,10 @@ use crate::sort::TOGETHER;
 use crate::sort_key::{Coding, Key};
 use crate::sort_lines::{Block, Blocks, Lines, Scratch};
 use crate::sort_radix::sort_above;
-use crate::sort_select::{little, nth_and_next};
+use crate::sort_select::little;
+use crate::sort_share::each_chunk;
 use crate::sort_side::sort_side_by_side;
+use crate::sort_statistic::{count_equal, nth_and_next};
 
 /// Which value a quantile between two elements has, and where the elements stand.
 ///
@@ -181,7 +184,7 @@ struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    fn block<K: Key>(&self, block: Block<'_, K, f64>) -> Result<()> {
+    fn block<K: Key + Unit>(&self, block: Block<'_, K, f64>) -> Result<()> {
         let coding = Coding::new(self.dtype, false);
         let scratch = Scratch::new::<K>(self.op, self.len)?;
         let mut scratch = scratch.open(self.op)?;
@@ -191,7 +194,7 @@ impl Wanted<'_> {
         let together = (TOGETHER / self.len).max(1);
         let groups = block.keys.chunks_mut(together * self.len);
         for (keys, values) in groups.zip(block.beside.chunks_mut(together * self.qs.len())) {
-            coding.rank(keys);
+            each_chunk(keys, block.parts, |keys| coding.rank(keys));
             let mut nan = coding.nan::<K>();
             let is_done = is_sorted && sort_side_by_side(keys, self.len);
             if is_done {
@@ -200,7 +203,7 @@ impl Wanted<'_> {
             }
             let lines = keys.chunks_exact_mut(self.len);
             for (keys, values) in lines.zip(values.chunks_exact_mut(self.qs.len())) {
-                let nans = nan.map_or(0, |nan| keys.iter().filter(|&&key| key == nan).count());
+                let nans = nan.map_or(0, |nan| count_equal(keys, nan, block.parts));
                 if nans == self.len || (nans > 0 && self.nans == NanRule::Propagate) {
                     values.fill(f64::NAN);
                     continue;
@@ -215,7 +218,7 @@ impl Wanted<'_> {
                         let next = (place + 1).min(self.len - nans - 1);
                         [keys[place], keys[next]]
                     } else {
-                        nth_and_next(keys, place, scratch).into()
+                        nth_and_next(keys, place, scratch, block.parts).into()
                     };
                     if !is_done {
                         coding.decode(&mut pair);

@@ -34,7 +34,7 @@ const SHARED_BYTES: usize = 2 << 20;
 const MARGIN: usize = 96;
 
 /// Two keys that the one of the `k`-th value very probably lies between, by a sample at even distances.
-fn bracket<K: Key>(values: &[K], k: usize, key: impl Fn(K) -> K) -> (K, K) {
+pub(crate) fn bracket<K: Key>(values: &[K], k: usize, key: impl Fn(K) -> K) -> (K, K) {
     let sample = sample(values, SAMPLE, key);
     let at = (k as f64 / values.len() as f64 * SAMPLE as f64) as usize;
     let low = at.checked_sub(MARGIN).map_or(K::ZERO, |at| sample[at]);
@@ -46,7 +46,7 @@ fn bracket<K: Key>(values: &[K], k: usize, key: impl Fn(K) -> K) -> (K, K) {
 const FEW_BYTES: usize = 512;
 
 /// The `k`-th smallest key, which is moved there, with larger ones behind it.
-fn nth<K: Key>(keys: &mut [K], k: usize, scratch: &mut [K]) -> K {
+pub(crate) fn nth<K: Key>(keys: &mut [K], k: usize, scratch: &mut [K]) -> K {
     let is_short = keys.len() <= if K::BITS == 8 { FEW_BYTES } else { SHORT };
     if is_counted::<K>(keys.len()) {
         sort_above(keys, scratch, 0, 1);
@@ -56,13 +56,6 @@ fn nth<K: Key>(keys: &mut [K], k: usize, scratch: &mut [K]) -> K {
         keys.select_nth_unstable(k);
     }
     keys[k]
-}
-
-/// The `k`-th smallest key and the one after it (itself where it is the last); moves the keys.
-pub(crate) fn nth_and_next<K: Key>(keys: &mut [K], k: usize, scratch: &mut [K]) -> (K, K) {
-    let key = nth(keys, k, scratch);
-    let behind = keys[k + 1..].iter().copied();
-    (key, behind.reduce(K::min).unwrap_or(key))
 }
 
 /// Moves values so that each of the ascending places `kth` has the value it has when sorted, the smaller ones before it and
@@ -364,25 +357,6 @@ fn deal_out<K: Key>(keys: &[K], pivot: K, (mut equal, mut above): (usize, usize)
 mod tests {
     use super::*;
     use lodestride_buffer::DType;
-
-    #[test]
-    fn order_statistics_are_those_of_the_sorted_keys() {
-        for len in [1usize, 2, 50, SHORT, SHORT + 1, 30_000] {
-            for distinct in [1, 2, 5, 1000, u64::MAX] {
-                let keys: Vec<u64> = (0..len as u64)
-                    .map(|i| (i ^ 0x9e37).wrapping_mul(0x9e37_79b9_7f4a_7c15) % distinct)
-                    .collect();
-                let mut sorted = keys.clone();
-                sorted.sort_unstable();
-                let mut scratch = vec![0; len];
-                for k in [0, len / 3, len / 2, len - 1] {
-                    let next = sorted[(k + 1).min(len - 1)];
-                    let found = nth_and_next(&mut keys.clone(), k, &mut scratch);
-                    assert_eq!(found, (sorted[k], next), "{k} of {len}, {distinct}");
-                }
-            }
-        }
-    }
 
     fn check_around<K: Key>(rows: usize, len: usize, distinct: u64) {
         let keys = (0..(rows * len) as u64).map(|i| {

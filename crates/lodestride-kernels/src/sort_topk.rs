@@ -15,8 +15,9 @@ use crate::sort::{Sorting, TOGETHER, check};
 use crate::sort_key::{Coding, Key};
 use crate::sort_lines::{KEY_BYTES, Lines, Scratch, read_lines};
 use crate::sort_order::order_lines;
+use crate::sort_share::share_of;
 use crate::sort_side::is_short;
-use crate::threads;
+use crate::{spread, threads};
 
 /// Writes the first `k` elements of each line of `x` in sorted order to `values` and their positions to `indices` (i64);
 /// `k` is the size of both along `axis`. Of equal elements the first ones are taken.
@@ -106,8 +107,9 @@ fn first_of_block<K: Key>(
         .zip(positions.chunks_mut(together * k));
     for (lines, (values, positions)) in lines.chunks(together * len).zip(outs) {
         let keys = &mut keys[..lines.len()];
-        keys.copy_from_slice(lines);
-        coding.rank(keys);
+        let share = share_of(keys, parts);
+        let chunks = lines.chunks(share).zip(keys.chunks_mut(share));
+        threads::for_each_part(chunks, |(lines, keys)| coding.rank_copies(lines, keys));
         if order_all {
             let all = &mut all[..lines.len()];
             order_lines(keys, len, all, scratch, parts);
@@ -115,7 +117,7 @@ fn first_of_block<K: Key>(
                 positions.copy_from_slice(&all[..k]);
             }
         } else {
-            search.first(keys, positions);
+            search.first(keys, positions, parts);
         }
         let outs = values.chunks_exact_mut(k).zip(positions.chunks_exact(k));
         for (line, (values, positions)) in lines.chunks_exact(len).zip(outs) {
@@ -160,10 +162,10 @@ impl<K: Key> Search<K> {
         }
     }
 
-    /// The positions of the `out.len()` smallest keys in ascending order, of equal keys the first.
-    fn first(&mut self, keys: &[K], out: &mut [u64]) {
-        let limit = self.limit(keys, out.len());
-        self.collect(keys, limit, out.len());
+    /// The positions of the `out.len()` smallest keys in ascending order, of equal keys the first, found by so many threads.
+    fn first(&mut self, keys: &[K], out: &mut [u64], parts: usize) {
+        let limit = self.limit(keys, out.len(), parts);
+        self.collect(keys, limit, out.len(), parts);
         if self.chosen.len() <= FEW {
             place(&self.chosen, out);
             return;
@@ -180,37 +182,61 @@ impl<K: Key> Search<K> {
     }
 
     /// A key that at least `k` keys are not above.
-    fn limit(&mut self, keys: &[K], k: usize) -> K {
+    fn limit(&mut self, keys: &[K], k: usize, parts: usize) -> K {
+        let sets = self.lows.len() / GROUPS;
+        let groups = sets.div_ceil(parts) * GROUPS;
+        self.lows.resize(groups * parts, K::MAX);
+        // Of the line before, where there are fewer parts than threads.
+        self.lows.fill(K::MAX);
+        let chunks = keys.chunks(share_of(keys, parts));
+        let chunks = chunks.zip(self.lows.chunks_mut(groups));
+        threads::for_each_part(chunks, |(keys, lows)| {
+            Level::current().run(Lows { keys, lows })
+        });
         let lows = &mut self.lows[..];
-        Level::current().run(Lows { keys, lows });
         if lows.len() <= 4 * GROUPS && K::sort_vectors(lows, &mut []) {
             return lows[k - 1];
         }
         *lows.select_nth_unstable(k - 1).1
     }
 
-    /// The keys below `limit`, and the first `k` of those that equal it.
-    fn collect(&mut self, keys: &[K], limit: K, k: usize) {
+    /// The keys below `limit`, and at least the first `k` of those that equal it.
+    fn collect(&mut self, keys: &[K], limit: K, k: usize, parts: usize) {
         self.chosen.clear();
-        let (chosen, mut equal) = (&mut self.chosen, 0);
-        let mut take = |at: usize| {
-            let key = keys[at];
-            let is_limit = key == limit;
-            if !is_limit || equal < k {
-                chosen.push((key, at as u64));
-            }
-            equal += usize::from(is_limit);
-        };
-        // Sixteen more, for vectors that are written whole.
-        let (mut flags, mut found) = ([0; BLOCK], [0; BLOCK + 16]);
-        let level = Level::current();
-        for (block, keys) in keys.chunks(BLOCK).enumerate() {
-            let flags = &mut flags[..keys.len()];
-            level.run(UpTo { keys, limit, flags });
-            let count = compact(&NUMBERS[..keys.len()], flags, &mut found, level);
-            for &at in &found[..count] {
-                take(block * BLOCK + usize::from(at));
-            }
+        if parts == 1 {
+            return up_to(keys, 0, (limit, k), &mut self.chosen);
+        }
+        let share = share_of(keys, parts);
+        let chosen = spread::map(keys.len().div_ceil(share), |part| {
+            let (from, mut chosen) = (part * share, Vec::new());
+            let keys = &keys[from..keys.len().min(from + share)];
+            up_to(keys, from, (limit, k), &mut chosen);
+            chosen
+        });
+        chosen.iter().for_each(|chosen| self.chosen.extend(chosen));
+    }
+}
+
+/// Collects the keys below a limit, and the first `k` of those that equal it, with their positions, of which the first is `from`.
+fn up_to<K: Key>(keys: &[K], from: usize, (limit, k): (K, usize), chosen: &mut Vec<(K, u64)>) {
+    let mut equal = 0;
+    let mut take = |at: usize| {
+        let key = keys[at];
+        let is_limit = key == limit;
+        if !is_limit || equal < k {
+            chosen.push((key, (from + at) as u64));
+        }
+        equal += usize::from(is_limit);
+    };
+    // Sixteen more, for vectors that are written whole.
+    let (mut flags, mut found) = ([0; BLOCK], [0; BLOCK + 16]);
+    let level = Level::current();
+    for (block, keys) in keys.chunks(BLOCK).enumerate() {
+        let flags = &mut flags[..keys.len()];
+        level.run(UpTo { keys, limit, flags });
+        let count = compact(&NUMBERS[..keys.len()], flags, &mut found, level);
+        for &at in &found[..count] {
+            take(block * BLOCK + usize::from(at));
         }
     }
 }
@@ -318,12 +344,13 @@ mod tests {
         expected.sort_by_key(|&at| keys[at as usize]);
         let mut found = vec![0; k];
         let mut search = Search::new(k);
-        // Twice: what the first line leaves must not matter.
-        for _ in 0..2 {
-            search.first(&keys, &mut found);
-        }
-        if found != expected[..k] {
-            failures.push(format!("{k} of {} {what}, {} bits", keys.len(), K::BITS));
+        // What a line leaves must not matter.
+        for parts in [1, 3, 7, 1] {
+            search.first(&keys, &mut found, parts);
+            if found != expected[..k] {
+                let (len, bits) = (keys.len(), K::BITS);
+                failures.push(format!("{k} of {len} {what}, {bits} bits, {parts} parts"));
+            }
         }
     }
 

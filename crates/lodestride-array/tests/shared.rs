@@ -27,7 +27,7 @@ fn bits(array: &NdArray) -> Vec<u64> {
 type Op = fn(&NdArray) -> Result<NdArray>;
 
 /// Operations that threads share from some size on, each by a way of its own.
-const OPS: [(&str, Op); 19] = [
+const OPS: [(&str, Op); 22] = [
     ("sum down", |x| x.sum(0)),
     ("largest down", |x| x.max(0)),
     ("deviation down", |x| x.std(0)),
@@ -48,6 +48,9 @@ const OPS: [(&str, Op); 19] = [
     ("not zero", |x| x.nonzero()),
     ("histogram", |x| Ok(x.histogram(10usize)?.0)),
     ("median of all", |x| x.median(..)),
+    ("a tenth of all is below", |x| x.quantile(0.1, ..)),
+    ("first ten of all", |x| Ok(x.topk(10, ..)?.1)),
+    ("first thousands of all", |x| Ok(x.topk(5000, ..)?.1)),
     ("dot of all", |x| {
         let line = x.reshape([x.len()])?;
         line.inner(&line)

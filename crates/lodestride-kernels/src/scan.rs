@@ -250,6 +250,7 @@ impl Lines {
 }
 
 /// Neighbouring lines: how far it is from line to line and from element to element, in the input and in the output.
+#[derive(Clone, Copy)]
 struct Plane {
     x_start: isize,
     out_start: isize,

@@ -301,7 +301,13 @@ impl<'p, 'a> Walk<'p, 'a> {
 
     /// Makes an operand that is dense over the nest one of which only a band is in memory: position `begin` of the nest is at `start`.
     pub(crate) fn place_band(&mut self, place: usize, start: *mut u8, begin: usize) {
-        self.places[place].base = self.band_base(place, start, begin);
+        let base = self.band_base(place, start, begin);
+        self.places[place].base = base;
+        for (lane, slot) in self.lanes.iter_mut().zip(&self.slot_places) {
+            if *slot == Some(place) {
+                lane.at = base;
+            }
+        }
     }
 
     /// The base of an operand that is dense over the nest and has position `begin` at `start`.

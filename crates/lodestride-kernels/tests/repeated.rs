@@ -49,12 +49,7 @@ fn floats(x: &Array) -> Vec<f64> {
 }
 
 /// What is repeated: the left operand, the right one, or both.
-fn check_binary(shape: &[usize], dtype: DType, [left, right]: [Arrangement; 2]) {
-    let op = if dtype == DType::Bool {
-        BinaryOp::Xor
-    } else {
-        BinaryOp::Add
-    };
+fn check_binary(op: BinaryOp, shape: &[usize], dtype: DType, [left, right]: [Arrangement; 2]) {
     let (x, y) = (
         Array::new(shape, left, dtype, value),
         Array::new(shape, right, dtype, other),
@@ -119,6 +114,8 @@ fn what_is_repeated_meets_every_row_on_one_thread_and_on_several() {
         [Arrangement::ColumnBroadcast, Arrangement::RowBroadcast],
         [Arrangement::Part, Arrangement::C],
         [Arrangement::RowBroadcast, Arrangement::RowBroadcast],
+        [Arrangement::Strided, Arrangement::C],
+        [Arrangement::Strided, Arrangement::Strided],
     ];
     for (threads, limits) in [(1, usual), (3, low)] {
         set_threads(threads);
@@ -126,7 +123,13 @@ fn what_is_repeated_meets_every_row_on_one_thread_and_on_several() {
         for dtype in DType::ALL {
             for shape in SHAPES {
                 for sides in sides {
-                    check_binary(shape, dtype, sides);
+                    let ops: &[BinaryOp] = match dtype {
+                        DType::Bool => &[BinaryOp::Xor],
+                        _ => &[BinaryOp::Add, BinaryOp::Sub],
+                    };
+                    for &op in ops {
+                        check_binary(op, shape, dtype, sides);
+                    }
                 }
                 check_select(shape, dtype);
             }

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use lodestride_buffer::WriteGuard;
+use lodestride_buffer::{DType, WriteGuard};
 
 use super::{Along, Plane, TILE, run};
 use crate::numeric::Compute;
@@ -10,7 +10,7 @@ use crate::scan_lines::{BLOCK, Step};
 use crate::scan_rows::{Columns, step_all};
 use crate::strided::{Dim, Source, store_lines};
 use crate::tile::Scratch;
-use crate::{stream, threads};
+use crate::{spread, stream, threads};
 
 /// An operation on the lines or rows of a tile.
 pub(super) struct Steps<C> {
@@ -26,6 +26,14 @@ pub(super) struct Steps<C> {
 
 /// Rows of results, one after the other.
 type Results<'a, 'r, C> = &'r mut dyn Iterator<Item = &'a mut [C]>;
+
+/// Where results of tiles go.
+enum Target<'a, 'g, C> {
+    /// A slice that takes them as they are.
+    Dense(&'a mut [C]),
+    /// A buffer of another dtype, or with gaps between elements.
+    Strided(&'a mut WriteGuard<'g>, DType),
+}
 
 /// How lines are taken.
 #[derive(Clone, Copy)]
@@ -169,7 +177,8 @@ impl Plane {
         stream::fence();
     }
 
-    /// Lines: short ones are copied to the tile together, long ones part by part.
+    /// Lines: short ones are copied to the tile together, long ones part by part. Where results are written as they come, threads
+    /// share the lines if that pays.
     #[inline(never)]
     pub(super) fn along_tiles<C: Compute>(
         &self,
@@ -177,11 +186,47 @@ impl Plane {
         source: &Source<'_, C>,
         output: &mut WriteGuard<'_>,
     ) {
+        let together = self.together();
+        let follow = together == 1 || self.out.0 == self.len as isize;
+        if self.out.1 != 1 || self.out_dtype != C::DTYPE || !follow {
+            let to = Target::Strided(output, self.out_dtype);
+            return self.along_tiles_to(steps, source, to);
+        }
+        let out = output.slice_mut::<C>();
+        let bytes = 2 * self.lines * self.len * size_of::<C>();
+        let share = self.lines.div_ceil(threads::parts(bytes, true));
+        let share = share.next_multiple_of(together);
+        if share >= self.lines || self.out.0 < self.len as isize {
+            return self.along_tiles_to(steps, source, Target::Dense(out));
+        }
+        let apart = self.out.0.unsigned_abs();
+        let out = &mut out[self.out_start as usize..][..(self.lines - 1) * apart + self.len];
+        spread::for_each_chunk(out, share * apart, |part, out| {
+            let first = part * share;
+            let plane = Plane {
+                x_start: self.x_start + first as isize * self.x.0,
+                out_start: 0,
+                lines: share.min(self.lines - first),
+                ..*self
+            };
+            plane.along_tiles_to(steps, source, Target::Dense(out));
+        });
+    }
+
+    /// How many lines a tile takes.
+    fn together(&self) -> usize {
+        (TILE / self.len).max(1)
+    }
+
+    fn along_tiles_to<C: Compute>(
+        &self,
+        steps: &Steps<C>,
+        source: &Source<'_, C>,
+        mut to: Target<'_, '_, C>,
+    ) {
         let mut scratch = Scratch::take(2 * TILE * size_of::<C>());
         let (tile, results) = scratch.numbers::<C>(2 * TILE).split_at_mut(TILE);
-        let (len, together) = (self.len.min(TILE), (TILE / self.len).max(1));
-        let follow = together == 1 || self.out.0 == self.len as isize;
-        let is_direct = self.out.1 == 1 && self.out_dtype == C::DTYPE && follow;
+        let (len, together) = (self.len.min(TILE), self.together());
         let is_grouped = steps.is_grouped && self.len >= BLOCK;
         for line in (0..self.lines).step_by(together) {
             let lines = Dim {
@@ -194,7 +239,7 @@ impl Plane {
                 let at = |start: isize, steps: (isize, isize)| {
                     start + line as isize * steps.0 + first as isize * steps.1
                 };
-                let (from, to) = (at(self.x_start, self.x), at(self.out_start, self.out));
+                let (from, place) = (at(self.x_start, self.x), at(self.out_start, self.out));
                 let tile = &mut tile[..lines.size * size];
                 let stride = self.x.1;
                 source.load_lines(from, lines, Dim { size, stride }, tile);
@@ -206,14 +251,17 @@ impl Plane {
                     is_grouped,
                     near: true,
                 };
-                if is_direct {
-                    let out = &mut output.slice_mut::<C>()[to as usize..][..tile.len()];
-                    running = (steps.along)(tile, out, way);
-                } else {
-                    let results = &mut results[..tile.len()];
-                    running = (steps.along)(tile, results, way);
-                    let output = (&mut *output, self.out_dtype);
-                    store_lines(output, to, (self.out.0, self.out.1, size), results);
+                match &mut to {
+                    Target::Dense(out) => {
+                        let out = &mut out[place as usize..][..tile.len()];
+                        running = (steps.along)(tile, out, way);
+                    }
+                    Target::Strided(output, dtype) => {
+                        let results = &mut results[..tile.len()];
+                        running = (steps.along)(tile, results, way);
+                        let steps = (self.out.0, self.out.1, size);
+                        store_lines((&mut **output, *dtype), place, steps, results);
+                    }
                 }
             }
         }

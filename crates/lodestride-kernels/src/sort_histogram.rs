@@ -184,7 +184,7 @@ impl Places<'_> {
                 values.each_tile(range, |position, values| {
                     let bins = &mut bins[..values.len()];
                     let (values, len) = (values, *len);
-                    if Level::current().run(Whole { values, len, bins }) {
+                    if Level::current().run_narrow(Whole { values, len, bins }) {
                         any_outside.store(true, Ordering::Relaxed);
                     }
                     add(position, bins);

@@ -21,8 +21,9 @@ pub(crate) fn nth_and_next<K: Key + Unit>(
     scratch: &mut [K],
     parts: usize,
 ) -> (K, K) {
-    if keys.len() > SHORT
-        && const { K::BITS >= 32 }
+    // Shorter keys are counted.
+    if const { K::BITS >= 32 }
+        && keys.len() > SHORT
         && let Some(pair) = near(keys, k, scratch, parts)
     {
         return pair;
@@ -64,13 +65,14 @@ fn near<K: Key + Unit>(keys: &[K], k: usize, scratch: &mut [K], parts: usize) ->
 }
 
 /// Copies the keys from `low` to `high` to the front of `out`; how many are below them, and how many are copied.
+#[inline(never)]
 fn collect<K: Key + Unit>(keys: &[K], (low, high): (K, K), out: &mut [K]) -> (usize, usize) {
     let level = Level::current();
     let mut flags = [0; BLOCK];
     let (mut below, mut inside) = (0, 0);
     for keys in keys.chunks(BLOCK) {
         let flags = &mut flags[..keys.len()];
-        below += level.run(Between {
+        below += level.run_narrow(Between {
             keys,
             low,
             high,
@@ -105,6 +107,7 @@ impl<K: Key> Task for Between<'_, K> {
 }
 
 /// How many keys equal one, counted by up to `parts` threads.
+#[inline(never)]
 pub(crate) fn count_equal<K: Key>(keys: &[K], key: K, parts: usize) -> usize {
     let parts = if keys.len() > SHARED { parts } else { 1 };
     let chunks: Vec<&[K]> = keys.chunks(share_of(keys, parts)).collect();

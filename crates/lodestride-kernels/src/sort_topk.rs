@@ -164,6 +164,8 @@ impl<K: Key> Search<K> {
 
     /// The positions of the `out.len()` smallest keys in ascending order, of equal keys the first, found by so many threads.
     fn first(&mut self, keys: &[K], out: &mut [u64], parts: usize) {
+        // Narrow keys are read as fast as threads are woken.
+        let parts = if const { K::BITS >= 32 } { parts } else { 1 };
         let limit = self.limit(keys, out.len(), parts);
         self.collect(keys, limit, out.len(), parts);
         if self.chosen.len() <= FEW {
@@ -203,7 +205,7 @@ impl<K: Key> Search<K> {
     /// The keys below `limit`, and at least the first `k` of those that equal it.
     fn collect(&mut self, keys: &[K], limit: K, k: usize, parts: usize) {
         self.chosen.clear();
-        if parts == 1 {
+        if const { K::BITS < 32 } || parts == 1 {
             return up_to(keys, 0, (limit, k), &mut self.chosen);
         }
         let share = share_of(keys, parts);
@@ -218,6 +220,7 @@ impl<K: Key> Search<K> {
 }
 
 /// Collects the keys below a limit, and the first `k` of those that equal it, with their positions, of which the first is `from`.
+#[inline(never)]
 fn up_to<K: Key>(keys: &[K], from: usize, (limit, k): (K, usize), chosen: &mut Vec<(K, u64)>) {
     let mut equal = 0;
     let mut take = |at: usize| {

@@ -300,6 +300,7 @@ impl<'p, 'a> Walk<'p, 'a> {
     }
 
     /// Makes an operand that is dense over the nest one of which only a band is in memory: position `begin` of the nest is at `start`.
+    #[inline(never)]
     pub(crate) fn place_band(&mut self, place: usize, start: *mut u8, begin: usize) {
         let base = self.band_base(place, start, begin);
         self.places[place].base = base;

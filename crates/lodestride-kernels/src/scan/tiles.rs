@@ -218,6 +218,7 @@ impl Plane {
         (TILE / self.len).max(1)
     }
 
+    #[inline(never)]
     fn along_tiles_to<C: Compute>(
         &self,
         steps: &Steps<C>,

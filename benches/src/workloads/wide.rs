@@ -1,7 +1,7 @@
 //! Operations, layouts and dtypes beside those of the performance goals, over squares of a thousand and narrow matrices: so that
 //! what people do besides is not forgotten. Their rivals are NumPy and PyTorch.
 
-use lodestride::array::{self, ConvolveMode, DType, Index, NdArray, Order, Windows, s};
+use lodestride::array::{self, ConvolveMode, DType, Distance, Index, NdArray, Order, Windows, s};
 
 use crate::answers::{of_ours, positions, uniform};
 use crate::contest::{Contest, Failure};
@@ -56,7 +56,7 @@ type Case = (&'static str, f64, fn(&Operands) -> array::Result<NdArray>);
 
 const UNORDERED: f64 = f64::INFINITY;
 
-const OF_FLOATS: [Case; 35] = [
+const OF_FLOATS: [Case; 39] = [
     ("takealong", 0.0, |o| o.a.take_along_axis(&o.at, 1)),
     ("take.ax1", 0.0, |o| o.a.take(&o.at.row(0)?, 1)),
     ("take.line", 0.0, |o| o.line.take(&o.at.ravel()?, 0)),
@@ -91,6 +91,16 @@ const OF_FLOATS: [Case; 35] = [
     ("nansum", 1e-4, |o| o.a.nan_sum(1)),
     ("kron", 1e-6, |o| corner(&o.a, 32)?.kron(&corner(&o.b, 32)?)),
     ("log10", 1e-6, |o| o.a.log10()),
+    ("median", 1e-6, |o| o.line.median(..)),
+    ("cosine.ax1", 1e-5, |o| {
+        o.a.distance(Distance::CosineSimilarity, &o.b, 1)
+    }),
+    ("add.step", 1e-6, |o| {
+        every_second(&o.a)?.add(&every_second(&o.b)?)
+    }),
+    ("logspace", 1e-5, |o| {
+        NdArray::logspace_of(o.a.dtype(), -3, 3, SIDE * SIDE, 10.0)
+    }),
     ("arange", 0.0, |o| {
         NdArray::arange_of(o.a.dtype(), 0, SIDE * SIDE, 1)
     }),

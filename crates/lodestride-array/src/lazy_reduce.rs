@@ -7,7 +7,7 @@ use lodestride_shape::{Axes, Layout, Order};
 use crate::NdArray;
 use crate::error::{OrFail, Result};
 use crate::fused::common_shape;
-use crate::lazy::{Lazy, Node};
+use crate::lazy::Lazy;
 use crate::lazy_run::with_inputs;
 
 impl Lazy<'_> {
@@ -32,14 +32,11 @@ impl Lazy<'_> {
     /// As [`eval`](Lazy::eval); `Shape` for a wrong axis, `Kernel` for an extreme of nothing.
     #[track_caller]
     pub fn reduce(&self, op: ReduceOp, axes: impl Into<Axes>) -> Result<NdArray> {
-        let (name, axes) = (op.name(), axes.into());
-        if let [Node::Array(array)] = self.nodes() {
-            return array.reduce(op, &axes);
-        }
+        let name = op.name();
         let arrays = self.arrays();
         let program = self.compiled(name, &arrays).or_fail(name)?;
         let shape = common_shape(name, &arrays)?;
-        let axes = axes.resolve(shape.rank()).or_fail(name)?;
+        let axes = axes.into().resolve(shape.rank()).or_fail(name)?;
         let value = program.output_dtype(0).unwrap_or(DType::F32);
         let dtype = op.result_dtype(value);
         let out = NdArray::recycled_ordered(name, dtype, axes.removed_shape(&shape), Order::C)?;

@@ -193,7 +193,7 @@ pub fn write_numbers(out: &mut WriteGuard<'_>, dtype: DType, count: usize, numbe
     });
 }
 
-/// Writes the powers of a base over their exponents, by the loop of [`BinaryOp::Pow`].
+/// Writes the powers of a base over their exponents, by the loop of [`BinaryOp::Pow`](crate::BinaryOp::Pow).
 ///
 /// ```
 /// use lodestride_kernels::write_powers;

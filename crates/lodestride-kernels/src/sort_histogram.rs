@@ -53,19 +53,14 @@ pub fn histogram(
             });
         }
     }
-    let copy = flat_copy::<f64>(OP, x)?;
-    let mut copy = copy.as_ref().map(|copy| copy.open(OP)).transpose()?;
-    let guard = x.read(OP, Argument::X)?;
-    let values = match &mut copy {
-        Some(copy) => Values::Own(copy.slice()),
-        None => Values::of(Source::new(&guard, x.dtype()), x),
-    };
     let ruler = is_even.then(|| Ruler::new(edges)).flatten();
-    let places = match &ruler {
-        Some(ruler) => Places::Even(values, ruler),
-        None => Places::Uneven(values, edges),
-    };
-    tally(OP, x, weights, edges.len() - 1, &places)
+    with_values(OP, x, |values| {
+        let places = match &ruler {
+            Some(ruler) => Places::Even(values, ruler),
+            None => Places::Uneven(values, edges),
+        };
+        tally(OP, x, weights, edges.len() - 1, &places)
+    })
 }
 
 /// Counts how often each of the numbers `0..len` occurs in the integers `x`, or sums the `weights` of its occurrences.
@@ -78,35 +73,38 @@ pub fn bincount(x: Operand<'_>, len: usize, weights: Option<Operand<'_>>) -> Res
     if x.dtype() != DType::Bool {
         door::check_integer(OP, x)?;
     }
-    let copy = flat_copy::<i64>(OP, x)?;
-    let mut copy = copy.as_ref().map(|copy| copy.open(OP)).transpose()?;
-    let guard = x.read(OP, Argument::X)?;
-    let values = match &mut copy {
-        Some(copy) => Values::Own(copy.slice()),
-        None => Values::of(Source::new(&guard, x.dtype()), x),
-    };
-    let places = Places::Integers(values, len, AtomicBool::new(false));
-    let made = tally(OP, x, weights, len, &places)?;
-    if let Places::Integers(values, len, any_outside) = places
-        && any_outside.into_inner()
-    {
-        let range = 0..len as i64;
-        let mut outside = None;
-        values.each_tile(0..x.elements(), |_, values| {
-            outside =
-                outside.or_else(|| values.iter().copied().find(|value| !range.contains(value)));
-        });
-        if let Some(value) = outside {
-            door::check_range(OP, "value", value as f64, (0.0, len as f64 - 1.0))?;
+    with_values(OP, x, |values| {
+        let places = Places::Integers(values, len, AtomicBool::new(false));
+        let made = tally(OP, x, weights, len, &places)?;
+        if let Places::Integers(values, len, any_outside) = places
+            && any_outside.into_inner()
+        {
+            let range = 0..len as i64;
+            let mut outside = None;
+            values.each_tile(0..x.elements(), |_, values| {
+                let mut values = values.iter().copied();
+                outside = outside.or_else(|| values.find(|value| !range.contains(value)));
+            });
+            if let Some(value) = outside {
+                door::check_range(OP, "value", value as f64, (0.0, len as f64 - 1.0))?;
+            }
         }
-    }
-    Ok(made)
+        Ok(made)
+    })
 }
 
-/// The elements in C order, where they do not lie so.
-fn flat_copy<C: Compute>(op: &'static str, x: Operand<'_>) -> Result<Option<Lines>> {
-    let dense = x.layout().is_contiguous(Order::C);
-    (!dense).then(|| flat(op, x, C::DTYPE)).transpose()
+/// Calls `work` with the elements in C order: where they lie, or a copy.
+fn with_values<C: Compute, R>(
+    op: &'static str,
+    x: Operand<'_>,
+    work: impl FnOnce(Values<'_, C>) -> Result<R>,
+) -> Result<R> {
+    if !x.layout().is_contiguous(Order::C) {
+        let copy = flat(op, x, C::DTYPE)?;
+        return work(Values::Own(copy.open(op)?.slice()));
+    }
+    let guard = x.read(op, Argument::X)?;
+    work(Values::of(Source::new(&guard, x.dtype()), x))
 }
 
 /// The elements in C order.

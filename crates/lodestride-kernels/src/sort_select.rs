@@ -319,9 +319,9 @@ pub(crate) fn order_around<K: Key>(
 }
 
 /// Counts the keys below a pivot, and those up to it.
-struct Ends<'a, K> {
-    keys: &'a [K],
-    pivot: K,
+pub(crate) struct Ends<'a, K> {
+    pub(crate) keys: &'a [K],
+    pub(crate) pivot: K,
 }
 
 impl<K: Key> Task for Ends<'_, K> {

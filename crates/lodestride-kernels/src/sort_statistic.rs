@@ -3,7 +3,7 @@
 use crate::compact::{Unit, compact};
 use crate::isa::{Arch, Level, Task};
 use crate::sort_key::Key;
-use crate::sort_select::{SHORT, bracket, nth};
+use crate::sort_select::{Ends, SHORT, bracket, nth};
 use crate::sort_share::share_of;
 use crate::{spread, threads};
 
@@ -111,27 +111,13 @@ impl<K: Key> Task for Between<'_, K> {
 pub(crate) fn count_equal<K: Key>(keys: &[K], key: K, parts: usize) -> usize {
     let parts = if keys.len() > SHARED { parts } else { 1 };
     let chunks: Vec<&[K]> = keys.chunks(share_of(keys, parts)).collect();
-    let count = |keys: &[K]| Level::current().run_narrow(Equal { keys, key });
+    let count = |keys: &[K]| {
+        let (below, up_to) = Level::current().run_narrow(Ends { keys, pivot: key });
+        up_to - below
+    };
     spread::map(chunks.len(), |chunk| count(chunks[chunk]))
         .iter()
         .sum()
-}
-
-struct Equal<'a, K> {
-    keys: &'a [K],
-    key: K,
-}
-
-impl<K: Key> Task for Equal<'_, K> {
-    type Output = usize;
-
-    #[inline(always)]
-    fn run<A: Arch>(self) -> usize {
-        self.keys
-            .iter()
-            .map(|&key| usize::from(key == self.key))
-            .sum()
-    }
 }
 
 #[cfg(test)]

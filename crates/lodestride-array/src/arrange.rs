@@ -29,7 +29,7 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn roll(&self, shift: isize, axis: isize) -> Result<NdArray> {
-        self.roll_to("roll", shift, axis, Target::New)
+        self.roll_to("roll", shift, axis, Target::Kept)
     }
 
     /// [`roll`](Self::roll) into an array of the result's shape.

@@ -2,7 +2,7 @@
 
 use lodestride_buffer::{Argument, DType, Scalar};
 use lodestride_kernels::{self as kernels, BinaryOp, Input};
-use lodestride_shape::{Order, Shape};
+use lodestride_shape::Shape;
 use smallvec::SmallVec;
 
 use crate::NdArray;
@@ -29,7 +29,7 @@ impl NdArray {
     #[doc(alias = "where")]
     #[track_caller]
     pub fn select<'a, 'b>(&self, a: impl Into<Arg<'a>>, b: impl Into<Arg<'b>>) -> Result<NdArray> {
-        self.select_to("select", &a.into(), &b.into(), Target::New)
+        self.select_to("select", &a.into(), &b.into(), Target::Kept)
     }
 
     /// [`select`](Self::select) into an array of the result's shape.
@@ -121,7 +121,7 @@ impl NdArray {
             }
         };
         let dtype = self.clipped_dtype(low, high);
-        let out = self.recycled_like("clip", dtype, self.order().unwrap_or(Order::C))?;
+        let out = self.recycled_like("clip", dtype)?;
         let run = || kernels::clip(self.operand().into(), low, high, out.operand());
         watched("clip", &[self], &out, run)?;
         Ok(out)

@@ -9,7 +9,8 @@ use lodestride_shape::{Layout, Order, Shape, broadcast_shapes};
 use crate::NdArray;
 use crate::arg::Arg;
 use crate::checks::{self, Watch, watched};
-use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, OrFail, Result};
+use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, Result};
+use crate::kept::kept_of;
 
 /// The dtype two operands are computed in: NumPy's promotion, in which plain numbers are weak.
 #[inline]
@@ -59,8 +60,7 @@ impl NdArray {
     fn unwatched_unary(&self, op: UnaryOp) -> Result<NdArray> {
         let dtype = result_dtype(op.name(), self.dtype(), op.result_dtype(self.dtype()))?;
         let mut place = None;
-        let order = self.order().unwrap_or(Order::C);
-        let layout = self.layout().packed_in(order, &mut place);
+        let layout = self.layout().kept(&mut place);
         NdArray::filled_by(op.name(), layout, dtype, |out| {
             kernels::unary(op, self.operand().into(), out)
         })
@@ -139,14 +139,20 @@ impl NdArray {
                 })
             }
             Arg::Array(rhs) => {
-                let order = if self.order() == rhs.order() {
-                    self.order()
-                } else {
-                    None
+                let mut place = None;
+                let layout = match (self.order(), rhs.order()) {
+                    (Some(order), Some(other)) if order == other => {
+                        self.layout().packed_in(order, &mut place)
+                    }
+                    _ => place.insert(kept_of(op.name(), self.shape(), &[self, rhs])?),
                 };
-                self.binary_same_shape(op, Input::from(rhs.operand()), dtype, order)
+                self.binary_same_shape(op, Input::from(rhs.operand()), dtype, layout)
             }
-            Arg::Scalar(rhs) => self.binary_same_shape(op, Input::from(rhs), dtype, self.order()),
+            Arg::Scalar(rhs) => {
+                let mut place = None;
+                let layout = self.layout().kept(&mut place);
+                self.binary_same_shape(op, Input::from(rhs), dtype, layout)
+            }
         }
     }
 
@@ -158,10 +164,8 @@ impl NdArray {
         op: BinaryOp,
         rhs: Input<'_>,
         dtype: DType,
-        order: Option<Order>,
+        layout: &Layout,
     ) -> Result<NdArray> {
-        let mut place = None;
-        let layout = (self.layout()).packed_in(order.unwrap_or(Order::C), &mut place);
         NdArray::filled_by(op.name(), layout, dtype, |out| {
             kernels::binary(op, self.operand().into(), rhs, out)
         })
@@ -297,13 +301,17 @@ impl NdArray {
     /// The layout of a result that this array and another broadcast to.
     #[track_caller]
     fn broadcast_layout(&self, op: &'static str, rhs: &NdArray) -> Result<Layout> {
-        if rhs.shape().broadcasts_to(self.shape()) {
-            Ok(self.layout().packed(Order::C))
+        let shape = if rhs.shape().broadcasts_to(self.shape()) {
+            self
         } else if self.shape().broadcasts_to(rhs.shape()) {
-            Ok(rhs.layout().packed(Order::C))
+            rhs
         } else {
-            Layout::contiguous(self.broadcast_with(op, rhs)?, Order::C).or_fail(op)
+            return kept_of(op, &self.broadcast_with(op, rhs)?, &[self, rhs]);
+        };
+        if [self, rhs].map(NdArray::order) == [Some(Order::C); 2] {
+            return Ok(shape.layout().packed(Order::C));
         }
+        kept_of(op, shape.shape(), &[self, rhs])
     }
 
     /// The operand of this array's elements under a layout made from its own.

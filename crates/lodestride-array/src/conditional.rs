@@ -2,7 +2,6 @@
 
 use lodestride_buffer::{Argument, Bool, Element};
 use lodestride_kernels as kernels;
-use lodestride_shape::Order;
 
 use crate::NdArray;
 use crate::arg::Arg;
@@ -155,7 +154,7 @@ impl NdArray {
         // Errors are those of the method this is one of.
         let mask = self.mask_of("replace_where", Argument::X, &which)?;
         let values = values.broadcast_into("replace_where", self)?;
-        let out = self.recycled_like(op, self.dtype(), self.order().unwrap_or(Order::C))?;
+        let out = self.recycled_like(op, self.dtype())?;
         let (x, own) = (mask.operand().into(), self.operand().into());
         let run = || kernels::select(x, values.input(), own, out.operand());
         watched(op, &[self, &mask], &out, run)?;

@@ -11,7 +11,7 @@ use crate::error::{ArrayError, ArrayErrorKind, InMethod, InOp, OrFail, Result};
 use crate::walk::Runs;
 
 impl NdArray {
-    /// A copy with memory of its own, in the order of this array (C when it is strided).
+    /// A copy with memory of its own and without gaps, whose axes follow each other in memory as they do in this array.
     ///
     /// # Errors
     /// [`ArrayErrorKind::Allocation`] when memory runs out.
@@ -28,7 +28,7 @@ impl NdArray {
     #[doc(alias = "copy")]
     #[track_caller]
     pub fn dup(&self) -> Result<NdArray> {
-        self.dup_order(self.order().unwrap_or(Order::C))
+        self.converted("dup", self.recycled_like("dup", self.dtype())?)
     }
 
     /// A copy with memory of its own, in the given order. Into an existing array of any order: `out.assign(&a)`.
@@ -37,7 +37,8 @@ impl NdArray {
     /// [`ArrayErrorKind::Allocation`] when memory runs out.
     #[track_caller]
     pub fn dup_order(&self, order: Order) -> Result<NdArray> {
-        self.converted("dup", self.dtype(), order)
+        let layout = self.layout().packed(order);
+        self.converted("dup", Self::recycled_layout("dup", self.dtype(), layout)?)
     }
 
     /// A copy in another dtype, or an alias of this array when it has that dtype already.
@@ -62,12 +63,11 @@ impl NdArray {
         if dtype == self.dtype() {
             return Ok(self.clone());
         }
-        self.converted("cast", dtype, self.order().unwrap_or(Order::C))
+        self.converted("cast", self.recycled_like("cast", dtype)?)
     }
 
     #[track_caller]
-    fn converted(&self, op: &'static str, dtype: DType, order: Order) -> Result<NdArray> {
-        let copy = self.recycled_like(op, dtype, order)?;
+    fn converted(&self, op: &'static str, copy: NdArray) -> Result<NdArray> {
         let run = || kernels::copy(self.operand().into(), copy.operand());
         watched(op, &[self], &copy, run)?;
         Ok(copy)

@@ -156,22 +156,18 @@ impl NdArray {
         Self::recycled_layout(op, dtype, Layout::contiguous(shape, order).or_fail(op)?)
     }
 
-    /// An array for a result of this array's shape.
+    /// An array for a result of this array's shape that lies in memory as this one does.
     #[inline]
     #[track_caller]
-    pub(crate) fn recycled_like(
-        &self,
-        op: &'static str,
-        dtype: DType,
-        order: Order,
-    ) -> Result<Self> {
-        Self::recycled_layout(op, dtype, self.layout().packed(order))
+    pub(crate) fn recycled_like(&self, op: &'static str, dtype: DType) -> Result<Self> {
+        let mut place = None;
+        Self::recycled_layout(op, dtype, self.layout().kept(&mut place).clone())
     }
 
     /// An array over memory of its own; the layout is gap-free from element 0 on.
     #[inline]
     #[track_caller]
-    fn recycled_layout(op: &'static str, dtype: DType, layout: Layout) -> Result<Self> {
+    pub(crate) fn recycled_layout(op: &'static str, dtype: DType, layout: Layout) -> Result<Self> {
         let buffer = Buffer::recycled(layout.elements().saturating_mul(dtype.size()));
         Self::over(op, buffer, layout, dtype)
     }

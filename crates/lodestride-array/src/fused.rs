@@ -7,6 +7,7 @@ use lodestride_buffer::{DType, Element};
 use lodestride_kernels::{self as kernels, ElementFn};
 use lodestride_shape::{Order, Shape, broadcast_shapes};
 
+use crate::kept::kept_of;
 use crate::NdArray;
 use crate::checks::{Watch, watched};
 use crate::compute::stretched_to;
@@ -152,16 +153,6 @@ pub(crate) fn common_shape(op: &'static str, inputs: &[&NdArray]) -> Result<Shap
     Ok(shape)
 }
 
-/// The memory order of a result: that of the inputs if they have one in common.
-pub(crate) fn common_order(inputs: &[&NdArray], shape: &Shape) -> Order {
-    let is_f = |input: &&NdArray| input.shape() == shape && input.order() == Some(Order::F);
-    if !inputs.is_empty() && inputs.iter().all(is_f) {
-        Order::F
-    } else {
-        Order::C
-    }
-}
-
 #[track_caller]
 fn expect_dtype(op: &'static str, array: &NdArray, requested: DType) -> Result<()> {
     if array.dtype() == requested {
@@ -187,8 +178,12 @@ fn fresh<const N: usize, Arguments, F: ElementFn<N, Arguments>>(
         && inputs.iter().all(|input| input.shape() == first.shape())
     {
         let mut place = None;
-        let order = common_order(&inputs, first.shape());
-        let layout = first.layout().packed_in(order, &mut place);
+        let order = first.order().unwrap_or(Order::C);
+        let layout = if inputs.iter().all(|input| input.order() == Some(order)) {
+            first.layout().packed_in(order, &mut place)
+        } else {
+            place.insert(kept_of(op, first.shape(), &inputs)?)
+        };
         let watch = Watch::start();
         let made = NdArray::filled_by(op, layout, F::Out::DTYPE, |out| {
             kernels::zip_map(op, f, inputs.map(NdArray::operand), out)
@@ -196,8 +191,7 @@ fn fresh<const N: usize, Arguments, F: ElementFn<N, Arguments>>(
         return watch.made(op, &inputs, made);
     }
     let shape = common_shape(op, &inputs)?;
-    let order = common_order(&inputs, &shape);
-    let out = NdArray::recycled_ordered(op, F::Out::DTYPE, shape, order)?;
+    let out = NdArray::recycled_layout(op, F::Out::DTYPE, kept_of(op, &shape, &inputs)?)?;
     run(op, inputs, &out, f)?;
     Ok(out)
 }

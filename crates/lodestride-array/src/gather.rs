@@ -68,7 +68,7 @@ impl NdArray {
         shape.extend_from_slice(&self.shape()[axis + 1..]);
         let (shape, inputs) = (Shape::from(&shape[..]), [self, indices]);
         let take = match target {
-            Target::New => kernels::gather::take_new,
+            Target::New | Target::Kept => kernels::gather::take_new,
             Target::Into(_) => kernels::gather::take,
         };
         target.fill(op, self.dtype(), shape, &inputs, |out| {
@@ -178,7 +178,7 @@ impl NdArray {
         let shape = kernels::gather_along::taken_shape(self.shape(), axis, indices.shape());
         let (shape, inputs) = (shape.in_op(op, self)?, [self, indices]);
         let take = match target {
-            Target::New => kernels::gather_along::take_along_new,
+            Target::New | Target::Kept => kernels::gather_along::take_along_new,
             Target::Into(_) => kernels::gather_along::take_along,
         };
         target.fill(op, self.dtype(), shape, &inputs, |out| {

@@ -13,7 +13,8 @@ use smallvec::SmallVec;
 use crate::NdArray;
 use crate::choose::weak_dtype;
 use crate::error::{OrFail, Result};
-use crate::fused::{common_order, common_shape};
+use crate::fused::common_shape;
+use crate::kept::kept_of;
 use crate::lazy_run::run;
 
 /// The name errors of evaluation carry.
@@ -253,8 +254,8 @@ impl<'a> Lazy<'a> {
         let arrays = self.arrays();
         let program = self.compiled(op, &arrays).or_fail(op)?;
         let shape = common_shape(op, &arrays)?;
-        let order = common_order(&arrays, &shape);
-        let out = NdArray::recycled_ordered(op, result_dtype(&program), shape, order)?;
+        let layout = kept_of(op, &shape, &arrays)?;
+        let out = NdArray::recycled_layout(op, result_dtype(&program), layout)?;
         run(op, &program, &arrays, &out)?;
         Ok(out)
     }

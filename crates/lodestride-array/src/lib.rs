@@ -135,6 +135,7 @@ mod grid;
 mod grow;
 #[cfg(feature = "ndarray")]
 mod interchange;
+mod kept;
 mod lazy;
 mod lazy_cache;
 mod lazy_reduce;

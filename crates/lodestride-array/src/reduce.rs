@@ -411,13 +411,12 @@ impl NdArray {
         target: Target<'_>,
     ) -> Result<NdArray> {
         let axis = normalize_axis(axis, self.rank()).in_op(name, self)?;
-        if matches!(target, Target::New) && self.order() == Some(Order::F) {
-            // The result lies as the input does, which is how it is made fastest and what elementwise operations do.
-            let axis = (self.rank() - 1 - axis) as isize;
-            return Ok(self
-                .transpose()
-                .scan_to(op, name, axis, target)?
-                .transpose());
+        if matches!(target, Target::New)
+            && let Some(made) = self.in_memory_order(name, axis, |turned, axis| {
+                turned.scan_to(op, name, axis.cast_signed(), target)
+            })
+        {
+            return made;
         }
         let (dtype, shape) = (op.result_dtype(self.dtype()), self.shape().clone());
         target.fill(name, dtype, shape, &[self], |out| {

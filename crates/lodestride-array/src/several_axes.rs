@@ -126,7 +126,7 @@ impl NdArray {
             let axis = normalize_axis(axis, self.rank()).in_op(OP, self)?;
             by[axis] = by[axis].wrapping_add(shift);
         }
-        let made = Target::New.fill(OP, self.dtype(), self.shape().clone(), &[self], |out| {
+        let made = Target::Kept.fill(OP, self.dtype(), self.shape().clone(), &[self], |out| {
             // Every axis cuts the blocks in two, which change places along it.
             let mut blocks = vec![(self.clone(), out.clone())];
             for (axis, &shift) in by.iter().enumerate().filter(|(_, shift)| **shift != 0) {

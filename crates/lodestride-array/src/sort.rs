@@ -117,6 +117,13 @@ impl NdArray {
         target: Target<'_>,
     ) -> Result<NdArray> {
         let (x, axis) = self.line_axis(op, axes)?;
+        if matches!(target, Target::New)
+            && let Some(made) = x.in_memory_order(op, axis, |turned, axis| {
+                turned.sort_to(op, &Axes::from(axis.cast_signed()), sorting, target)
+            })
+        {
+            return made;
+        }
         target.fill(op, x.dtype(), x.shape().clone(), &[&x], |out| {
             kernels::sort(x.operand(), axis, sorting, out.operand()).or_fail(op)
         })
@@ -233,6 +240,13 @@ impl NdArray {
         target: Target<'_>,
     ) -> Result<NdArray> {
         let (x, axis) = self.line_axis(op, axes)?;
+        if matches!(target, Target::New)
+            && let Some(made) = x.in_memory_order(op, axis, |turned, axis| {
+                turned.argsort_to(op, &Axes::from(axis.cast_signed()), sorting, target)
+            })
+        {
+            return made;
+        }
         target.fill(op, DType::I64, x.shape().clone(), &[&x], |out| {
             kernels::argsort(x.operand(), axis, sorting, out.operand(), None).or_fail(op)
         })

@@ -8,12 +8,15 @@ use crate::NdArray;
 use crate::arg::Arg;
 use crate::checks::Watch;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, InMethod, Result};
+use crate::kept::kept_of;
 
 /// Where an operation leaves its result.
 #[derive(Clone, Copy)]
 pub(crate) enum Target<'o> {
     /// In a new array in C order.
     New,
+    /// In a new array that lies in memory as the inputs do, which broadcast to the result's shape.
+    Kept,
     /// In an array of the result's shape.
     Into(&'o NdArray),
 }
@@ -35,7 +38,10 @@ impl Target<'_> {
     ) -> Result<NdArray> {
         let watch = Watch::start();
         let Self::Into(out) = self else {
-            let made = NdArray::recycled_ordered(op, dtype, shape, Order::C)?;
+            let made = match self {
+                Self::Kept => NdArray::recycled_layout(op, dtype, kept_of(op, &shape, inputs)?)?,
+                _ => NdArray::recycled_ordered(op, dtype, shape, Order::C)?,
+            };
             fill(&made).located()?;
             return watch.made(op, inputs, Ok(made));
         };

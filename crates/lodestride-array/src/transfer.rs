@@ -5,7 +5,6 @@
 
 use lodestride_buffer::{AllocError, Buffer, Workspace, current_workspace, parent_workspace};
 use lodestride_kernels as kernels;
-use lodestride_shape::Order;
 
 use crate::NdArray;
 use crate::checks::watched;
@@ -190,8 +189,8 @@ impl NdArray {
         op: &'static str,
         allocate: impl FnOnce(usize) -> std::result::Result<Buffer, AllocError>,
     ) -> Result<NdArray> {
-        let order = self.order().unwrap_or(Order::C);
-        let layout = self.layout().packed(order);
+        let mut place = None;
+        let layout = self.layout().kept(&mut place).clone();
         let buffer = allocate(self.len().saturating_mul(self.dtype().size()));
         let copy = NdArray::over(op, buffer, layout, self.dtype())?;
         let run = || kernels::copy(self.operand().into(), copy.operand());

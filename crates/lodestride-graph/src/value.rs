@@ -4,7 +4,7 @@ use crate::error::GraphErrorKind;
 use crate::op::SlotRef;
 use crate::ty::Type;
 use lodestride_array::NdArray;
-use lodestride_array::{DType, Scalar};
+use lodestride_array::{DType, Order, Scalar};
 use lodestride_lod::{Lod, LodTensor};
 use std::fmt;
 
@@ -89,7 +89,7 @@ impl Value {
 
     /// A copy outside every workspace, in C order.
     pub(crate) fn detached(&self) -> Result<Self, GraphErrorKind> {
-        let copy = lodestride_array::scope_out(|| self.array().dup())?;
+        let copy = lodestride_array::scope_out(|| self.array().dup_order(Order::C))?;
         Self::new(copy, self.by_ref().lod.cloned())
     }
 

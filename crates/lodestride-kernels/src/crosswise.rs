@@ -105,7 +105,7 @@ impl Crosswise {
         // What repeats along an axis would be copied as often.
         let repeats = (0..=last).any(|axis| bytes(axis) == 0);
         let is_turned = bytes(own) < LINE && bytes(last) >= LINE;
-        if repeats || !is_turned || dims[own].size.min(dims[last].size) < WIDE {
+        if repeats || !is_turned || dims[own].size < WIDE {
             return false;
         }
         self.inputs.push(Input {

@@ -57,6 +57,7 @@ mod error;
 mod facts;
 mod index;
 mod iter;
+mod kept;
 mod layout;
 mod list;
 mod message;

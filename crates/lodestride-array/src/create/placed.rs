@@ -122,7 +122,7 @@ impl NdArray {
     /// ```
     #[track_caller]
     pub fn empty_like(&self) -> Result<Self> {
-        self.recycled_like("empty_like", self.dtype(), self.order().unwrap_or(Order::C))
+        self.recycled_like("empty_like", self.dtype())
     }
 
     /// The rows and the columns, as i64, of the elements on and below diagonal `k` of a matrix: for

@@ -138,7 +138,7 @@ impl NdArray {
         let watch = Watch::start();
         if !dtype.is_signed() {
             let made = match target {
-                Target::New => first.eval_as(op),
+                Target::New | Target::Kept => first.eval_as(op),
                 Target::Into(out) => first.eval_into_as(op, out).map(|()| out.clone()),
             };
             return watch.made(op, &[self], made);

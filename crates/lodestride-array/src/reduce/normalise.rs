@@ -2,7 +2,7 @@
 
 use lodestride_buffer::DType;
 use lodestride_kernels::{self as kernels, ReduceOp};
-use lodestride_shape::{Order, normalize_axis};
+use lodestride_shape::normalize_axis;
 use smallvec::SmallVec;
 
 use crate::NdArray;
@@ -132,13 +132,11 @@ impl NdArray {
         .map(drop)
     }
 
-    /// An array for a result of the same shape: of the same dtype, or f64 for integers; in the same order where that is
-    /// dense.
+    /// An array for a result of the same shape: of the same dtype, or f64 for integers; as this one lies in memory.
     #[track_caller]
     fn like_float(&self, op: &'static str, axis: isize) -> Result<NdArray> {
         normalize_axis(axis, self.rank()).in_op(op, self)?;
         let dtype: DType = ReduceOp::Mean.result_dtype(self.dtype());
-        let order = self.layout().order().unwrap_or(Order::C);
-        NdArray::recycled_ordered(op, dtype, self.shape().clone(), order)
+        self.recycled_like(op, dtype)
     }
 }

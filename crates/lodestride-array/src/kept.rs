@@ -1,0 +1,51 @@
+//! Results that lie in memory as their operands do, whatever the operands' axes are called: NumPy's order 'K'.
+
+use lodestride_buffer::Argument;
+use lodestride_shape::{Layout, Shape};
+use smallvec::SmallVec;
+
+use crate::NdArray;
+use crate::error::{InOp, OrFail, Result};
+
+/// The layout of a result of this shape, which the inputs broadcast to.
+#[track_caller]
+pub(crate) fn kept_of(op: &'static str, shape: &Shape, inputs: &[&NdArray]) -> Result<Layout> {
+    let layouts: SmallVec<[&Layout; 4]> = inputs.iter().map(|input| input.layout()).collect();
+    Layout::kept_of(shape.clone(), &layouts).or_fail(op)
+}
+
+impl NdArray {
+    /// What an operation along an axis makes of this array with its axes in the order of memory, its own axes put back in
+    /// their places; none where they are in that order already. Operations are fastest on arrays in C order.
+    #[track_caller]
+    pub(crate) fn in_memory_order(
+        &self,
+        op: &'static str,
+        axis: usize,
+        run: impl FnOnce(&NdArray, usize) -> Result<NdArray>,
+    ) -> Option<Result<NdArray>> {
+        let order = self.layout().memory_order()?;
+        Some(self.in_order(op, axis, &order, run))
+    }
+
+    #[track_caller]
+    fn in_order(
+        &self,
+        op: &'static str,
+        axis: usize,
+        order: &[usize],
+        run: impl FnOnce(&NdArray, usize) -> Result<NdArray>,
+    ) -> Result<NdArray> {
+        // Errors show the array as it was given.
+        self.expect_readable(op, Argument::X)?;
+        let (mut there, mut back) = (vec![0; order.len()], vec![0; order.len()]);
+        for (place, &from) in order.iter().enumerate() {
+            there[place] = from.cast_signed();
+            back[from] = place.cast_signed();
+        }
+        let turned = self.layout().permute(&there).in_op(op, self)?;
+        let made = run(&self.with_layout(turned), back[axis].cast_unsigned())?;
+        let layout = made.layout().permute(&back).in_op(op, &made)?;
+        Ok(made.with_layout(layout))
+    }
+}

@@ -357,8 +357,16 @@ pub(crate) fn load_run<T: Copy, C>(
         }
         3.. => {
             let step = stride.unsigned_abs();
-            for (to, &from) in out.iter_mut().zip(span(step, count).iter().step_by(step)) {
-                *to = convert(from);
+            let (several, rest) = out.as_chunks_mut::<8>();
+            let mut from = start;
+            for to in several {
+                let run = &data[from..from + 7 * step + 1];
+                *to = std::array::from_fn(|place| convert(run[place * step]));
+                from += 8 * step;
+            }
+            for to in rest {
+                *to = convert(data[from]);
+                from += step;
             }
         }
         _ => {

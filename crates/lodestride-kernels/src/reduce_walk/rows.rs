@@ -107,7 +107,11 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
         let last = rows.min(first + SUPERBLOCK * ROWS);
         let mut sums = Lines([self.reducer.empty(); FOLDED]);
         let mut offsets = [0; ROWS];
-        let most = if native.is_some() { ROWS } else { BLOCK / wide };
+        let most = if native.is_some() {
+            ROWS
+        } else {
+            ROWS.min(BLOCK / wide)
+        };
         for block in (first..last).step_by(most) {
             let count = most.min(last - block);
             let mut start = piece.x as usize + block * wide;

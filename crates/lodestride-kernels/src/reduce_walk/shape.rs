@@ -2,7 +2,7 @@
 
 use super::{NARROW, OUTPUTS, SUPERBLOCK};
 use crate::across::FEW;
-use crate::reduce_fold::{BLOCK, COLUMNS, FOLDED};
+use crate::reduce_fold::{BLOCK, COLUMNS, FOLDED, ROWS};
 use crate::reduce_plan::Plan;
 use crate::stream;
 use crate::strided::Dim;
@@ -15,6 +15,11 @@ const TILE_COLUMNS: usize = 128;
 const FEW_COLUMNS: usize = 8;
 /// Elements from which on narrow rows without gaps are laid side by side.
 pub(super) const FOLDED_FROM: usize = 1024;
+/// The same where columns would be runs otherwise: for each byte of a number, of what is converted, and of pairs, whose columns are
+/// made by vectors.
+const FEW_FROM: usize = 128;
+const CONVERTED_FROM: usize = 4096;
+const PAIRS_FROM: usize = 1 << 14;
 
 /// What is known of the data and the reducer.
 #[derive(Clone, Copy)]
@@ -71,7 +76,7 @@ impl Shape {
         };
         // Narrow contiguous rows: `fold` of them make one wide row, and the columns are merged at the end.
         let fold = match (sweep && are_packed(plan) && !facts.computed, inner.size) {
-            (true, size @ 1..=32) if plan.depth() >= FOLDED_FROM / size => FOLDED / size,
+            (true, size @ 1..=32) if is_folded(plan, facts) => (folded(plan.depth() * size) / size).max(1),
             _ => 1,
         };
         Self { sweep, width, fold }
@@ -91,10 +96,32 @@ fn sweeps(plan: &Plan, facts: Facts) -> bool {
         let bytes = line.size * line.stride.unsigned_abs() * facts.size;
         let are_runs =
             inner.size < FEW_COLUMNS && line.size >= NARROW && bytes <= stream::SECOND_LEVEL;
-        return !are_runs || are_packed(plan);
+        return !are_runs || are_packed(plan) && (line.size <= ROWS || is_folded(plan, facts));
     }
     let lie_together = line.stride == 1 && (facts.native || inner.x == line.size as isize);
     line.size < FEW && inner.size >= FEW_COLUMNS && !lie_together
+}
+
+/// Whether narrow rows without gaps, if they are rows, are laid side by side: from so many elements on that joining their totals
+/// costs less than folding narrow rows does, or than making columns of them.
+fn is_folded(plan: &Plan, facts: Facts) -> bool {
+    let (size, depth) = (plan.inner.size, plan.depth());
+    let from = match size {
+        2 if depth > ROWS => PAIRS_FROM,
+        3..FEW_COLUMNS if depth > ROWS && facts.native => FEW_FROM * facts.size,
+        3..FEW_COLUMNS if depth > ROWS => CONVERTED_FROM,
+        _ => FOLDED_FROM,
+    };
+    size * depth >= from
+}
+
+/// Columns of so many elements laid side by side: few where there are few elements, as each row of them ends with a total to join.
+fn folded(area: usize) -> usize {
+    match area {
+        ..2048 => FOLDED / 8,
+        ..16384 => FOLDED / 4,
+        _ => FOLDED,
+    }
 }
 
 /// Whether the rows of a sweep follow each other without gaps.

@@ -170,6 +170,7 @@ mod table_quotients;
 mod take_rows;
 mod threads;
 mod tile;
+mod tile_runs;
 mod transfer;
 mod transfer_joined;
 mod transfer_order;

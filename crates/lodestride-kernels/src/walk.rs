@@ -7,6 +7,7 @@
 
 mod packing;
 
+use crate::tile_runs::EvenRuns;
 use crate::code::{Code, Job, LoadKind};
 use crate::frame::{Access, Frame, Lane, Lanes, Setup};
 use crate::isa::Level;
@@ -335,27 +336,28 @@ impl<'p, 'a> Walk<'p, 'a> {
         })
     }
 
-    /// Calls `piece` with the address, the stride, the element size and the length of every run of a range.
-    fn for_each_piece(
-        &self,
-        place: usize,
-        range: Range<usize>,
-        mut piece: impl FnMut(*mut u8, isize, usize, usize),
-    ) {
+    /// Calls `piece` with the runs of a range, those together that are evenly apart.
+    fn for_each_piece(&self, place: usize, range: Range<usize>, mut piece: impl FnMut(EvenRuns)) {
         let Place { base, size, .. } = self.places[place];
         let nest = self.nest;
         let (stride, inner) = (nest.inner_strides()[place], nest.inner_len());
+        let runs = |at, step, count, len| EvenRuns {
+            at,
+            step,
+            stride,
+            size,
+            count,
+            len,
+        };
         if let Some((first, step)) = self.even_runs(place, &range) {
             // The common case without the bookkeeping of more axes.
-            for run in 0..(range.len() / inner).cast_signed() {
-                piece(step_from(first, run * step, size), stride, size, inner);
-            }
-            return;
+            return piece(runs(first, step, range.len() / inner, inner));
         }
-        let mut runs = nest.runs(range);
-        while let Some(run) = runs.next_run() {
-            let from = step_from(base, run.offsets[place], size);
-            piece(from, stride, size, run.len);
+        let mut blocks = nest.runs(range);
+        while let Some(block) = blocks.next_block() {
+            let at = step_from(base, block.first.offsets[place], size);
+            let step = block.steps.get(place).copied().unwrap_or(0);
+            piece(runs(at, step, block.count, block.first.len));
         }
     }
 }

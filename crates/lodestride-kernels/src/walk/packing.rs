@@ -7,6 +7,7 @@ use crate::plan::{Reach, Source};
 use crate::scalar::BLOCK;
 use crate::stream;
 use crate::tile;
+use crate::tile_runs::EvenRuns;
 use std::ops::Range;
 
 /// Runs shorter than this are packed together into tiles.
@@ -167,12 +168,11 @@ impl Walk<'_, '_> {
                 let tile = frame.tile(slot);
                 let mut filled = tile;
                 if slot >= self.outputs && !keep && !self.repeat_runs(tile, place, &range) {
-                    self.for_each_piece(place, range, |at, stride, size, len| {
-                        let piece = Lane { at, stride, ..lane };
+                    self.for_each_piece(place, range, |runs| {
                         // SAFETY: the nest visits elements of the operand's layout inside its opened buffer; the pieces
                         // of a range of at most a tile's elements fit the tile one after the other.
-                        unsafe { piece.gather(filled, len) };
-                        filled = filled.wrapping_add(len * size);
+                        unsafe { gather_runs(&lane, filled, runs) };
+                        filled = filled.wrapping_add(runs.bytes());
                     });
                 }
                 tile
@@ -212,10 +212,27 @@ impl Walk<'_, '_> {
             return;
         }
         let mut rest = from.cast_const();
-        self.for_each_piece(output, range, |to, stride, size, len| {
+        self.for_each_piece(output, range, |runs| {
             // SAFETY: as above; the value's elements are one after the other.
-            unsafe { tile::scatter(to, stride, rest, size, len) };
-            rest = rest.wrapping_add(len * size);
+            unsafe { runs.scatter(rest) };
+            rest = rest.wrapping_add(runs.bytes());
         });
+    }
+}
+
+/// Copies runs of the operand of a lane to a tile.
+///
+/// # Safety
+/// As [`EvenRuns::gather`].
+unsafe fn gather_runs(lane: &Lane, tile: *mut u8, runs: EvenRuns) {
+    // SAFETY: the caller's contract.
+    if unsafe { runs.gather(tile) } {
+        return;
+    }
+    for run in 0..runs.count {
+        let (at, stride) = (runs.run(run), runs.stride);
+        let piece = Lane { at, stride, ..*lane };
+        // SAFETY: the caller's contract for one run.
+        unsafe { piece.gather(tile.wrapping_add(run * runs.len * runs.size), runs.len) };
     }
 }

@@ -123,8 +123,13 @@ class NumPy:
         rows = line[:300].copy().reshape(3, 100)
         eight, square = line[:256].copy().reshape(32, 8), line[:9].copy().reshape(3, 3)
         batch = line[:9000].copy().reshape(1000, 3, 3)
+        points, pixels = line[:999_999].copy().reshape(333_333, 3), line[:999_000].copy().reshape(1000, 333, 3)
+        planes = line[:999_000].copy().reshape(3, 1000, 333).transpose(1, 2, 0)
         column, few, order, orders = narrow[:, :1].copy(), narrow.reshape(32, 4096), positions(3, 6, 3), positions(32, 6, 32)
         return {
+            "points.add": lambda: points[:, :2] + points[:, 1:], "points.sum.ax0": lambda: points[:, :2].sum(0),
+            "pixels.one": lambda: pixels[:, :, 0].sum(1), "pixels.planes": lambda: planes + pixels, "pixels.turned": lambda: -planes,
+            "pixels.mean.ax1": lambda: pixels.mean(1),
             "narrow.sub.column": lambda: narrow - column, "narrow.less.column": lambda: narrow < column,
             "narrow.mv": lambda: narrow @ row[:32], "narrow.max.few": lambda: few.max(0), "narrow.sum.few": lambda: few.sum(0),
             "narrow.take": lambda: narrow.take(orders, 1), "narrow.repeat": lambda: narrow.repeat(2, 0),
@@ -369,10 +374,15 @@ class Torch(NumPy):
         rows = line[:300].clone().reshape(3, 100)
         eight, square = line[:256].clone().reshape(32, 8), line[:9].clone().reshape(3, 3)
         batch = line[:9000].clone().reshape(1000, 3, 3)
+        points, pixels = line[:999_999].clone().reshape(333_333, 3), line[:999_000].clone().reshape(1000, 333, 3)
+        planes = line[:999_000].clone().reshape(3, 1000, 333).permute(1, 2, 0)
         column, few = narrow[:, :1].clone(), narrow.reshape(32, 4096)
         order, orders = t.from_numpy(positions(3, 6, 3)), t.from_numpy(positions(32, 6, 32))
         images, kernels = a.reshape(4, 16, 125, 125), line[:6400].reshape(16, 16, 5, 5)
         return {
+            "points.add": lambda: points[:, :2] + points[:, 1:], "points.sum.ax0": lambda: points[:, :2].sum(0),
+            "pixels.one": lambda: pixels[:, :, 0].sum(1), "pixels.planes": lambda: planes + pixels, "pixels.turned": lambda: -planes,
+            "pixels.mean.ax1": lambda: pixels.mean(1) if pixels.is_floating_point() else pixels.mean(1, dtype=t.float64),
             "narrow.sub.column": lambda: narrow - column, "narrow.less.column": lambda: narrow < column,
             "narrow.mv": lambda: narrow @ row[:32], "narrow.max.few": lambda: few.amax(0), "narrow.sum.few": lambda: few.sum(0),
             "narrow.take": lambda: narrow.index_select(1, orders), "narrow.repeat": lambda: narrow.repeat_interleave(2, 0),

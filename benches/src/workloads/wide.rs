@@ -14,7 +14,9 @@ const SIDE: usize = 1000;
 const SIZE: &str = "1e3x1e3";
 
 /// The same of the cases on other matrices, whose names begin so.
-const SIZES: [(&str, &str); 3] = [
+const SIZES: [(&str, &str); 5] = [
+    ("points.", "333333x3"),
+    ("pixels.", "1000x333x3"),
     ("narrow.", "4096x32"),
     ("three.", "1e3x3"),
     ("hundred.", "1e2x1e2"),
@@ -45,6 +47,10 @@ struct Operands {
     rows: NdArray,
     /// A thousand matrices of three by three.
     batch: NdArray,
+    /// Rows of three coordinates; the same as pixels of three colours, and three planes seen as such pixels.
+    points: NdArray,
+    pixels: NdArray,
+    planes: NdArray,
     /// Three positions and 32.
     order: NdArray,
     orders: NdArray,
@@ -174,6 +180,21 @@ const OF_PARTS: [Case; 5] = [
     ("hundred.counts", 0.0, |o| Ok(o.hundred.unique_counts()?.0)),
 ];
 
+/// Of dtypes of several sizes: parts of rows of three, and what lies plane by plane beside what lies pixel by pixel.
+const OF_THREES: [Case; 6] = [
+    ("points.add", 1e-6, |o| {
+        let (first, last) = (o.points.get(&s![.., ..2])?, o.points.get(&s![.., 1..])?);
+        first.add(&last)
+    }),
+    ("points.sum.ax0", 1e-3, |o| {
+        o.points.get(&s![.., ..2])?.sum(0)
+    }),
+    ("pixels.mean.ax1", 1e-5, |o| o.pixels.mean(1)),
+    ("pixels.one", 1e-4, |o| o.pixels.get(&s![.., .., 0])?.sum(1)),
+    ("pixels.planes", 1e-6, |o| o.planes.add(&o.pixels)),
+    ("pixels.turned", 0.0, |o| o.planes.neg()),
+];
+
 /// Of integers of every size that are not what sums are kept in.
 const OF_SMALL: [Case; 8] = [
     ("hundred.flip", 0.0, |o| o.hundred.flip(1)?.dup()),
@@ -264,6 +285,9 @@ pub(crate) fn run(suite: &mut Suite) -> Result<(), Failure> {
     for dtype in [DType::F32, DType::F64, DType::I32, DType::I64] {
         of_type(suite, dtype, &OF_PRODUCTS)?;
     }
+    for dtype in [DType::I16, DType::F32, DType::F64] {
+        of_type(suite, dtype, &OF_THREES)?;
+    }
     for dtype in [DType::U8, DType::F32, DType::F64] {
         of_type(suite, dtype, &OF_TURNS)?;
     }
@@ -326,6 +350,11 @@ impl Operands {
             hundred: first(100 * 100, [100, 100])?,
             columns: first(300, [100, 3])?,
             rows: first(300, [3, 100])?,
+            points: first(999_999, [333_333, 3])?,
+            pixels: first(999_000, [333_000, 3])?.reshape([1000, 333, 3])?,
+            planes: first(999_000, [3, 333_000])?
+                .transpose()
+                .reshape([1000, 333, 3])?,
             batch: first(9000, [3000, 3])?.reshape([1000, 3, 3])?,
             long: line.get(&s![..4096])?.dup()?,
             eight: first(32 * 8, [32, 8])?,

@@ -7,11 +7,11 @@ use lodestride_buffer::{DType, Element};
 use lodestride_kernels::{self as kernels, ElementFn};
 use lodestride_shape::{Order, Shape, broadcast_shapes};
 
-use crate::kept::kept_of;
 use crate::NdArray;
 use crate::checks::{Watch, watched};
 use crate::compute::stretched_to;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, OrFail, Result};
+use crate::kept::kept_of;
 
 impl NdArray {
     /// An array of `f` of every element.

@@ -120,9 +120,7 @@ unsafe fn move_runs(to: EvenRuns, from: EvenRuns) {
 /// As [`move_runs`], with `T` of the element's size.
 unsafe fn move_elements<T: Copy>(to: EvenRuns, from: EvenRuns) {
     for place in 0..to.len.cast_signed() {
-        let first = |runs: EvenRuns| {
-            (runs.at.cast::<T>()).wrapping_offset(place * runs.stride)
-        };
+        let first = |runs: EvenRuns| (runs.at.cast::<T>()).wrapping_offset(place * runs.stride);
         let (mut target, mut source) = (first(to), first(from));
         for _ in 0..to.count {
             // SAFETY: an element of a run, by the caller's contract.

@@ -7,13 +7,13 @@
 
 mod packing;
 
-use crate::tile_runs::EvenRuns;
 use crate::code::{Code, Job, LoadKind};
 use crate::frame::{Access, Frame, Lane, Lanes, Setup};
 use crate::isa::Level;
 use crate::nest_form::{is_constant, is_dense};
 use crate::plan::{Action, Load, Plan, Source};
 use crate::stream;
+use crate::tile_runs::EvenRuns;
 use lodestride_buffer::Element;
 use lodestride_shape::LoopNest;
 use smallvec::SmallVec;

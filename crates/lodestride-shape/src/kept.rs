@@ -164,8 +164,16 @@ mod tests {
             (&[3, 2, 4], &[&stretched], &[8, 4, 1]),
             (&[5, 3, 4, 2], &[&turned], &[24, 4, 1, 12]),
             (&[4, 3, 2], &[&base.transpose()], &[1, 4, 12]),
-            (&[2, 3, 4], &[&base.transpose().permute(&[2, 1, 0]).unwrap()], &[12, 4, 1]),
-            (&[0, 4, 2], &[&Layout::new([0, 4, 2], [1, 1, 4], 0).unwrap()], &[8, 2, 1]),
+            (
+                &[2, 3, 4],
+                &[&base.transpose().permute(&[2, 1, 0]).unwrap()],
+                &[12, 4, 1],
+            ),
+            (
+                &[0, 4, 2],
+                &[&Layout::new([0, 4, 2], [1, 1, 4], 0).unwrap()],
+                &[8, 2, 1],
+            ),
         ];
         for (shape, layouts, strides) in cases {
             assert_eq!(kept(shape, layouts), strides, "{shape:?} of {layouts:?}");

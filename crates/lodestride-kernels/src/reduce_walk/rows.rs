@@ -100,7 +100,12 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
     /// As `sweep` for very narrow rows: `fold` of them at a time make one wide row.
     pub(super) fn unit_folded(&self, piece: Piece, part: usize, totals: &mut [T]) {
         let mut scratch = Scratch::take(BLOCK * size_of::<C>());
-        let (native, tile) = (self.source.native(), scratch.numbers(BLOCK));
+        let native = self.source.native().filter(|_| are_packed(self.plan));
+        let (tile, inner, line) = (
+            scratch.numbers(BLOCK),
+            self.plan.inner,
+            self.plan.reduced[0],
+        );
         let wide = self.fold * piece.width;
         let rows = self.plan.depth() / self.fold;
         let first = part * SUPERBLOCK * ROWS;
@@ -114,10 +119,15 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
         };
         for block in (first..last).step_by(most) {
             let count = most.min(last - block);
-            let mut start = piece.x as usize + block * wide;
+            let first = block * self.fold;
+            let at = piece.x + first.cast_signed() * line.stride;
+            let mut start = at as usize;
             if native.is_none() {
+                let dim = |size, stride| Dim { size, stride };
+                let lines = dim(count * self.fold, line.stride);
                 let tile = &mut tile[..count * wide];
-                self.source.load(start.cast_signed(), 1, tile);
+                self.source
+                    .load_lines(at, lines, dim(inner.size, inner.x), tile);
                 start = 0;
             }
             for (row, offset) in offsets[..count].iter_mut().enumerate() {

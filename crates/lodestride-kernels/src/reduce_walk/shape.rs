@@ -75,8 +75,13 @@ impl Shape {
             width
         };
         // Narrow contiguous rows: `fold` of them make one wide row, and the columns are merged at the end.
-        let fold = match (sweep && are_packed(plan) && !facts.computed, inner.size) {
-            (true, size @ 1..=32) if is_folded(plan, facts) => (folded(plan.depth() * size) / size).max(1),
+        // What has gaps is copied, which pays for rows of few elements only.
+        let widest = if are_packed(plan) { 32 } else { FEW - 1 };
+        let folds = sweep && plan.reduced.len() == 1 && !facts.computed;
+        let fold = match (folds, inner.size) {
+            (true, size @ 1..) if size <= widest && is_folded(plan, facts) => {
+                (folded(plan.depth() * size) / size).max(1)
+            }
             _ => 1,
         };
         Self { sweep, width, fold }
@@ -119,7 +124,7 @@ fn is_folded(plan: &Plan, facts: Facts) -> bool {
 fn folded(area: usize) -> usize {
     match area {
         ..2048 => FOLDED / 8,
-        ..16384 => FOLDED / 4,
+        2048..16384 => FOLDED / 4,
         _ => FOLDED,
     }
 }

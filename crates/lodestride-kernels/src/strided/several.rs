@@ -3,10 +3,13 @@
 use lodestride_buffer::{DType, Element, ReadGuard, WriteGuard, with_dtype};
 use smallvec::SmallVec;
 
-use super::{Dim, Load, Origin, Run, Source, VIA, convert, load_run, offset_at, rows_of, store};
+use super::{
+    Dim, Load, Origin, Run as Begins, Source, VIA, convert, load_run, offset_at, rows_of, store,
+};
 #[cfg(target_arch = "x86_64")]
 use crate::lines;
 use crate::numeric::{Compute, ComputeKind, Numeric};
+use crate::short_rows::{LONGEST, Run, write_runs};
 
 /// Lines up to so long are copied column by column.
 const SHORT: usize = 8;
@@ -92,6 +95,11 @@ impl<C: Compute> Source<'_, C> {
 
 /// Copies lines as they are.
 pub(crate) fn copy_lines<T: Element>(data: &[T], (start, lines, line): Lines, out: &mut [T]) {
+    if line.stride == 1 && lines.size > 1 && line.size * size_of::<T>() <= LONGEST {
+        let (first, rows) = (start as usize, (lines.size, lines.stride));
+        let run = Run::new(data, (first, line.size), rows);
+        return write_runs(out, line.size, &mut std::iter::once(run));
+    }
     if line.size <= SHORT && line.size < lines.size {
         return gather(data, (start, lines, line), out);
     }
@@ -110,7 +118,7 @@ pub(super) fn load_alike<T: Element>(data: &[T], (offset, stride): (isize, isize
 }
 
 /// The same of runs that start at `offsets`.
-pub(super) fn load_all_alike<T: Element>(data: &[T], (offsets, stride): Run<'_>, out: &mut [T]) {
+pub(super) fn load_all_alike<T: Element>(data: &[T], (offsets, stride): Begins<'_>, out: &mut [T]) {
     for (&offset, row) in offsets.iter().zip(rows_of(out, offsets.len())) {
         load_alike(data, (offset.cast_signed(), stride), row);
     }

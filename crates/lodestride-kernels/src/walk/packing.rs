@@ -231,7 +231,11 @@ unsafe fn gather_runs(lane: &Lane, tile: *mut u8, runs: EvenRuns) {
     }
     for run in 0..runs.count {
         let (at, stride) = (runs.run(run), runs.stride);
-        let piece = Lane { at, stride, ..*lane };
+        let piece = Lane {
+            at,
+            stride,
+            ..*lane
+        };
         // SAFETY: the caller's contract for one run.
         unsafe { piece.gather(tile.wrapping_add(run * runs.len * runs.size), runs.len) };
     }

@@ -56,9 +56,9 @@ impl Lane {
     #[inline]
     pub(crate) unsafe fn gather(&self, tile: *mut u8, n: usize) {
         #[cfg(target_arch = "x86_64")]
-        if self.gaps && self.stride == 2 {
+        if self.gaps {
             // SAFETY: the caller's contract; what lies between elements may be read.
-            let done = unsafe { lines::try_halve(tile, self.at, n, self.size, false) };
+            let done = unsafe { lines::try_thin(tile, self.at, (n, self.stride), self.size) };
             if done {
                 return;
             }

@@ -19,6 +19,8 @@ mod elementwise;
 mod error;
 #[cfg(target_arch = "x86_64")]
 mod every_second;
+#[cfg(target_arch = "x86_64")]
+mod every_third;
 mod flat;
 mod frame;
 mod gather_indices;

@@ -6,6 +6,7 @@
 )]
 
 use crate::every_second;
+use crate::every_third;
 use crate::isa::Isa;
 use crate::stream::{self, LINE};
 use lodestride_buffer::Element;
@@ -50,6 +51,9 @@ impl<const SIZE: usize> Line<SIZE> {
     pub(crate) const HIGH: Places = interleaved(SIZE, true);
     const IN_ORDER: Places = every(SIZE, 1);
     const EVEN: Places = every(SIZE, 2);
+    /// Those of four lines, counted anew from the third on.
+    pub(crate) const THIRD: Places = every(SIZE, 3);
+    pub(crate) const FOURTH: Places = every(SIZE, 4);
 
     /// The elements of two lines that lie at some places.
     ///
@@ -109,15 +113,49 @@ pub(crate) unsafe fn put(to: *mut u8, line: __m512i, past: bool) {
     }
 }
 
-/// Copies every second element of a run, from its first on, until `to` is full; or does nothing and answers false.
+/// Copies every `step`-th element of a run, from its first on, until `to` is full; or does nothing and answers false.
 #[inline]
-pub(crate) fn try_every_second<T: Element>(to: &mut [T], run: &[T]) -> bool {
-    if run.len() + 1 < 2 * to.len() {
+pub(crate) fn try_every<T: Element>(step: isize, to: &mut [T], run: &[T]) -> bool {
+    if !(2..=4).contains(&step)
+        || run.len() + step.unsigned_abs() - 1 < step.unsigned_abs() * to.len()
+    {
         return false;
     }
     let (out, from) = (to.as_mut_ptr().cast(), run.as_ptr().cast());
-    // SAFETY: the last element read has index `2 * (to.len() - 1)`, which the run was found to have; `to` is a unique borrow.
-    unsafe { try_halve(out, from, to.len(), size_of::<T>(), false) }
+    // SAFETY: the last element read has index `step * (to.len() - 1)`, which the run was found to have; `to` is a unique borrow.
+    unsafe { try_thin(out, from, (to.len(), step), size_of::<T>()) }
+}
+
+/// Copies `n` elements of `size` bytes that lie `step` apart; or does nothing and answers false.
+///
+/// # Safety
+/// As [`try_halve`], for elements that lie so far apart.
+#[inline]
+pub(crate) unsafe fn try_thin(
+    to: *mut u8,
+    from: *const u8,
+    (n, step): (usize, isize),
+    size: usize,
+) -> bool {
+    let apart = step.unsigned_abs();
+    match (size, step) {
+        // SAFETY: the caller's contract.
+        (_, 2) => return unsafe { try_halve(to, from, n, size, false) },
+        (2 | 4 | 8, 3 | 4) => {}
+        _ => return false,
+    }
+    if n * size <= LINE || Isa::detect() != Isa::Avx512 {
+        return false;
+    }
+    match size {
+        // SAFETY: the caller's contract; the processor was asked.
+        2 => unsafe { every_third::thin::<2>(to, from, n, apart) },
+        // SAFETY: as above.
+        4 => unsafe { every_third::thin::<4>(to, from, n, apart) },
+        // SAFETY: as above.
+        _ => unsafe { every_third::thin::<8>(to, from, n, apart) },
+    }
+    true
 }
 
 /// Copies every second of some elements of `size` bytes, whole lines of the destination `past` the caches; or does nothing and

@@ -221,7 +221,7 @@ impl Plane {
         for row in 0..self.rows.size {
             let (to, from) = self.row(row);
             // SAFETY: a row of each.
-            if unsafe { self.try_halve::<T>(to, from, self.run.size, true) } {
+            if unsafe { self.try_thin::<T>(to, from, self.run.size, true) } {
                 continue;
             }
             // All pieces but the first begin with a line.
@@ -243,16 +243,24 @@ impl Plane {
         }
     }
 
-    /// Moves `n` elements of a row with single gaps by whole lines, or does nothing and answers false.
+    /// Moves `n` elements of a row with small gaps by whole lines, or does nothing and answers false.
     ///
     /// # Safety
     /// As [`Plane::piece`], to places side by side.
     #[inline]
-    unsafe fn try_halve<T>(&self, to: *mut u8, from: *const u8, n: usize, past: bool) -> bool {
+    unsafe fn try_thin<T>(&self, to: *mut u8, from: *const u8, n: usize, past: bool) -> bool {
         #[cfg(target_arch = "x86_64")]
-        if self.run.x == 2 && self.gaps {
-            // SAFETY: the caller's contract; what lies between elements may be read where `gaps` says so.
-            return unsafe { lines::try_halve(to, from, n, size_of::<T>(), past) };
+        if self.gaps {
+            // What lies between elements may be read where `gaps` says so.
+            return match past {
+                // SAFETY: the caller's contract.
+                false => unsafe { lines::try_thin(to, from, (n, self.run.x), size_of::<T>()) },
+                // SAFETY: the caller's contract.
+                true if self.run.x == 2 => unsafe {
+                    lines::try_halve(to, from, n, size_of::<T>(), true)
+                },
+                true => false,
+            };
         }
         #[cfg(not(target_arch = "x86_64"))]
         let _ = (to, from, n, past);
@@ -278,7 +286,7 @@ impl Plane {
     unsafe fn piece<T: Halves>(&self, to: *mut u8, out_step: isize, from: *const u8, n: usize) {
         let size = size_of::<T>();
         // SAFETY: the caller's contract.
-        if out_step == 1 && unsafe { self.try_halve::<T>(to, from, n, false) } {
+        if out_step == 1 && unsafe { self.try_thin::<T>(to, from, n, false) } {
             return;
         }
         // SAFETY: the caller's contract, in each branch; what lies between elements of the source is not written

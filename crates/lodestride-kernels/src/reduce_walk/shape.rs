@@ -13,6 +13,8 @@ const WIDE_BYTES: usize = 32 << 10;
 const TILE_COLUMNS: usize = 128;
 /// Fewer columns that lie apart are copied and folded one by one.
 const FEW_COLUMNS: usize = 8;
+/// So many are from beyond the second-level cache too.
+const FEWEST_COLUMNS: usize = 3;
 /// Elements from which on narrow rows without gaps are laid side by side.
 pub(super) const FOLDED_FROM: usize = 1024;
 /// The same where columns would be runs otherwise: for each byte of a number, of what is converted, and of pairs, whose columns are
@@ -97,10 +99,10 @@ fn sweeps(plan: &Plan, facts: Facts) -> bool {
         return plan.sweep;
     }
     if plan.sweep {
-        // From beyond the second-level cache all columns are best taken at once.
+        // From beyond the second-level cache more than a few columns are best taken at once.
         let bytes = line.size * line.stride.unsigned_abs() * facts.size;
-        let are_runs =
-            inner.size < FEW_COLUMNS && line.size >= NARROW && bytes <= stream::SECOND_LEVEL;
+        let is_near = bytes <= stream::SECOND_LEVEL || inner.size <= FEWEST_COLUMNS;
+        let are_runs = inner.size < FEW_COLUMNS && line.size >= NARROW && is_near;
         return !are_runs || are_packed(plan) && (line.size <= ROWS || is_folded(plan, facts));
     }
     let lie_together = line.stride == 1 && (facts.native || inner.x == line.size as isize);

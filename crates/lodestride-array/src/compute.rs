@@ -4,7 +4,7 @@
 
 use lodestride_buffer::{Argument, Buffer, DType};
 use lodestride_kernels::{self as kernels, BinaryOp, Input, KernelError, Operand, Output, UnaryOp};
-use lodestride_shape::{Layout, Order, Shape, broadcast_shapes};
+use lodestride_shape::{Layout, Shape, broadcast_shapes};
 
 use crate::NdArray;
 use crate::arg::Arg;
@@ -296,22 +296,6 @@ impl NdArray {
         let x = stretched_to(shape, self.layout(), &mut x)?;
         let y = stretched_to(shape, rhs.layout(), &mut y)?;
         kernels::binary(op, self.operand_as(x).into(), rhs.operand_as(y).into(), out)
-    }
-
-    /// The layout of a result that this array and another broadcast to.
-    #[track_caller]
-    fn broadcast_layout(&self, op: &'static str, rhs: &NdArray) -> Result<Layout> {
-        let shape = if rhs.shape().broadcasts_to(self.shape()) {
-            self
-        } else if self.shape().broadcasts_to(rhs.shape()) {
-            rhs
-        } else {
-            return kept_of(op, &self.broadcast_with(op, rhs)?, &[self, rhs]);
-        };
-        if [self, rhs].map(NdArray::order) == [Some(Order::C); 2] {
-            return Ok(shape.layout().packed(Order::C));
-        }
-        kept_of(op, shape.shape(), &[self, rhs])
     }
 
     /// The operand of this array's elements under a layout made from its own.

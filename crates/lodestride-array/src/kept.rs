@@ -1,7 +1,7 @@
 //! Results that lie in memory as their operands do, whatever the operands' axes are called: NumPy's order 'K'.
 
 use lodestride_buffer::Argument;
-use lodestride_shape::{Layout, Shape};
+use lodestride_shape::{Layout, Order, Shape};
 use smallvec::SmallVec;
 
 use crate::NdArray;
@@ -15,6 +15,22 @@ pub(crate) fn kept_of(op: &'static str, shape: &Shape, inputs: &[&NdArray]) -> R
 }
 
 impl NdArray {
+    /// The layout of a result that this array and another broadcast to.
+    #[track_caller]
+    pub(crate) fn broadcast_layout(&self, op: &'static str, rhs: &NdArray) -> Result<Layout> {
+        let shape = if rhs.shape().broadcasts_to(self.shape()) {
+            self
+        } else if self.shape().broadcasts_to(rhs.shape()) {
+            rhs
+        } else {
+            return kept_of(op, &self.broadcast_with(op, rhs)?, &[self, rhs]);
+        };
+        if [self, rhs].map(NdArray::order) == [Some(Order::C); 2] {
+            return Ok(shape.layout().packed(Order::C));
+        }
+        kept_of(op, shape.shape(), &[self, rhs])
+    }
+
     /// What an operation along an axis makes of this array with its axes in the order of memory, its own axes put back in
     /// their places; none where they are in that order already. Operations are fastest on arrays in C order.
     #[track_caller]

@@ -6,7 +6,7 @@
 
 mod several;
 
-pub(crate) use self::several::{copy_lines, join_axes, store_lines};
+pub(crate) use self::several::{copy_lines, join_axes, load_written, store_lines};
 use self::several::{load_alike, load_all_alike};
 
 use lodestride_buffer::{DType, Element, ReadGuard, WriteGuard, with_dtype};
@@ -399,17 +399,6 @@ pub(crate) fn store_run<C: Copy, T>(
             data[(offset + index as isize * stride) as usize] = convert(from);
         }
     }
-}
-
-/// Copies a run of a destination, before it is changed.
-pub(crate) fn load_written<C: Compute>(
-    guard: &WriteGuard<'_>,
-    dtype: DType,
-    offset: isize,
-    stride: isize,
-    out: &mut [C],
-) {
-    load(guard, dtype, (&[offset as usize], stride), out);
 }
 
 /// Writes compute values to a strided run behind a write guard, cast to its dtype.

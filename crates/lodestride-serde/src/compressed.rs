@@ -257,6 +257,8 @@ fn encode(array: &NdArray, codec: Codec) -> Result<Vec<u8>> {
         Codec::Threshold(limit) => return threshold::encode(array, limit),
         narrow => {
             let (dtype, limits) = narrow.narrow().unwrap_or((array.dtype(), None));
+            // What is made of it stays in the order of the file.
+            let array = gapless(array)?;
             let narrow = match limits {
                 // Integers would wrap. Every one that the limits keep is exact in f64.
                 Some((low, high)) if !array.dtype().is_float() => {
@@ -265,7 +267,7 @@ fn encode(array: &NdArray, codec: Codec) -> Result<Vec<u8>> {
                 // Floats end at the limits of an integer by themselves, and NaN becomes 0.
                 _ => array.cast(dtype)?,
             };
-            write_elements(&gapless(&narrow)?, &mut bytes, |_| ())?;
+            write_elements(&narrow, &mut bytes, |_| ())?;
         }
     }
     Ok(bytes)

@@ -4,7 +4,8 @@ use lodestride_buffer::{DType, Element, ReadGuard, WriteGuard, with_dtype};
 use smallvec::SmallVec;
 
 use super::{
-    Dim, Load, Origin, Run as Begins, Source, VIA, convert, load_run, offset_at, rows_of, store,
+    Dim, Load, Origin, Run as Begins, Source, VIA, convert, load, load_run, offset_at, rows_of,
+    store,
 };
 #[cfg(target_arch = "x86_64")]
 use crate::lines;
@@ -157,6 +158,17 @@ fn gather<T: Copy>(data: &[T], (start, lines, line): Lines, out: &mut [T]) {
             at += lines.stride;
         }
     }
+}
+
+/// Copies a run of a destination, before it is changed.
+pub(crate) fn load_written<C: Compute>(
+    guard: &WriteGuard<'_>,
+    dtype: DType,
+    offset: isize,
+    stride: isize,
+    out: &mut [C],
+) {
+    load(guard, dtype, (&[offset as usize], stride), out);
 }
 
 /// Writes lines: from line to line, from element to element, and the elements of each; those without gaps by one call.

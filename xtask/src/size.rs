@@ -14,7 +14,7 @@ const HEAD: &str = "cpu_seconds,code_bytes";
 /// The most that is allowed; docs/performance.md tells what it is spent on. Seconds are those of a core of 2 GHz.
 const BUDGET: Figures = Figures {
     seconds: 140.0,
-    bytes: 7_470_000,
+    bytes: 7_490_000,
 };
 
 /// By how much code may grow beyond what is recorded.

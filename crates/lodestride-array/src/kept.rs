@@ -54,7 +54,8 @@ impl NdArray {
     ) -> Result<NdArray> {
         // Errors show the array as it was given.
         self.expect_readable(op, Argument::X)?;
-        let (mut there, mut back) = (vec![0; order.len()], vec![0; order.len()]);
+        let mut there = SmallVec::<[isize; 8]>::from_elem(0, order.len());
+        let mut back = there.clone();
         for (place, &from) in order.iter().enumerate() {
             there[place] = from.cast_signed();
             back[from] = place.cast_signed();

@@ -3,7 +3,7 @@
 
 mod support;
 
-use lodestride_array::{DType, NdArray, Order, s};
+use lodestride_array::{ArrayError, DType, NdArray, Order, s};
 use support::matrix::{all_shapes, in_layouts, stretched_combinations};
 use support::tables::{in_every_layout, of};
 use support::{counted, report};
@@ -271,6 +271,48 @@ fn results_keep_the_order_of_their_operands() {
     assert_eq!(f.add(&f).unwrap().order(), Some(Order::F));
     assert_eq!(f.add(&counted(&[3, 4])).unwrap().order(), Some(Order::C));
     assert_eq!(f.exp().unwrap().order(), Some(Order::F));
+}
+
+/// Strides of what NumPy 2 makes of the same arrays, in elements.
+#[test]
+fn results_lie_as_numpy_places_them() {
+    let base = counted(&[2, 3, 4]);
+    let turned = base.permute([1, 2, 0]).unwrap();
+    let (c, row) = (turned.dup_order(Order::C).unwrap(), counted(&[2]));
+    let part = counted(&[2, 3, 8]).permute([2, 0, 1]).unwrap();
+    let part = part.get(&s![..;2, .., ..]).unwrap();
+    let flipped = turned.flip(1).unwrap();
+    let mask = turned.greater(5).unwrap();
+    let cases: [(&str, Result<NdArray, ArrayError>, [isize; 3]); 17] = [
+        ("negative", turned.neg(), [4, 1, 12]),
+        ("sum of itself", turned.add(&turned), [4, 1, 12]),
+        ("sum with C", turned.add(&c), [8, 2, 1]),
+        ("C first", c.add(&turned), [8, 2, 1]),
+        ("sum with a row", turned.add(&row), [4, 1, 12]),
+        ("sum with a number", turned.add(1), [4, 1, 12]),
+        ("comparison", turned.less(&turned), [4, 1, 12]),
+        ("backwards", flipped.neg(), [4, 1, 12]),
+        ("a part with gaps", part.neg(), [1, 12, 4]),
+        ("cast", turned.cast(DType::I32), [4, 1, 12]),
+        ("copy", turned.dup(), [4, 1, 12]),
+        ("choice", mask.select(&turned, 0.0), [4, 1, 12]),
+        ("clipped", turned.clip(1.0, 5.0), [4, 1, 12]),
+        ("running sums", turned.cumsum(0), [4, 1, 12]),
+        ("sorted", turned.sort(1), [4, 1, 12]),
+        ("rolled", turned.roll(1, 2), [4, 1, 12]),
+        ("fused", (turned.lazy() * 2.0 + &turned).eval(), [4, 1, 12]),
+    ];
+    let mut wrong = Vec::new();
+    for (name, made, strides) in cases {
+        let made = made.unwrap();
+        if made.strides()[..] != strides {
+            wrong.push(format!(
+                "{name}: {:?}, expected {strides:?}",
+                made.strides()
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use lodestride_buffer::{Argument, Buffer, DType};
 use lodestride_kernels::{self as kernels, BinaryOp, Input, KernelError, Operand, Output, UnaryOp};
-use lodestride_shape::{Layout, Shape, broadcast_shapes};
+use lodestride_shape::{Layout, Order, Shape, broadcast_shapes};
 
 use crate::NdArray;
 use crate::arg::Arg;
@@ -141,7 +141,9 @@ impl NdArray {
             Arg::Array(rhs) => {
                 let mut place = None;
                 let layout = match (self.order(), rhs.order()) {
-                    (Some(order), Some(other)) if order == other => {
+                    (Some(order), Some(other)) => {
+                        // C order where they contradict each other.
+                        let order = if order == other { order } else { Order::C };
                         self.layout().packed_in(order, &mut place)
                     }
                     _ => place.insert(kept_of(op.name(), self.shape(), &[self, rhs])?),

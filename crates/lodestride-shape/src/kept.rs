@@ -19,14 +19,17 @@ impl Layout {
     /// ```
     #[inline]
     pub fn kept<'l>(&'l self, place: &'l mut Option<Layout>) -> &'l Layout {
-        match self.order() {
-            Some(order) => self.packed_in(order, place),
-            None => place.insert(self.kept_apart()),
+        if self.is_packed() {
+            return self;
         }
+        place.insert(self.kept_apart())
     }
 
     #[cold]
     fn kept_apart(&self) -> Layout {
+        if let Some(order) = self.order() {
+            return self.packed(order);
+        }
         let shape = self.shape().clone();
         Layout::placed_as(shape, self.elements(), &[self])
     }

@@ -88,6 +88,12 @@ impl Layout {
         place.insert(Layout::gap_free(self.shape.clone(), self.elements(), order))
     }
 
+    /// Whether this is known to be the gap-free layout of either order at offset 0.
+    #[inline]
+    pub(crate) fn is_packed(&self) -> bool {
+        self.facts.are_packed_alike(self.facts)
+    }
+
     /// [`Layout::contiguous`] of a shape whose elements were counted.
     #[inline]
     fn gap_free(shape: Shape, elements: usize, order: Order) -> Layout {

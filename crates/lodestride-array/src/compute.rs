@@ -4,13 +4,13 @@
 
 use lodestride_buffer::{Argument, Buffer, DType};
 use lodestride_kernels::{self as kernels, BinaryOp, Input, KernelError, Operand, Output, UnaryOp};
-use lodestride_shape::{Layout, Order, Shape, broadcast_shapes};
+use lodestride_shape::{Layout, Shape, broadcast_shapes};
 
 use crate::NdArray;
 use crate::arg::Arg;
 use crate::checks::{self, Watch, watched};
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, Result};
-use crate::kept::kept_of;
+use crate::kept::kept_among;
 
 /// The dtype two operands are computed in: NumPy's promotion, in which plain numbers are weak.
 #[inline]
@@ -140,14 +140,7 @@ impl NdArray {
             }
             Arg::Array(rhs) => {
                 let mut place = None;
-                let layout = match (self.order(), rhs.order()) {
-                    (Some(order), Some(other)) => {
-                        // C order where they contradict each other.
-                        let order = if order == other { order } else { Order::C };
-                        self.layout().packed_in(order, &mut place)
-                    }
-                    _ => place.insert(kept_of(op.name(), self.shape(), &[self, rhs])?),
-                };
+                let layout = kept_among(op.name(), self, &[self, rhs], &mut place)?;
                 self.binary_same_shape(op, Input::from(rhs.operand()), dtype, layout)
             }
             Arg::Scalar(rhs) => {

@@ -5,13 +5,13 @@
 
 use lodestride_buffer::{DType, Element};
 use lodestride_kernels::{self as kernels, ElementFn};
-use lodestride_shape::{Order, Shape, broadcast_shapes};
+use lodestride_shape::{Shape, broadcast_shapes};
 
 use crate::NdArray;
 use crate::checks::{Watch, watched};
 use crate::compute::stretched_to;
 use crate::error::{ArrayError, ArrayErrorKind, ArraySummary, OrFail, Result};
-use crate::kept::kept_of;
+use crate::kept::{kept_among, kept_of};
 
 impl NdArray {
     /// An array of `f` of every element.
@@ -178,12 +178,7 @@ fn fresh<const N: usize, Arguments, F: ElementFn<N, Arguments>>(
         && inputs.iter().all(|input| input.shape() == first.shape())
     {
         let mut place = None;
-        let order = first.order().unwrap_or(Order::C);
-        let layout = if inputs.iter().all(|input| input.order() == Some(order)) {
-            first.layout().packed_in(order, &mut place)
-        } else {
-            place.insert(kept_of(op, first.shape(), &inputs)?)
-        };
+        let layout = kept_among(op, first, &inputs, &mut place)?;
         let watch = Watch::start();
         let made = NdArray::filled_by(op, layout, F::Out::DTYPE, |out| {
             kernels::zip_map(op, f, inputs.map(NdArray::operand), out)

@@ -6,12 +6,34 @@ use smallvec::SmallVec;
 
 use crate::NdArray;
 use crate::error::{InOp, OrFail, Result};
+use crate::target::Target;
 
 /// The layout of a result of this shape, which the inputs broadcast to.
 #[track_caller]
 pub(crate) fn kept_of(op: &'static str, shape: &Shape, inputs: &[&NdArray]) -> Result<Layout> {
     let layouts: SmallVec<[&Layout; 4]> = inputs.iter().map(|input| input.layout()).collect();
     Layout::kept_of(shape.clone(), &layouts).or_fail(op)
+}
+
+/// The layout of a result of inputs of one shape, of which this is the first.
+#[inline]
+#[track_caller]
+pub(crate) fn kept_among<'l>(
+    op: &'static str,
+    first: &'l NdArray,
+    inputs: &[&NdArray],
+    place: &'l mut Option<Layout>,
+) -> Result<&'l Layout> {
+    match first.order() {
+        Some(order) if inputs.iter().all(|input| input.order() == Some(order)) => {
+            Ok(first.layout().packed_in(order, place))
+        }
+        // C order where they contradict each other.
+        Some(_) if inputs.iter().all(|input| input.order().is_some()) => {
+            Ok(first.layout().packed_in(Order::C, place))
+        }
+        _ => Ok(place.insert(kept_of(op, first.shape(), inputs)?)),
+    }
 }
 
 impl NdArray {
@@ -32,14 +54,19 @@ impl NdArray {
     }
 
     /// What an operation along an axis makes of this array with its axes in the order of memory, its own axes put back in
-    /// their places; none where they are in that order already. Operations are fastest on arrays in C order.
+    /// their places; none where they are in that order already, or the result goes into an array of the caller. Operations are
+    /// fastest on arrays in C order.
     #[track_caller]
     pub(crate) fn in_memory_order(
         &self,
         op: &'static str,
         axis: usize,
-        run: impl FnOnce(&NdArray, usize) -> Result<NdArray>,
+        target: Target<'_>,
+        run: impl FnOnce(&NdArray, isize) -> Result<NdArray>,
     ) -> Option<Result<NdArray>> {
+        if matches!(target, Target::Into(_)) {
+            return None;
+        }
         let order = self.layout().memory_order()?;
         Some(self.in_order(op, axis, &order, run))
     }
@@ -50,7 +77,7 @@ impl NdArray {
         op: &'static str,
         axis: usize,
         order: &[usize],
-        run: impl FnOnce(&NdArray, usize) -> Result<NdArray>,
+        run: impl FnOnce(&NdArray, isize) -> Result<NdArray>,
     ) -> Result<NdArray> {
         // Errors show the array as it was given.
         self.expect_readable(op, Argument::X)?;
@@ -61,7 +88,7 @@ impl NdArray {
             back[from] = place.cast_signed();
         }
         let turned = self.layout().permute(&there).in_op(op, self)?;
-        let made = run(&self.with_layout(turned), back[axis].cast_unsigned())?;
+        let made = run(&self.with_layout(turned), back[axis])?;
         let layout = made.layout().permute(&back).in_op(op, &made)?;
         Ok(made.with_layout(layout))
     }

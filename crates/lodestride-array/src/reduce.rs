@@ -411,11 +411,8 @@ impl NdArray {
         target: Target<'_>,
     ) -> Result<NdArray> {
         let axis = normalize_axis(axis, self.rank()).in_op(name, self)?;
-        if matches!(target, Target::New)
-            && let Some(made) = self.in_memory_order(name, axis, |turned, axis| {
-                turned.scan_to(op, name, axis.cast_signed(), target)
-            })
-        {
+        let turned = |x: &NdArray, axis| x.scan_to(op, name, axis, target);
+        if let Some(made) = self.in_memory_order(name, axis, target, turned) {
             return made;
         }
         let (dtype, shape) = (op.result_dtype(self.dtype()), self.shape().clone());

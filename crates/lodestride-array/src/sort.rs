@@ -117,11 +117,8 @@ impl NdArray {
         target: Target<'_>,
     ) -> Result<NdArray> {
         let (x, axis) = self.line_axis(op, axes)?;
-        if matches!(target, Target::New)
-            && let Some(made) = x.in_memory_order(op, axis, |turned, axis| {
-                turned.sort_to(op, &Axes::from(axis.cast_signed()), sorting, target)
-            })
-        {
+        let turned = |x: &NdArray, axis: isize| x.sort_to(op, &axis.into(), sorting, target);
+        if let Some(made) = x.in_memory_order(op, axis, target, turned) {
             return made;
         }
         target.fill(op, x.dtype(), x.shape().clone(), &[&x], |out| {
@@ -240,11 +237,8 @@ impl NdArray {
         target: Target<'_>,
     ) -> Result<NdArray> {
         let (x, axis) = self.line_axis(op, axes)?;
-        if matches!(target, Target::New)
-            && let Some(made) = x.in_memory_order(op, axis, |turned, axis| {
-                turned.argsort_to(op, &Axes::from(axis.cast_signed()), sorting, target)
-            })
-        {
+        let turned = |x: &NdArray, axis: isize| x.argsort_to(op, &axis.into(), sorting, target);
+        if let Some(made) = x.in_memory_order(op, axis, target, turned) {
             return made;
         }
         target.fill(op, DType::I64, x.shape().clone(), &[&x], |out| {

@@ -74,8 +74,10 @@ impl Layout {
     /// [`ShapeError::TooLarge`] if the shape has more than `isize::MAX` elements.
     pub fn kept_of(shape: Shape, layouts: &[&Layout]) -> Result<Layout, ShapeError> {
         let elements = shape.checked_elements()?;
-        let same = |order| (layouts.iter()).all(|layout| layout.order() == Some(order));
-        if same(Order::C) {
+        if layouts
+            .iter()
+            .all(|layout| layout.order() == Some(Order::C))
+        {
             return Ok(Layout::gap_free_at(0, shape, elements, Order::C));
         }
         Ok(Layout::placed_as(shape, elements, layouts))

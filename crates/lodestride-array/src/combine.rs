@@ -4,7 +4,7 @@ mod blocks;
 
 use lodestride_buffer::{Argument, DType};
 use lodestride_kernels as kernels;
-use lodestride_shape::{Shape, normalize_axis, normalize_new_axis};
+use lodestride_shape::{Order, Shape, normalize_axis, normalize_new_axis};
 use smallvec::SmallVec;
 
 use crate::NdArray;
@@ -237,7 +237,13 @@ impl NdArray {
         target: Target<'_>,
     ) -> Result<NdArray> {
         self.expect_readable(op, Argument::X)?;
-        let stretched = self.reshape(split)?.broadcast_to(full)?;
+        // What is repeated along its last axis is best read as one run.
+        let dense = match split.last() {
+            Some(1) if !self.layout().is_contiguous(Order::C) => Some(self.dup_order(Order::C)?),
+            _ => self.in_runs()?,
+        };
+        let source = dense.as_ref().unwrap_or(self);
+        let stretched = source.reshape(split)?.broadcast_to(full)?;
         target.fill(op, self.dtype(), merged.into(), &[self], |out| {
             // Cutting axes in two is a view of any layout.
             let whole = out.reshape(full)?;

@@ -36,7 +36,21 @@ pub(crate) fn kept_among<'l>(
     }
 }
 
+/// Elements of a run that is read as fast as what has no gaps.
+const LONG_RUN: usize = 64;
+
 impl NdArray {
+    /// A copy in C order for operations that go through their elements in that order, where these do not lie in long runs so.
+    #[track_caller]
+    pub(crate) fn in_runs(&self) -> Result<Option<NdArray>> {
+        let (size, step) = (self.shape().last(), self.layout().strides().last());
+        let are_runs = step == Some(&1) && size >= Some(&LONG_RUN);
+        if are_runs || self.layout().is_contiguous(Order::C) {
+            return Ok(None);
+        }
+        self.dup_order(Order::C).map(Some)
+    }
+
     /// The layout of a result that this array and another broadcast to.
     #[track_caller]
     pub(crate) fn broadcast_layout(&self, op: &'static str, rhs: &NdArray) -> Result<Layout> {

@@ -97,12 +97,16 @@ impl NdArray {
     #[doc(alias = "argwhere")]
     #[track_caller]
     pub fn nonzero(&self) -> Result<NdArray> {
+        let op = "nonzero";
+        self.expect_readable(op, Argument::X)?;
         let watch = Watch::start();
-        let count = kernels::count_nonzero(self.operand()).or_fail("nonzero")?;
+        let dense = self.in_runs()?;
+        let flags = dense.as_ref().unwrap_or(self);
+        let count = kernels::count_nonzero(flags.operand()).or_fail(op)?;
         let shape = Shape::from([count, self.rank()]);
-        let out = NdArray::recycled_ordered("nonzero", DType::I64, shape, Order::C)?;
-        kernels::nonzero(self.operand(), out.operand()).or_fail("nonzero")?;
-        watch.made("nonzero", &[self], Ok(out))
+        let out = NdArray::recycled_ordered(op, DType::I64, shape, Order::C)?;
+        kernels::nonzero(flags.operand(), out.operand()).or_fail(op)?;
+        watch.made(op, &[self], Ok(out))
     }
 
     /// The first place along a vector, or in C order in any array, that is not zero; `None` when all are.

@@ -14,7 +14,7 @@ use std::cell::Cell;
 
 use lodestride_buffer::{Buffer, DType, Element, WriteGuard, with_dtype};
 use lodestride_kernels::{self as kernels, ArgOp, Output, ReduceOp, ScanOp};
-use lodestride_shape::{Axes, Layout, Order, ResolvedAxes, Shape, normalize_axis};
+use lodestride_shape::{Axes, Layout, Order, ResolvedAxes, Shape, ShapeError, normalize_axis};
 use smallvec::SmallVec;
 
 pub(crate) use information::{float_of, widened};
@@ -38,13 +38,20 @@ fn scratch(op: &'static str) -> Result<NdArray> {
     NdArray::over(op, place, layout, DType::F64)
 }
 
+/// A layout without axes, which have size 1.
+fn squeezed(layout: &Layout, axes: &ResolvedAxes) -> std::result::Result<Layout, ShapeError> {
+    let without = |layout: Layout, &axis: &usize| layout.squeeze(axis.cast_signed());
+    axes.axes().iter().rev().try_fold(layout.clone(), without)
+}
+
 impl NdArray {
     #[track_caller]
     pub(crate) fn resolve_axes(&self, op: &'static str, axes: &Axes) -> Result<ResolvedAxes> {
         axes.resolve(self.rank()).in_op(op, self)
     }
 
-    /// Lets a kernel fill a new array of the shape without the axes, and gives them back with size 1 if they are kept.
+    /// Lets a kernel fill a new array of the shape without the axes, which lies in memory as this one, and gives them back with size 1
+    /// if they are kept.
     #[inline]
     #[track_caller]
     fn reduced(
@@ -54,15 +61,26 @@ impl NdArray {
         dtype: DType,
         kernel: impl FnOnce(Output<'_>) -> kernels::Result<()>,
     ) -> Result<NdArray> {
-        let shape = axes.removed_shape(self.shape());
-        let layout = Layout::contiguous(shape, Order::C).or_fail(op)?;
+        let mut kept = None;
+        let layout = match self.order() {
+            Some(Order::C) => Layout::contiguous(axes.removed_shape(self.shape()), Order::C),
+            _ => {
+                let shape = axes.kept_shape(self.shape());
+                let kept = kept.insert(Layout::kept_of(shape, &[self.layout()]).or_fail(op)?);
+                squeezed(kept, axes)
+            }
+        };
+        let layout = layout.or_fail(op)?;
         let watch = Watch::start();
         let made = NdArray::filled_by(op, &layout, dtype, kernel);
         let reduced = watch.made(op, &[self], made)?;
         if !axes.keeps() {
             return Ok(reduced);
         }
-        let layout = Layout::contiguous(axes.kept_shape(self.shape()), Order::C).or_fail(op)?;
+        let layout = match kept {
+            Some(kept) => kept,
+            None => Layout::contiguous(axes.kept_shape(self.shape()), Order::C).or_fail(op)?,
+        };
         Ok(reduced.relaid(layout))
     }
 
@@ -133,13 +151,10 @@ impl NdArray {
     /// The layout of a result without the axes of size 1 that it was asked to keep.
     #[track_caller]
     fn without_kept(&self, op: &'static str, axes: &ResolvedAxes) -> Result<Layout> {
-        let mut layout = self.layout().clone();
-        if axes.keeps() {
-            for &axis in axes.axes().iter().rev() {
-                layout = layout.squeeze(axis as isize).in_op(op, self)?;
-            }
+        match axes.keeps() {
+            true => squeezed(self.layout(), axes).in_op(op, self),
+            false => Ok(self.layout().clone()),
         }
-        Ok(layout)
     }
 
     #[track_caller]

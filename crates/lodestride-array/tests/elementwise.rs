@@ -3,7 +3,7 @@
 
 mod support;
 
-use lodestride_array::{ArrayError, DType, NdArray, Order, s};
+use lodestride_array::{ArrayError, DType, NdArray, Order, keep, s};
 use support::matrix::{all_shapes, in_layouts, stretched_combinations};
 use support::tables::{in_every_layout, of};
 use support::{counted, report};
@@ -283,7 +283,7 @@ fn results_lie_as_numpy_places_them() {
     let part = part.get(&s![..;2, .., ..]).unwrap();
     let flipped = turned.flip(1).unwrap();
     let mask = turned.greater(5).unwrap();
-    let cases: [(&str, Result<NdArray, ArrayError>, [isize; 3]); 17] = [
+    let cases: [(&str, Result<NdArray, ArrayError>, [isize; 3]); 21] = [
         ("negative", turned.neg(), [4, 1, 12]),
         ("sum of itself", turned.add(&turned), [4, 1, 12]),
         ("sum with C", turned.add(&c), [8, 2, 1]),
@@ -301,6 +301,10 @@ fn results_lie_as_numpy_places_them() {
         ("sorted", turned.sort(1), [4, 1, 12]),
         ("rolled", turned.roll(1, 2), [4, 1, 12]),
         ("fused", (turned.lazy() * 2.0 + &turned).eval(), [4, 1, 12]),
+        ("mean", turned.mean(keep(0)), [4, 1, 4]),
+        ("variance", turned.var(keep(1)), [1, 1, 3]),
+        ("any", turned.any(keep(2)), [4, 1, 12]),
+        ("sum of a part", part.sum(keep(1)), [1, 12, 4]),
     ];
     let mut wrong = Vec::new();
     for (name, made, strides) in cases {
@@ -313,6 +317,11 @@ fn results_lie_as_numpy_places_them() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let most = turned.max(0).unwrap();
+    assert_eq!(
+        (&most.shape()[..], &most.strides()[..]),
+        (&[4, 2][..], &[1, 4][..])
+    );
 }
 
 #[test]

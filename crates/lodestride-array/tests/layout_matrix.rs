@@ -6,7 +6,7 @@ mod support;
 use std::collections::BTreeSet;
 
 use lodestride_array::kernels::{BinaryOp, UnaryOp};
-use lodestride_array::{DType, Layout, NdArray, Order, Result, with_dtype};
+use lodestride_array::{DType, Layout, NdArray, Order, Result, keep, with_dtype};
 use support::matrix::{all_shapes, inputs, layout_matrix, numbered, repeated};
 use support::report;
 
@@ -251,7 +251,7 @@ fn every_operation_in_place_gives_the_same_on_every_layout() {
 /// Reductions, scans and sorts by name.
 type AlongAxis = (&'static str, fn(&NdArray, isize) -> Result<NdArray>);
 
-const ALONG: [AlongAxis; 24] = [
+const ALONG: [AlongAxis; 29] = [
     ("sum", |x, axis| x.sum(axis)),
     ("mean", |x, axis| x.mean(axis)),
     ("prod", |x, axis| x.prod(axis)),
@@ -278,12 +278,22 @@ const ALONG: [AlongAxis; 24] = [
     }),
     ("concat", |x, axis| NdArray::concat(&[x, x], axis)),
     ("first index", |x, axis| x.first_index_along(axis)),
+    ("repeat", |x, axis| x.repeat(3, axis)),
+    ("nonzero", |x, axis| x.roll(1, axis)?.nonzero()),
+    ("argmin of all", |x, axis| {
+        x.roll(1, axis)?.argmin(..)?.add(&x.argmin(..)?)
+    }),
+    ("any of all", |x, axis| x.roll(1, axis)?.any(keep(..))),
+    ("max of others", |x, axis| {
+        let others = (0..x.rank() as isize).filter(|&other| other != axis);
+        x.max(others.collect::<Vec<_>>())
+    }),
 ];
 
 #[test]
 fn every_operation_along_an_axis_gives_the_same_on_every_layout() {
     let (mut checked, mut failed) = (0, Vec::new());
-    for dtype in [DType::F32, DType::I32] {
+    for dtype in [DType::F32, DType::I32, DType::Bool] {
         for shape in FEW_SHAPES.into_iter().filter(|shape| !shape.contains(&0)) {
             for (name, x, plain) in inputs(&numbered(dtype, shape).unwrap()).unwrap() {
                 for axis in 0..shape.len() as isize {

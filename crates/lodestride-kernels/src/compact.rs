@@ -10,16 +10,17 @@ use crate::isa::Isa;
 use crate::isa::{Arch, Level, Task};
 use crate::stream::{self, LINE};
 use lodestride_buffer::Element;
-use std::ops::{AddAssign, BitAndAssign, BitOrAssign};
+use std::ops::AddAssign;
 
 /// Bits that are counted where they are not zero, in lanes of their own width.
-pub(crate) trait Word: Element + AddAssign + BitAndAssign + BitOrAssign {
+pub(crate) trait Word: Element + AddAssign {
     const ZERO: Self;
-    const ONE: Self;
     const ALL: Self;
     /// The largest count a lane holds.
     const MOST: usize;
-    /// 1 where some of `these` bits are set, or 0.
+    /// Whether some of `these` bits are set.
+    fn has(self, these: Self) -> bool;
+    /// 1 where they are, or 0.
     fn is_set(self, these: Self) -> Self;
     fn count(self) -> u64;
 }
@@ -28,17 +29,18 @@ macro_rules! word {
     ($($t:ty),*) => {$(
         impl Word for $t {
             const ZERO: $t = 0;
-            const ONE: $t = 1;
             const ALL: $t = <$t>::MAX;
             const MOST: usize = <$t>::MAX as usize;
             #[inline(always)]
-            fn is_set(self, these: $t) -> $t { <$t>::from(self & these != 0) }
+            fn has(self, these: $t) -> bool { self & these != 0 }
+            #[inline(always)]
+            fn is_set(self, these: $t) -> $t { <$t>::from(self.has(these)) }
             #[inline(always)]
             fn count(self) -> u64 { u64::from(self) }
         }
     )*};
 }
-word!(u8, u16, u32);
+word!(u8, u16, u32, u64);
 
 /// How many bytes are not zero.
 pub(crate) fn count_set(bytes: &[u8], level: Level) -> usize {
@@ -60,28 +62,33 @@ impl<W: Word> Task for Counting<'_, W> {
 
     #[inline(always)]
     fn run<A: Arch>(self) -> usize {
-        let Self { words, these } = self;
-        let mut total = 0;
-        let (lines, rest) = words.as_chunks::<64>();
-        for lines in lines.chunks(W::MOST) {
-            let mut counts = [W::ZERO; 64];
-            for line in lines {
-                for lane in 0..64 {
-                    counts[lane] += line[lane].is_set(these);
-                }
-            }
-            total += spill(counts)
-                .iter()
-                .map(|&count| count.count())
-                .sum::<u64>();
-        }
-        // Counted in lanes too: there are less than 64.
-        let mut count = W::ZERO;
-        for &word in rest {
-            count += word.is_set(these);
-        }
-        (total + count.count()) as usize
+        counted(self.words, self.these)
     }
+}
+
+/// [`count_words`] inside of a task.
+#[inline(always)]
+pub(crate) fn counted<W: Word>(words: &[W], these: W) -> usize {
+    let mut total = 0;
+    let (lines, rest) = words.as_chunks::<64>();
+    for lines in lines.chunks(W::MOST) {
+        let mut counts = [W::ZERO; 64];
+        for line in lines {
+            for lane in 0..64 {
+                counts[lane] += line[lane].is_set(these);
+            }
+        }
+        total += spill(counts)
+            .iter()
+            .map(|&count| count.count())
+            .sum::<u64>();
+    }
+    // Counted in lanes too: there are less than 64.
+    let mut count = W::ZERO;
+    for &word in rest {
+        count += word.is_set(these);
+    }
+    (total + count.count()) as usize
 }
 
 /// An element that is only moved.

@@ -91,6 +91,8 @@ pub(crate) struct Setup<'c> {
     sole: Option<&'c Call>,
     /// Whether kernels get all memory itself and write to the outputs.
     by_rows: bool,
+    /// Whether scalars are the same in all runs.
+    pub(crate) steady: bool,
     /// Elements per tile.
     pub(crate) chunk: usize,
     /// Bytes of the widest element.
@@ -138,6 +140,7 @@ impl<'c> Setup<'c> {
             wakes: streamed && stream::wakes(),
             sole,
             by_rows,
+            steady: false,
             chunk,
             width,
             code_tiles,
@@ -198,6 +201,8 @@ pub(crate) struct Frame<'s, 'c> {
     slots: SmallVec<[*mut u8; 12]>,
     /// The pointers to a closure's operands.
     record: [*mut u8; MOST],
+    /// How many elements the calls on scalars were made for.
+    begun: usize,
     _memory: Option<Scratch>,
 }
 
@@ -233,6 +238,7 @@ impl<'s, 'c> Frame<'s, 'c> {
             lanes: Lanes::from_slice(lanes),
             slots,
             record: [std::ptr::null_mut(); MOST],
+            begun: 0,
             _memory: memory,
         }
     }
@@ -279,7 +285,7 @@ impl<'s, 'c> Frame<'s, 'c> {
         }
         for _ in 0..count {
             // SAFETY: the slots are at the caller's next run; tiles take a chunk.
-            unsafe { self.prologue(len) };
+            unsafe { self.begin_run(len) };
             // SAFETY: as above.
             unsafe { self.calls(len) };
             for (slot, &step) in self.slots.iter_mut().zip(steps) {
@@ -310,7 +316,7 @@ impl<'s, 'c> Frame<'s, 'c> {
             self.arrange();
             if first {
                 // SAFETY: the lanes have just been placed for `n` elements; later tiles of the run are not longer.
-                unsafe { self.prologue(n) };
+                unsafe { self.begin_run(n) };
                 first = false;
             }
             // SAFETY: as above.
@@ -396,6 +402,19 @@ impl<'s, 'c> Frame<'s, 'c> {
     #[inline]
     pub(crate) fn result(&self, output: usize) -> *mut u8 {
         self.slots[usize::from(self.setup.code.results[output])]
+    }
+
+    /// Makes the calls on scalars, unless they were made for as many elements and would be the same.
+    ///
+    /// # Safety
+    /// As [`Frame::calls`].
+    #[inline]
+    unsafe fn begin_run(&mut self, n: usize) {
+        if n > self.begun {
+            // SAFETY: the caller's contract.
+            unsafe { self.prologue(n) };
+            self.begun = if self.setup.steady { n } else { 0 };
+        }
     }
 
     /// Makes the calls on scalars.

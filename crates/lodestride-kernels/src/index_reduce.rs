@@ -119,7 +119,7 @@ fn index_reduce_to(
     let places = (out.layout().offset(), &out.layout().strides()[..]);
     let search = Search {
         op,
-        plan: Plan::new((layout.offset(), &kept, &steps), |_| false, places),
+        plan: Plan::new((layout.offset(), &kept, &steps), |_| false, places, false),
         reduced: collapse(reduced),
         out_dtype: out.dtype(),
     };

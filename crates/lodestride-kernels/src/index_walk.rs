@@ -11,13 +11,11 @@ use crate::across::{FEW, Lines};
 use crate::index_reduce::ArgOp;
 use crate::index_search::{AnyOrder, ByMagnitude, ByValue, Rank};
 use crate::numeric::{Compute, ComputeKind};
-use crate::rank::{flip, with_key};
 use crate::reduce_data::{Rows, Runs};
-use crate::reduce_extremes::first_places;
 use crate::reduce_fold::{BLOCK, COLUMNS, FOLDED, ROWS};
 use crate::reduce_kinds::Magnitude;
 use crate::reduce_plan::{Piece, Plan};
-use crate::strided::{Dim, Dims, Source, copy_lines, count, offset_at, store};
+use crate::strided::{Dim, Dims, Source, count, offset_at, store};
 use crate::tile::Scratch;
 use crate::{spread, stream, threads};
 
@@ -32,12 +30,12 @@ pub(crate) struct Search {
 }
 
 /// Finds the positions for neighbouring outputs, the first of which starts at an offset.
-type Find<'f> = dyn Fn(isize, &mut [i64]) + Sync + 'f;
+pub(crate) type Find<'f> = dyn Fn(isize, &mut [i64]) + Sync + 'f;
 
 impl Search {
     /// Stores the positions for all outputs.
     pub(crate) fn run(&self, (guard, dtype): (&ReadGuard<'_>, DType), output: &mut WriteGuard<'_>) {
-        if self.run_as_they_are(guard, dtype, output) {
+        if self.run_as_they_are((guard, dtype), output) {
             return;
         }
         match ComputeKind::exact(dtype) {
@@ -46,48 +44,6 @@ impl Search {
             ComputeKind::I64 => self.run_in::<i64>(&Source::new(guard, dtype), output),
             ComputeKind::U64 => self.run_in::<u64>(&Source::new(guard, dtype), output),
         }
-    }
-
-    /// Integers in runs, or in lines that are copied, without conversion; false, with nothing done, where there is no such way.
-    fn run_as_they_are(
-        &self,
-        guard: &ReadGuard<'_>,
-        dtype: DType,
-        output: &mut WriteGuard<'_>,
-    ) -> bool {
-        let is_smallest = match self.op {
-            ArgOp::ArgMax => false,
-            ArgOp::ArgMin => true,
-            _ => return false,
-        };
-        let [line] = *self.reduced.as_slice() else {
-            return false;
-        };
-        let size = line.size;
-        let is_copied = line.stride != 1 && size <= COPIED && !self.goes_by_rows();
-        if size < SHORTEST || !(line.stride == 1 || is_copied) {
-            return false;
-        }
-        with_key!(dtype, K => {
-            let (data, flip) = (guard.slice::<K>(), flip(dtype, is_smallest));
-            let step = self.plan.inner.x;
-            let find = |x: isize, best: &mut [i64]| {
-                if !is_copied {
-                    let runs = Runs::new(data, x as usize, step as usize, size);
-                    return first_places(runs, flip, best);
-                }
-                let (mut tile, together) = ([K::default(); COPIED], COPIED / size);
-                for (group, best) in (0..).zip(best.chunks_mut(together)) {
-                    let x = x + group * together as isize * step;
-                    let lines = Dim { size: best.len(), stride: step };
-                    let tile = &mut tile[..best.len() * size];
-                    copy_lines(data, (x, lines, line), tile);
-                    first_places(Runs::new(tile, 0, size, size), flip, best);
-                }
-            };
-            self.each_piece(runs_at_a_time(size), size_of::<K>(), &find, output);
-            true
-        }, else false)
     }
 
     fn run_in<C: Rank + Magnitude>(&self, source: &Source<'_, C>, output: &mut WriteGuard<'_>) {
@@ -138,17 +94,23 @@ impl Search {
     }
 
     /// How many elements are searched.
-    fn elements(&self) -> usize {
+    pub(crate) fn elements(&self) -> usize {
         self.plan.pieces(1) * count(&self.reduced)
     }
 
     /// Whether neighbouring outputs are found row by row.
-    fn goes_by_rows(&self) -> bool {
+    pub(crate) fn goes_by_rows(&self) -> bool {
         self.sweeps(COLUMNS) || self.wide_rows(self.plan.inner.size).is_some()
     }
 
     /// Finds and stores all positions, so many neighbouring ones at a time at most, of elements of so many bytes.
-    fn each_piece(&self, most: usize, bytes: usize, find: &Find<'_>, output: &mut WriteGuard<'_>) {
+    pub(crate) fn each_piece(
+        &self,
+        most: usize,
+        bytes: usize,
+        find: &Find<'_>,
+        output: &mut WriteGuard<'_>,
+    ) {
         let (plan, depth) = (&self.plan, count(&self.reduced));
         let is_shared = threads::are_worth(self.elements().saturating_mul(bytes), false);
         let width = match (is_shared, self.goes_by_rows()) {
@@ -355,7 +317,13 @@ impl Search {
         let fold = FOLDED / columns.max(1);
         // Whole vectors of columns.
         let fold = if fold < FEW { fold } else { fold / FEW * FEW };
-        (is_narrow && stride == columns as isize && size >= 4 * fold).then_some(fold)
+        // Few short columns are copied and searched as runs in less time than the wide rows are begun and joined.
+        let least = if columns < FEW / 2 {
+            16 * fold
+        } else {
+            4 * fold
+        };
+        (is_narrow && stride == columns as isize && size >= least).then_some(fold)
     }
 
     /// As [`sweep`](Self::sweep) for very narrow rows: `fold` of them make a wide one, whose columns are joined at the end.
@@ -470,14 +438,12 @@ impl Search {
     }
 }
 
-/// Shortest run of integers that is searched as it is.
-const SHORTEST: usize = 8;
 /// Columns of rows that are joined to wide ones.
 const NARROW: usize = 32;
 /// Elements that a thread searches at a time, where it can be so few.
 const SHARE: usize = 1 << 16;
 /// Elements of runs that are copied together.
-const COPIED: usize = 1024;
+pub(crate) const COPIED: usize = 1024;
 /// Elements of a run from which on it is searched alone, not copied together with others.
 const LONG_RUN: usize = 256;
 /// Pieces that threads search before their results are stored.
@@ -488,7 +454,7 @@ const FEW_COLUMNS: usize = 128;
 const SUPERBLOCK: usize = 64;
 
 /// How many runs of so many elements are searched by one call.
-fn runs_at_a_time(len: usize) -> usize {
+pub(crate) fn runs_at_a_time(len: usize) -> usize {
     if len < 2 * FEW { COLUMNS } else { FEW_COLUMNS }
 }
 

@@ -163,6 +163,14 @@ impl ReduceOp {
         }
     }
 
+    /// Whether it does not matter how often a value is met.
+    const fn is_idempotent(self) -> bool {
+        matches!(
+            self,
+            Self::Max | Self::Min | Self::Any | Self::All | Self::NormMax | Self::MinAbs
+        )
+    }
+
     /// Whether the reduction of no elements has a value.
     pub const fn is_defined_on_nothing(self) -> bool {
         !matches!(self, Self::Max | Self::Min | Self::MinAbs)
@@ -216,7 +224,7 @@ fn reduce_to(
 ) -> Result<(), KernelError> {
     let out = *output.operand();
     let reduced = checked(op, x.layout(), axes, out)?;
-    let plan = Plan::of(x.layout(), &reduced, out.layout());
+    let plan = Plan::of(x.layout(), &reduced, out.layout(), op.is_idempotent());
     let copy = door::private_copy(op.name(), Argument::X, x, &[out])?;
     let guard = door::read(op.name(), Argument::X, x, copy.as_ref())?;
     Job {
@@ -243,7 +251,7 @@ pub(crate) fn reduce_computed(
     out: Operand<'_>,
 ) -> Result<(), KernelError> {
     let reduced = checked(op, layout, axes, out)?;
-    let plan = Plan::of(layout, &reduced, out.layout());
+    let plan = Plan::of(layout, &reduced, out.layout(), op.is_idempotent());
     let mut output = door::write(op.name(), Argument::Z, out)?;
     Job {
         op,

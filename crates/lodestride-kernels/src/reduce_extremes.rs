@@ -9,9 +9,9 @@ use crate::isa::{Arch, Level, Task};
 use crate::rank::{Flip, HalfRank, Key, Rank, flip, with_key};
 use crate::reduce::ReduceOp;
 use crate::reduce_data::Runs;
-use crate::reduce_plan::Plan;
-use crate::spread;
-use crate::strided::{Dim, count, store_run, store_whole};
+use crate::reduce_lines::{Depth, GROUP, Way};
+use crate::reduce_plan::{Piece, Plan};
+use crate::strided::{Dim, count, offset_at, store_run};
 use crate::threads;
 
 /// Shortest run worth a call of its own, and fewest columns.
@@ -20,52 +20,39 @@ const WIDE: usize = 64;
 const LONG: usize = 256;
 /// Elements from which on a run is searched by parts of that many.
 const LONGER: usize = 512;
-/// Runs whose extremes are found by one call.
-const GROUP: usize = 32;
 /// Bytes of columns whose extremes are kept in the nearest cache.
 const COLUMN_BYTES: usize = 16 << 10;
-/// Elements of the part of a long run that a thread takes at a time.
-const PART: usize = 1 << 16;
 
 /// Takes an output offset, an output stride, and the values there.
 type Sink<'s, K> = dyn FnMut(isize, isize, &[K]) + 's;
 
-/// Writes what it finds to an output of the same dtype, or whether any or all elements are not zero to one of any dtype; false,
-/// with nothing done, where the operation or the elements are others, or they do not lie in dense runs or rows.
+/// Writes what it finds to an output of the same dtype; false, with nothing done, where the operation or the elements are others,
+/// or they do not lie in runs or rows.
 pub(crate) fn run(
     op: ReduceOp,
     (guard, dtype): (&ReadGuard<'_>, DType),
     plan: &Plan,
     (output, out_dtype): (&mut WriteGuard<'_>, DType),
 ) -> bool {
-    let (is_smallest, are_flags) = match op {
-        ReduceOp::Max => (false, false),
-        ReduceOp::Min => (true, false),
-        ReduceOp::Any => (false, true),
-        ReduceOp::All => (true, true),
+    let is_smallest = match op {
+        ReduceOp::Max => false,
+        ReduceOp::Min => true,
         _ => return false,
     };
-    if dtype != out_dtype && !are_flags {
+    if dtype != out_dtype {
         return false;
     }
-    if let (Some(rank), false) = (HalfRank::of(dtype, is_smallest), are_flags) {
+    if let Some(rank) = HalfRank::of(dtype, is_smallest) {
         return if dtype == DType::F16 {
             of_halves::<f16>(rank, guard, plan, output)
         } else {
             of_halves::<bf16>(rank, guard, plan, output)
         };
     }
-    // Without signs nothing is below zero.
-    let order = if are_flags { DType::U8 } else { dtype };
     with_key!(dtype, K => {
-        let mut sink = |out, stride, values: &[K]| {
-            if are_flags {
-                store_flags((output, out_dtype), (out, stride), values);
-            } else {
-                store_run(output.slice_mut::<K>(), out, stride, values, |value| value);
-            }
-        };
-        of(guard.slice(), Flip::<K>(flip(order, is_smallest)), plan, &mut sink)
+        let to = output.slice_mut::<K>();
+        let mut sink = |out, stride, values: &[K]| store_run(to, out, stride, values, |value| value);
+        of(guard.slice(), Flip::<K>(flip(dtype, is_smallest)), plan, &mut sink)
     }, else false)
 }
 
@@ -85,132 +72,62 @@ where
     of(x, rank, plan, &mut sink)
 }
 
-/// Writes whether values are not zero.
-fn store_flags<K: Key>(
-    (output, dtype): (&mut WriteGuard<'_>, DType),
-    (mut out, stride): (isize, isize),
-    values: &[K],
-) {
-    let mut flags = [0; WIDE];
-    for values in values.chunks(WIDE) {
-        let flags = &mut flags[..values.len()];
-        for (flag, &value) in flags.iter_mut().zip(values) {
-            *flag = u64::from(value != K::ZERO);
-        }
-        store_whole((output, dtype), (out, stride), flags);
-        out += values.len() as isize * stride;
-    }
-}
-
 fn of<E: Element + Sync, R: Rank<E>>(
     x: &[E],
     rank: R,
     plan: &Plan,
     sink: &mut Sink<'_, E>,
 ) -> bool {
-    let elements = count(&plan.outer_x) * plan.inner.size * plan.depth();
-    let work = Work {
-        x,
-        rank,
-        plan,
-        is_worth_threads: threads::are_worth(elements * size_of::<E>(), false),
-    };
-    match *plan.reduced.as_slice() {
-        [Dim { size, stride: 1 }] if size >= FEW => work.runs(size, sink),
-        [rows] if plan.inner.x == 1 && plan.inner.size >= WIDE && rows.size > 0 => {
-            work.columns(rows, sink);
+    let elements = plan.lines() * plan.inner.size * plan.depth();
+    let shared = threads::are_worth(elements * size_of::<E>(), false);
+    let stride = plan.inner.out;
+    match plan.way(FEW, WIDE) {
+        Some(Way::Along(depth)) => {
+            let fold = |piece: Piece, depth: Depth<'_>| {
+                let mut found = [R::Key::LOWEST; GROUP];
+                plan.each_runs(x, (piece, depth), &mut |runs, count, outputs| {
+                    run_by_size::<E, _>(Along {
+                        runs,
+                        count,
+                        rank,
+                        found: &mut found[outputs],
+                    });
+                    true
+                });
+                found
+            };
+            plan.fold_along((depth, shared), &fold, &Ord::max, &mut |piece, found| {
+                let mut values = [E::default(); GROUP];
+                for (value, &key) in values.iter_mut().zip(found) {
+                    *value = rank.element(key);
+                }
+                sink(piece.out, stride, &values[..piece.width]);
+            });
         }
-        _ => return false,
+        Some(Way::Down(depth)) => {
+            let fold = |piece: Piece| {
+                let mut found = vec![R::Key::LOWEST ^ rank.veil(); piece.width];
+                for at in 0..count(depth.outer) {
+                    run_by_size::<E, _>(Across {
+                        x: &x[(piece.x + offset_at(depth.outer, at)) as usize..],
+                        rows: depth.line,
+                        rank,
+                        found: &mut found,
+                    });
+                }
+                let found = found.into_iter();
+                found
+                    .map(|key| rank.element(key ^ rank.veil()))
+                    .collect::<Vec<E>>()
+            };
+            let most = COLUMN_BYTES / size_of::<E>();
+            plan.fold_down((most, shared), &fold, &mut |piece, found| {
+                sink(piece.out, stride, found);
+            });
+        }
+        None => return false,
     }
     true
-}
-
-struct Work<'a, E, R> {
-    x: &'a [E],
-    rank: R,
-    plan: &'a Plan,
-    is_worth_threads: bool,
-}
-
-impl<E: Element + Sync, R: Rank<E>> Work<'_, E, R> {
-    /// An output for each run: some neighbouring ones at a time, or parts of them.
-    fn runs(&self, size: usize, sink: &mut Sink<'_, E>) {
-        let (plan, inner, rank) = (self.plan, self.plan.inner, self.rank);
-        let (together, parts) = if self.is_worth_threads {
-            ((PART / size).clamp(1, GROUP), size.div_ceil(PART))
-        } else {
-            (GROUP, 1)
-        };
-        let unit = |unit: usize| {
-            let (piece, part) = (plan.piece(unit / parts, together), unit % parts * PART);
-            let len = if parts == 1 {
-                size
-            } else {
-                PART.min(size - part)
-            };
-            let mut found = [R::Key::LOWEST; GROUP];
-            let runs = Runs::new(self.x, piece.x as usize + part, inner.x as usize, len);
-            run_by_size::<E, _>(Along {
-                runs,
-                rank,
-                found: &mut found[..piece.width],
-            });
-            found
-        };
-        let mut hand_out = |index: usize, parts: &[[R::Key; GROUP]]| {
-            let mut best = parts[0];
-            for more in &parts[1..] {
-                for (best, &more) in best.iter_mut().zip(more) {
-                    *best = (*best).max(more);
-                }
-            }
-            let piece = plan.piece(index, together);
-            let found = best.map(|key| rank.element(key));
-            sink(piece.out, inner.out, &found[..piece.width]);
-        };
-        let pieces = plan.pieces(together);
-        if self.is_worth_threads {
-            let found = spread::map(pieces * parts, unit);
-            (found.chunks(parts).enumerate()).for_each(|(index, parts)| hand_out(index, parts));
-        } else {
-            (0..pieces).for_each(|index| hand_out(index, &[unit(index)]));
-        }
-    }
-
-    /// An output for each of the columns that lie side by side.
-    fn columns(&self, rows: Dim, sink: &mut Sink<'_, E>) {
-        let (plan, inner, rank) = (self.plan, self.plan.inner, self.rank);
-        let most = COLUMN_BYTES / size_of::<E>();
-        let width = if self.is_worth_threads {
-            let share = inner.size.div_ceil(threads::threads());
-            share.next_multiple_of(WIDE).min(most)
-        } else {
-            most
-        };
-        let piece = |unit: usize| {
-            let piece = plan.piece(unit, width);
-            let mut found = vec![R::Key::LOWEST ^ rank.veil(); piece.width];
-            run_by_size::<E, _>(Across {
-                x: &self.x[piece.x as usize..],
-                rows,
-                rank,
-                found: &mut found,
-            });
-            found
-                .into_iter()
-                .map(|key| rank.element(key ^ rank.veil()))
-                .collect::<Vec<E>>()
-        };
-        let mut hand_out =
-            |unit: usize, found: &[E]| sink(plan.piece(unit, width).out, inner.out, found);
-        let units = plan.pieces(width);
-        if self.is_worth_threads {
-            let found = spread::map(units, piece);
-            (found.iter().enumerate()).for_each(|(unit, found)| hand_out(unit, found));
-        } else {
-            (0..units).for_each(|unit| hand_out(unit, &piece(unit)));
-        }
-    }
 }
 
 /// Whether keys are so wide that vectors have few of them, and the compiler's own lanes leave little over at the end.
@@ -225,6 +142,18 @@ fn run_by_size<K, T: Task>(task: T) -> T::Output {
     } else {
         Level::current().run_narrow(task)
     }
+}
+
+/// The best key of all runs and of what was found already.
+pub(crate) fn best_of_all<K: Key>(runs: Runs<'_, K>, count: usize, flip: K, found: K) -> K {
+    let (rank, mut found) = (Flip(flip), [found]);
+    run_by_size::<K, _>(Along {
+        runs,
+        count,
+        rank,
+        found: &mut found,
+    });
+    found[0]
 }
 
 /// The first places of the best elements of runs of at least half of [`FEW`] elements, one for each of `best`.
@@ -308,12 +237,13 @@ fn best_of_part<K: Key, const N: usize>(part: &[K; N], flip: K) -> K {
     best
 }
 
-/// The best keys of runs.
+/// The best keys of runs, of each or of all of them, and of what was found already.
 struct Along<'a, E, R: Rank<E>>
 where
     E: Element,
 {
     runs: Runs<'a, E>,
+    count: usize,
     rank: R,
     found: &'a mut [R::Key],
 }
@@ -323,10 +253,11 @@ impl<E: Element, R: Rank<E>> Task for Along<'_, E, R> {
 
     #[inline(always)]
     fn run<A: Arch>(self) {
-        let Self { runs, rank, found } = self;
-        for (index, found) in found.iter_mut().enumerate() {
+        let Self { runs, rank, .. } = self;
+        for index in 0..self.count {
             let run = runs.run(index);
-            *found = match run.last_chunk::<FEW>() {
+            let found = &mut self.found[index.min(self.found.len() - 1)];
+            let best = match run.last_chunk::<FEW>() {
                 Some(last) if run.len() < LONG && const { !is_wide::<E>() } => {
                     best_of_short(run, last, rank)
                 }
@@ -338,6 +269,7 @@ impl<E: Element, R: Rank<E>> Task for Along<'_, E, R> {
                     best
                 }
             };
+            *found = best.max(*found);
         }
     }
 }

@@ -1,14 +1,17 @@
-//! Reductions of bools that lie in long runs, and counts of other short elements that are not zero: they are counted where they
-//! are, in lanes as wide as they are.
+//! Whether any or all elements are not zero, and how many: they are counted where they are, in lanes as wide as they are, and no
+//! further than the answer is open. The extremes of bools are such answers.
+
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use lodestride_buffer::{DType, ReadGuard, WriteGuard};
 
-use crate::compact::{Word, count_words};
+use crate::compact::{Word, counted};
 use crate::isa::{Arch, Level, Task};
 use crate::numeric::Numeric;
 use crate::reduce::ReduceOp;
-use crate::reduce_plan::Plan;
-use crate::spread;
+use crate::reduce_data::Runs;
+use crate::reduce_lines::{Depth, GROUP, Way};
+use crate::reduce_plan::{Piece, Plan};
 use crate::strided::{Dim, count, offset_at, store_whole};
 use crate::threads;
 
@@ -16,10 +19,8 @@ use crate::threads;
 const LONG: usize = 16;
 /// Fewest columns worth a call for each row.
 const WIDE: usize = 64;
-/// Flags after which it is asked whether the answer is known.
+/// Elements after which it is asked whether the answer is known.
 const ENOUGH: usize = 1 << 12;
-/// Elements that a thread counts at a time.
-const PART: usize = 1 << 16;
 
 /// What is asked of the flags of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,15 +30,36 @@ pub(crate) enum Of {
     Count,
 }
 
+impl Of {
+    /// The answer for no elements.
+    fn of_none(self) -> u64 {
+        u64::from(self == Self::All)
+    }
+
+    /// The answer for what two answers are for.
+    fn joined(self, a: u64, b: u64) -> u64 {
+        match self {
+            Self::Any => a | b,
+            Self::All => a & b,
+            Self::Count => a + b,
+        }
+    }
+
+    /// Whether no further element changes the answer.
+    fn is_known(self, answer: u64) -> bool {
+        self != Self::Count && answer != self.of_none()
+    }
+}
+
 /// Elements, which are set where they have some of `these` bits.
 #[derive(Clone, Copy)]
 struct Flags<'a, W> {
     words: &'a [W],
     these: W,
+    of: Of,
 }
 
-/// Reduces flags; false, with nothing done, where the operation or the elements are others, or they are not in long dense runs or
-/// rows.
+/// Reduces flags; false, with nothing done, where the operation is another, or they are not in long runs or rows.
 pub(crate) fn run(
     op: ReduceOp,
     plan: &Plan,
@@ -48,119 +70,191 @@ pub(crate) fn run(
         ReduceOp::Any => Of::Any,
         ReduceOp::All => Of::All,
         ReduceOp::CountNonZero => Of::Count,
+        ReduceOp::Max if dtype == DType::Bool => Of::Any,
+        ReduceOp::Min if dtype == DType::Bool => Of::All,
         _ => return false,
     };
-    if dtype != DType::Bool && of != Of::Count {
-        return false;
-    }
     // The sign of a float does not count.
     let sign = u32::from(dtype.is_float());
     match dtype.size() {
-        1 => Flags::of(guard.slice(), u8::ALL).run(of, plan, output),
-        2 => Flags::of(guard.slice(), u16::ALL >> sign).run(of, plan, output),
-        4 => Flags::of(guard.slice(), u32::ALL >> sign).run(of, plan, output),
+        1 => Flags::of(of, guard.slice(), u8::ALL).run(plan, output),
+        2 => Flags::of(of, guard.slice(), u16::ALL >> sign).run(plan, output),
+        4 => Flags::of(of, guard.slice(), u32::ALL >> sign).run(plan, output),
+        8 => Flags::of(of, guard.slice(), u64::ALL >> sign).run(plan, output),
         _ => false,
     }
 }
 
 impl<'a, W: Word + Numeric> Flags<'a, W> {
-    fn of(words: &'a [W], these: W) -> Self {
-        Self { words, these }
+    fn of(of: Of, words: &'a [W], these: W) -> Self {
+        Self { words, these, of }
     }
 
-    fn run(self, of: Of, plan: &Plan, (output, dtype): (&mut WriteGuard<'_>, DType)) -> bool {
-        let inner = plan.inner;
-        match *plan.reduced.as_slice() {
-            [Dim { size, stride: 1 }] if size >= LONG => {
-                each_line(plan, |mut x, mut out| {
-                    let mut answers = [0; TOGETHER];
-                    for first in (0..inner.size).step_by(TOGETHER) {
-                        let answers = &mut answers[..TOGETHER.min(inner.size - first)];
-                        for to in &mut *answers {
-                            *to = self.answer(of, x as usize, size);
-                            x += inner.x;
-                        }
-                        store_whole((output, dtype), (out, inner.out), answers);
-                        out += answers.len() as isize * inner.out;
-                    }
-                });
+    fn run(self, plan: &Plan, output: (&mut WriteGuard<'_>, DType)) -> bool {
+        let elements = plan.lines() * plan.inner.size * plan.depth();
+        let shared = threads::are_worth(elements.saturating_mul(size_of::<W>()), false);
+        match plan.way(LONG, WIDE) {
+            Some(Way::Along(depth)) => {
+                let is_alone = elements == plan.depth();
+                self.run_along((plan, depth), (shared, is_alone), output);
             }
-            [rows] if inner.x == 1 && inner.size >= WIDE && rows.size > 0 => {
-                let mut room = ([W::ZERO; COLUMNS], [0; COUNTED]);
-                let most = if of == Of::Count { COUNTED } else { COLUMNS };
-                each_line(plan, |x, out| {
-                    for first in (0..inner.size as isize).step_by(most) {
-                        let width = most.min(inner.size - first as usize);
-                        let joined = &mut room.0[..width];
-                        let run = (out + first * inner.out, inner.out);
-                        if of == Of::Count {
-                            let counts = &mut room.1[..width];
-                            self.count_columns(joined, counts, (x + first, rows));
-                            store_whole((output, dtype), run, counts);
-                            continue;
-                        }
-                        self.join(of, joined, (x + first, rows));
-                        // The bytes are those of flags.
-                        let dtype = if dtype == DType::Bool {
-                            DType::U8
-                        } else {
-                            dtype
-                        };
-                        store_whole((output, dtype), run, joined);
-                    }
-                });
+            Some(Way::Down(depth)) if self.of == Of::Count => {
+                self.count_down((plan, depth), shared, output);
             }
-            _ => return false,
+            Some(Way::Down(depth)) => self.join_down((plan, depth), shared, output),
+            None => return false,
         }
         true
     }
 
-    /// How many elements of each of neighbouring columns, of which the first begins at `x`, are set.
+    fn run_along(
+        self,
+        (plan, depth): (&Plan, Depth<'_>),
+        (shared, is_alone): (bool, bool),
+        (output, dtype): (&mut WriteGuard<'_>, DType),
+    ) {
+        let (of, is_known) = (self.of, AtomicBool::new(false));
+        let fold = |piece: Piece, depth: Depth<'_>| {
+            let mut answers = [of.of_none(); GROUP];
+            if !is_alone || !is_known.load(Ordering::Relaxed) {
+                self.along(plan, (piece, depth), &mut answers);
+                if is_alone && of.is_known(answers[0]) {
+                    is_known.store(true, Ordering::Relaxed);
+                }
+            }
+            answers
+        };
+        let join = |a, b| of.joined(a, b);
+        plan.fold_along((depth, shared), &fold, &join, &mut |piece, answers| {
+            store_whole((output, dtype), (piece.out, plan.inner.out), answers);
+        });
+    }
+
+    fn count_down(
+        self,
+        (plan, depth): (&Plan, Depth<'_>),
+        shared: bool,
+        (output, dtype): (&mut WriteGuard<'_>, DType),
+    ) {
+        let fold = |piece: Piece| {
+            let (mut counts, mut joined) = (vec![0; piece.width], vec![W::ZERO; piece.width]);
+            for at in 0..count(depth.outer) {
+                let x = piece.x + offset_at(depth.outer, at);
+                self.count_columns(&mut joined, &mut counts, (x, depth.line));
+            }
+            counts
+        };
+        plan.fold_down((COLUMNS, shared), &fold, &mut |piece, counts| {
+            store_whole((output, dtype), (piece.out, plan.inner.out), counts);
+        });
+    }
+
+    fn join_down(
+        self,
+        (plan, depth): (&Plan, Depth<'_>),
+        shared: bool,
+        (output, dtype): (&mut WriteGuard<'_>, DType),
+    ) {
+        let (of, these) = (self.of, self.these);
+        // The bytes are those of flags.
+        let dtype = if dtype == DType::Bool {
+            DType::U8
+        } else {
+            dtype
+        };
+        let fold = |piece: Piece| {
+            let mut joined = vec![of.of_none() as u8; piece.width];
+            for at in 0..count(depth.outer) {
+                let x = piece.x + offset_at(depth.outer, at);
+                self.each_row((x, depth.line, piece.width), |row| {
+                    let joined = &mut joined[..];
+                    Level::current().run_narrow(Join {
+                        of,
+                        joined,
+                        row,
+                        these,
+                    });
+                });
+            }
+            joined
+        };
+        plan.fold_down((COLUMNS, shared), &fold, &mut |piece, joined| {
+            store_whole((output, dtype), (piece.out, plan.inner.out), joined);
+        });
+    }
+
+    /// Joins answers for outputs with those for more of their elements.
+    fn along(self, plan: &Plan, there: (Piece, Depth<'_>), answers: &mut [u64; GROUP]) {
+        let Self { words, these, of } = self;
+        plan.each_runs(words, there, &mut |runs, count, outputs| {
+            let answers = &mut answers[outputs];
+            Level::current().run(Along {
+                runs,
+                count,
+                these,
+                of,
+                answers: &mut *answers,
+            });
+            !of.is_known(answers[0])
+        });
+    }
+
+    /// Counts of each of neighbouring columns, of which the first begins at `x`, with those of some rows.
     fn count_columns(self, joined: &mut [W], counts: &mut [u64], (x, rows): (isize, Dim)) {
-        counts.fill(0);
         for start in (0..rows.size).step_by(W::MOST) {
             let size = W::MOST.min(rows.size - start);
             let part = x + start as isize * rows.stride;
-            self.join(Of::Count, joined, (part, Dim { size, ..rows }));
+            joined.fill(W::ZERO);
+            let rows = (part, Dim { size, ..rows }, joined.len());
+            self.each_row(rows, |row| {
+                let (joined, these) = (&mut *joined, self.these);
+                Level::current().run_narrow(CountEach { joined, row, these });
+            });
             for (count, &joined) in counts.iter_mut().zip(&*joined) {
                 *count += joined.count();
             }
         }
     }
 
-    /// The answers for neighbouring columns: rows are joined one after the other, at most [`Word::MOST`] where they are counted.
-    fn join(self, of: Of, joined: &mut [W], (x, rows): (isize, Dim)) {
-        let these = self.these;
-        joined.fill(if of == Of::All { W::ONE } else { W::ZERO });
+    /// Calls `job` with rows of neighbouring columns, of which the first begins at `x`.
+    fn each_row(self, (x, rows, width): (isize, Dim, usize), mut job: impl FnMut(&'a [W])) {
         for row in 0..rows.size {
             let from = (x + row as isize * rows.stride) as usize;
-            let row = &self.words[from..][..joined.len()];
-            Level::current().run_narrow(Join {
-                of,
-                joined,
-                row,
-                these,
-            });
+            job(&self.words[from..][..width]);
         }
     }
+}
 
-    /// The answer for one run.
-    fn answer(self, of: Of, start: usize, size: usize) -> u64 {
-        let (level, these) = (Level::current(), self.these);
-        let words = &self.words[start..][..size];
-        let mut pieces = words.chunks(ENOUGH);
-        let set = |piece: &[W]| count_words(piece, these, level);
-        match of {
-            Of::Any => u64::from(pieces.any(|piece| set(piece) > 0)),
-            Of::All => u64::from(pieces.all(|piece| set(piece) == piece.len())),
-            Of::Count if threads::are_worth(size_of_val(words), false) => {
-                let counts = spread::map(words.len().div_ceil(PART), |part| {
-                    let rest = &words[part * PART..];
-                    set(&rest[..rest.len().min(PART)]) as u64
-                });
-                counts.iter().sum()
+/// Answers for runs, one for each or one for all of them, joined with what they are already.
+struct Along<'a, W> {
+    runs: Runs<'a, W>,
+    count: usize,
+    these: W,
+    of: Of,
+    answers: &'a mut [u64],
+}
+
+impl<W: Word> Task for Along<'_, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let Self { runs, of, .. } = self;
+        let piece = if of == Of::Count { runs.len } else { ENOUGH };
+        for index in 0..self.count {
+            let answer = &mut self.answers[index.min(self.answers.len() - 1)];
+            for piece in runs.run(index).chunks(piece) {
+                if of.is_known(*answer) {
+                    break;
+                }
+                let set = counted(piece, self.these) as u64;
+                let of_piece = match of {
+                    Of::Any => u64::from(set > 0),
+                    Of::All => u64::from(set == piece.len() as u64),
+                    Of::Count => set,
+                };
+                *answer = of.joined(*answer, of_piece);
             }
-            Of::Count => set(words) as u64,
         }
     }
 }
@@ -168,7 +262,7 @@ impl<'a, W: Word + Numeric> Flags<'a, W> {
 /// A row joined with the answers for the rows before.
 struct Join<'a, W> {
     of: Of,
-    joined: &'a mut [W],
+    joined: &'a mut [u8],
     row: &'a [W],
     these: W,
 }
@@ -180,30 +274,34 @@ impl<W: Word> Task for Join<'_, W> {
     fn run<A: Arch>(self) {
         let these = self.these;
         let pairs = self.joined.iter_mut().zip(self.row);
-        match self.of {
-            Of::Any => pairs.for_each(|(to, &word)| *to |= word.is_set(these)),
-            Of::All => pairs.for_each(|(to, &word)| *to &= word.is_set(these)),
-            Of::Count => pairs.for_each(|(to, &word)| *to += word.is_set(these)),
+        if self.of == Of::All {
+            pairs.for_each(|(to, &word)| *to &= u8::from(word.has(these)));
+        } else {
+            pairs.for_each(|(to, &word)| *to |= u8::from(word.has(these)));
         }
     }
 }
 
-/// Calls `job(first element, first output)` for every position of the outer axes.
-fn each_line(plan: &Plan, mut job: impl FnMut(isize, isize)) {
-    for outer in 0..count(&plan.outer_x) {
-        job(
-            plan.x_start + offset_at(&plan.outer_x, outer),
-            plan.out_start + offset_at(&plan.outer_out, outer),
-        );
+/// A row counted with the rows before, at most [`Word::MOST`].
+struct CountEach<'a, W> {
+    joined: &'a mut [W],
+    row: &'a [W],
+    these: W,
+}
+
+impl<W: Word> Task for CountEach<'_, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        for (to, &word) in self.joined.iter_mut().zip(self.row) {
+            *to += word.is_set(self.these);
+        }
     }
 }
 
-/// Answers for runs that are written at a time.
-const TOGETHER: usize = 32;
 /// Columns whose answers are kept in the nearest cache.
 const COLUMNS: usize = 4096;
-/// The same of counts: room for more would take longer to clear than few rows to count.
-const COUNTED: usize = 1024;
 
 #[cfg(test)]
 mod tests {

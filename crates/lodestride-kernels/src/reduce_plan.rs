@@ -44,8 +44,9 @@ pub(crate) struct Piece {
 pub(crate) type Sink<'s, V> = dyn FnMut(isize, isize, &[V]) + 's;
 
 impl Plan {
-    /// Plans a reduction of what lies by a layout over the axes marked in `reduced`; `out` has the kept axes in order.
-    pub(crate) fn of(x: &Layout, reduced: &[bool], out: &Layout) -> Self {
+    /// Plans a reduction of what lies by a layout over the axes marked in `reduced`; `out` has the kept axes in order. Values that
+    /// are repeated along an axis may be met `once`.
+    pub(crate) fn of(x: &Layout, reduced: &[bool], out: &Layout, once: bool) -> Self {
         if let Some(plan) = Self::packed(x, reduced, out) {
             return plan;
         }
@@ -53,6 +54,7 @@ impl Plan {
             (x.offset(), x.shape(), x.strides()),
             |axis| reduced[axis],
             (out.offset(), out.strides()),
+            once,
         )
     }
 
@@ -101,11 +103,12 @@ impl Plan {
     }
 
     /// Plans a reduction of `x` (start, shape, strides) over the axes marked in `is_reduced`; `out_strides` belong to the
-    /// kept axes in order.
+    /// kept axes in order; repeated values are met `once` or as often as they are.
     pub(crate) fn new(
         (x_start, shape, strides): (usize, &[usize], &[isize]),
         is_reduced: impl Fn(usize) -> bool,
         (out_start, out_strides): (usize, &[isize]),
+        once: bool,
     ) -> Self {
         let (mut x_start, mut out_start) = (x_start as isize, out_start as isize);
         let mut reduced = Dims::new();
@@ -119,6 +122,9 @@ impl Plan {
             };
             x_start += back;
             if is_reduced(axis) {
+                if once && stride == 0 && size > 0 {
+                    continue;
+                }
                 let stride = stride.abs();
                 insert(&mut reduced, Dim { size, stride }, |dim| far(dim.stride));
                 continue;
@@ -269,7 +275,7 @@ pub(crate) fn insert_by<A: Copy>(
 }
 
 /// Sort key of a stride: a repeated (stride 0) axis goes outermost, where it costs nothing per element.
-fn far(stride: isize) -> isize {
+pub(crate) fn far(stride: isize) -> isize {
     if stride == 0 { isize::MAX } else { stride }
 }
 
@@ -318,6 +324,7 @@ mod tests {
                             (x.offset(), x.shape(), x.strides()),
                             |axis| reduced[axis],
                             (out.offset(), out.strides()),
+                            false,
                         );
                         if format!("{plan:?}") != format!("{expected:?}") {
                             wrong.push(format!("{sizes:?} {reduced:?} {order:?}: {plan:?}"));

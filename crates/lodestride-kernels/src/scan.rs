@@ -21,7 +21,7 @@ use crate::error::KernelError;
 use crate::isa::{Arch, Level, Task, task_baseline};
 use crate::numeric::{Compute, ComputeKind};
 use crate::operand::Operand;
-use crate::reduce_plan::insert_by;
+use crate::reduce_plan::{far, insert_by};
 use crate::scan_lines::{
     BLOCK, Extreme, Product, SIDE, Step, Sum, free_line, in_order, long_line, side_by_side,
 };
@@ -175,7 +175,7 @@ impl Lines {
         let mut both = SmallVec::<[(Dim, Dim); 6]>::new();
         for (index, pair) in dims.into_iter().zip(out_dims).enumerate() {
             if index != axis {
-                let step = |(x, _): &(Dim, Dim)| x.stride.unsigned_abs();
+                let step = |(x, _): &(Dim, Dim)| far(x.stride.abs());
                 insert_by(&mut both, pair, |other, pair| step(other) >= step(pair));
             }
         }
@@ -217,7 +217,7 @@ impl Lines {
         let (row, x_outer) = self.x_rest.split_last().unwrap_or((&one, &[]));
         let (out_row, out_outer) = self.out_rest.split_last().unwrap_or((&one, &[]));
         // Short lines that lie across the output are taken as rows of it.
-        let is_across = row.stride.abs() < self.x.stride.abs()
+        let is_across = far(row.stride.abs()) < far(self.x.stride.abs())
             || (self.x.size < SHORT && out_row.stride.abs() < self.out.stride.abs());
         for outer in 0..count(x_outer) {
             let mut plane = Plane {

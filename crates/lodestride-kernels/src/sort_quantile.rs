@@ -203,13 +203,20 @@ impl Wanted<'_> {
             }
             let lines = keys.chunks_exact_mut(self.len);
             for (keys, values) in lines.zip(values.chunks_exact_mut(self.qs.len())) {
-                let nans = nan.map_or(0, |nan| count_equal(keys, nan, block.parts));
+                if is_sorted && !is_done {
+                    sort_above(keys, scratch, 0, block.parts);
+                }
+                let nans = match nan {
+                    // They come last.
+                    Some(nan) if is_sorted => {
+                        keys.iter().rev().take_while(|&&key| key == nan).count()
+                    }
+                    Some(nan) => count_equal(keys, nan, block.parts),
+                    None => 0,
+                };
                 if nans == self.len || (nans > 0 && self.nans == NanRule::Propagate) {
                     values.fill(f64::NAN);
                     continue;
-                }
-                if is_sorted && !is_done {
-                    sort_above(keys, scratch, 0, block.parts);
                 }
                 let fewer = (nans > 0).then(|| self.places(self.len - nans));
                 let places = fewer.as_ref().unwrap_or(&places);

@@ -21,6 +21,9 @@ use crate::threads;
 /// Rows looked up ahead of their copy: enough to hide the latency of memory, few enough to be there still.
 const AHEAD: usize = 8;
 
+/// Short rows that are asked for ahead together.
+const ASKED: usize = 32;
+
 /// Indices whose positions are kept for all that they are taken from.
 const KEPT: usize = 1 << 16;
 
@@ -34,6 +37,7 @@ pub(crate) struct Rows<'a> {
     lines: Option<Lines>,
     /// Axes before the indexed one.
     before: Dims,
+    /// What is as wide as an element, which a short row may be one of.
     dtype: DType,
     /// Elements of a row.
     row: usize,
@@ -56,21 +60,39 @@ impl<'a> Rows<'a> {
             [Pair { size, x: 1, .. }] => size,
             _ => return None,
         };
-        let before: Dims = plan.before.iter().map(|p| dim(p.size, p.x)).collect();
+        if !out.layout().is_contiguous(Order::C) {
+            return None;
+        }
+        let (size, out) = (x.dtype().size(), out.layout().offset());
+        let mut before: Dims = plan.before.iter().map(|p| dim(p.size, p.x)).collect();
+        let mut rows = (plan.whole, plan.step, row, x.dtype(), out);
+        let whole = row as isize;
+        let are_whole = |step: isize| step % whole == 0;
+        if row > 1
+            && let Some(unit) = unit_of(row * size)
+            && [plan.whole, plan.step, out as isize]
+                .into_iter()
+                .all(are_whole)
+            && before.iter().all(|dim| are_whole(dim.stride))
+        {
+            before.iter_mut().for_each(|dim| dim.stride /= whole);
+            rows = (plan.whole / whole, plan.step / whole, 1, unit, out / row);
+        }
+        let (x, step, row, dtype, out) = rows;
         let lines = match before[..] {
-            [.., line] if indices.count <= KEPT => Lines::new(indices, plan.step, line),
+            [.., line] if indices.count <= KEPT => Lines::new(indices, step, line),
             _ => None,
         };
-        out.layout().is_contiguous(Order::C).then(|| Self {
+        Some(Self {
             indices,
             lines,
             positions: count(&before) * indices.count,
             before,
-            dtype: x.dtype(),
+            dtype,
             row,
-            x: plan.whole,
-            out: out.layout().offset(),
-            step: plan.step,
+            x,
+            out,
+            step,
         })
     }
 
@@ -189,17 +211,26 @@ impl<'a> Rows<'a> {
             } = stretch;
             let from = |index: i64| (start + index as isize * step) as usize * self.dtype.size();
             let out = &mut out[number * row..][..at.len() * row];
-            if row <= LONGEST && is_near && !past_caches {
-                let rows = ShortRows {
-                    count: at.len(),
-                    bytes: row,
-                    to: out.as_mut_ptr(),
-                    pitch: row.cast_signed(),
-                    from: |place: usize| x.as_ptr().wrapping_add(from(at[place])),
-                };
-                // SAFETY: the positions are inside the axis, so the rows are elements of an operand, all of which lie in
-                // its buffer; their places are the slice, side by side.
-                unsafe { rows.copy() };
+            if row <= LONGEST && !past_caches {
+                let together = if is_near { at.len() } else { ASKED };
+                let groups = at.chunks(together).zip(out.chunks_mut(together * row));
+                for (group, (at_here, out)) in groups.enumerate() {
+                    if !is_near {
+                        for &next in at.iter().skip((group + 1) * ASKED).take(ASKED) {
+                            stream::prefetch_run(x.as_ptr().wrapping_add(from(next)), row);
+                        }
+                    }
+                    let rows = ShortRows {
+                        count: at_here.len(),
+                        bytes: row,
+                        to: out.as_mut_ptr(),
+                        pitch: row.cast_signed(),
+                        from: |place: usize| x.as_ptr().wrapping_add(from(at_here[place])),
+                    };
+                    // SAFETY: the positions are inside the axis, so the rows are elements of an operand, all of which lie in
+                    // its buffer; their places are the slice, side by side.
+                    unsafe { rows.copy() };
+                }
                 return;
             }
             for (place, (to, &index)) in out.chunks_exact_mut(row).zip(at).enumerate() {
@@ -219,6 +250,16 @@ impl<'a> Rows<'a> {
             stream::fence();
         }
         are_inside
+    }
+}
+
+/// An integer of so many bytes.
+fn unit_of(bytes: usize) -> Option<DType> {
+    match bytes {
+        2 => Some(DType::U16),
+        4 => Some(DType::U32),
+        8 => Some(DType::U64),
+        _ => None,
     }
 }
 

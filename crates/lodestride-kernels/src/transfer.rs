@@ -14,7 +14,7 @@ use crate::operand::{Open, Operand};
 use crate::runs::Plane;
 use crate::stream;
 use crate::threads;
-use crate::transfer_order::{Axes, blocks, order_axes};
+use crate::transfer_order::{Axes, blocks, join_elements, order_axes};
 use crate::transpose::Sheet;
 use lodestride_buffer::{Argument, Buffer};
 use lodestride_shape::{Layout, LoopNest, Order, Overlap, overlap};
@@ -180,6 +180,9 @@ impl Transfer {
                 x: nest.axis_strides(axis)[1],
             })
             .collect();
+        let (out, x) = (out.wrapping_offset(start(0)), x.wrapping_offset(start(1)));
+        let elements = nest.elements() * size;
+        let size = size * join_elements(&mut axes, size, [out.addr(), x.addr()]);
         if let [axis] = axes[..] {
             axes.insert(0, Axis { size: 1, ..axis });
         }
@@ -188,13 +191,13 @@ impl Transfer {
         let read = (axes.iter())
             .filter(|axis| axis.x != 0)
             .map(|axis| axis.size);
-        let moved = (nest.elements() + read.product::<usize>()) * size;
+        let moved = elements + read.product::<usize>() * size;
         // A transpose strews its writes, which caches bear less well than one stream of them.
         let stream = stream::pays(if transposed { 4 * moved } else { moved });
         Transfer {
             axes,
-            out: out.wrapping_offset(start(0)),
-            x: x.wrapping_offset(start(1)),
+            out,
+            x,
             size,
             transposed,
             stream,

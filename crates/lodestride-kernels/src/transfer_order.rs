@@ -17,6 +17,35 @@ const FEW: usize = 16;
 /// Bytes of a destination that are still in L1 when its other rows are written.
 const BLOCK: usize = 1 << 14;
 
+/// Takes very short rows without gaps as elements, where both sides begin at places for such: `starts` are their addresses. Gives how
+/// many elements, of `size` bytes, are one then.
+pub(crate) fn join_elements(axes: &mut Axes, size: usize, starts: [usize; 2]) -> usize {
+    let run = axes.iter().position(|axis| (axis.out, axis.x) == (1, 1));
+    let Some(run) = run.filter(|_| axes.len() > 1) else {
+        return 1;
+    };
+    let (joined, step) = (axes[run].size, axes[run].size.cast_signed());
+    let bytes = joined * size;
+    let others = || {
+        (0..axes.len())
+            .filter(|&axis| axis != run)
+            .map(|axis| axes[axis])
+    };
+    if joined < 2
+        || !matches!(bytes, 2 | 4 | 8)
+        || starts.into_iter().any(|start| !start.is_multiple_of(bytes))
+        || others().any(|axis| axis.out % step != 0 || axis.x % step != 0)
+    {
+        return 1;
+    }
+    axes.remove(run);
+    for axis in axes {
+        axis.out /= step;
+        axis.x /= step;
+    }
+    joined
+}
+
 /// Brings the axes that the inner loops are for to the end, and tells whether these are to be transposed.
 pub(crate) fn order_axes(axes: &mut Axes) -> bool {
     let last = axes.len() - 1;

@@ -237,7 +237,14 @@ impl<'p, 'a> Walk<'p, 'a> {
     /// How the code's tiles are laid out.
     pub(crate) fn setup<'c>(&self, code: &'c Code) -> Setup<'c> {
         let pace = (self.width(), self.plan.heavy);
-        Setup::new(code, self.outputs, &self.lanes, pace, self.streamed)
+        let mut scalars = self.lanes.iter().zip(&self.slot_places);
+        let steady = scalars.all(|(lane, place)| {
+            let is_constant = |place: usize| is_constant(self.nest, place);
+            lane.access != Access::Scalar || place.is_none_or(is_constant)
+        });
+        let mut setup = Setup::new(code, self.outputs, &self.lanes, pace, self.streamed);
+        setup.steady = steady;
+        setup
     }
 
     /// Walks a range of the nest.

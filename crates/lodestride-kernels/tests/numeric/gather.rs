@@ -114,6 +114,8 @@ fn short_lines_and_rows_are_taken_as_by_plain_loops() {
         (vec![3, 7, 4, 5], 2),
         (vec![9, 70, 2, 3], 3),
         (vec![3], 0),
+        // Beyond the second-level cache rows are asked for ahead.
+        (vec![60_000, 3], 0),
     ];
     for row in [1, 2, 3, 4, 8, 9, 16, 17, 33, 64, 65, 128, 500, 513] {
         shapes.push((vec![3, row], 0));

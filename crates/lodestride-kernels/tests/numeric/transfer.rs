@@ -16,7 +16,7 @@ struct Form {
     offset: usize,
 }
 
-const FORMS: [Form; 7] = [
+const FORMS: [Form; 9] = [
     Form {
         order: &[0, 1, 2],
         step: 1,
@@ -58,6 +58,19 @@ const FORMS: [Form; 7] = [
         step: 2,
         backwards: 2,
         offset: 7,
+    },
+    // Short rows may be joined to elements here, and not where they begin at odd places.
+    Form {
+        order: &[1, 0, 2],
+        step: 1,
+        backwards: 1,
+        offset: 8,
+    },
+    Form {
+        order: &[1, 0, 2],
+        step: 1,
+        backwards: 0,
+        offset: 9,
     },
 ];
 
@@ -160,6 +173,9 @@ fn every_pair_of_layouts_is_copied_and_nothing_between_is_touched() {
         [5, 17, 130],
         [33, 2, 40],
         [3, 4, 129],
+        [17, 70, 2],
+        [40, 9, 4],
+        [6, 33, 8],
     ];
     let dtypes = [DType::U8, DType::F16, DType::I32, DType::F64];
     for shape in &shapes {

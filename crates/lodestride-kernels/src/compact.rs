@@ -16,31 +16,34 @@ use std::ops::AddAssign;
 pub(crate) trait Word: Element + AddAssign {
     const ZERO: Self;
     const ALL: Self;
+    /// All bits of a signed word but the sign.
+    const MAX: Self;
     /// The largest count a lane holds.
     const MOST: usize;
     /// Whether some of `these` bits are set.
     fn has(self, these: Self) -> bool;
     /// 1 where they are, or 0.
     fn is_set(self, these: Self) -> Self;
-    fn count(self) -> u64;
+    fn count(self) -> i64;
 }
 
 macro_rules! word {
     ($($t:ty),*) => {$(
         impl Word for $t {
             const ZERO: $t = 0;
-            const ALL: $t = <$t>::MAX;
+            const ALL: $t = !0;
+            const MAX: $t = <$t>::MAX;
             const MOST: usize = <$t>::MAX as usize;
             #[inline(always)]
             fn has(self, these: $t) -> bool { self & these != 0 }
             #[inline(always)]
             fn is_set(self, these: $t) -> $t { <$t>::from(self.has(these)) }
             #[inline(always)]
-            fn count(self) -> u64 { u64::from(self) }
+            fn count(self) -> i64 { i64::from(self) }
         }
     )*};
 }
-word!(u8, u16, u32, u64);
+word!(u8, i8, i16, i32, i64);
 
 /// How many bytes are not zero.
 pub(crate) fn count_set(bytes: &[u8], level: Level) -> usize {
@@ -81,7 +84,7 @@ pub(crate) fn counted<W: Word>(words: &[W], these: W) -> usize {
         total += spill(counts)
             .iter()
             .map(|&count| count.count())
-            .sum::<u64>();
+            .sum::<i64>();
     }
     // Counted in lanes too: there are less than 64.
     let mut count = W::ZERO;

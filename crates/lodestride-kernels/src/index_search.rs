@@ -7,9 +7,9 @@ use std::marker::PhantomData;
 use crate::across::FEW;
 use crate::index_vectors::PlaceOf;
 use crate::isa::{Arch, Task};
-use crate::numeric::{Compute, run_fold};
+use crate::numeric::Compute;
 use crate::reduce_data::{Rows, Runs};
-use crate::reduce_fold::{LaneFold, fold_run, lanes_of_run};
+use crate::reduce_fold::{LaneFold, fold_run, lanes_of_run, run_wide};
 use crate::reduce_kinds::{Extreme, Magnitude};
 
 /// What values are ranked by: themselves or their magnitude.
@@ -110,6 +110,7 @@ pub(crate) struct BestMagnitude<const MIN: bool>;
 impl<C: Rank, const MIN: bool> LaneFold<C> for BestMagnitude<MIN> {
     type Lane = C::Magnitude;
     type Total = C::Magnitude;
+    const RARE: bool = true;
     #[inline(always)]
     fn lane(&self) -> C::Magnitude {
         if MIN {
@@ -170,7 +171,7 @@ impl<C: Compute, K: Compute, O: Order<C, Key = K> + Sync> AnyOrder<C, K> for O {
         best_of_runs::<C, O>(runs, best);
     }
     fn step(&self, rows: Rows<'_, C>, is_first: bool, keys: &mut [K], positions: &mut [u32]) {
-        run_fold::<C, _>(Steps::<C, O> {
+        run_wide::<C, O::Fold, _>(Steps::<C, O> {
             rows,
             keys,
             positions,
@@ -178,7 +179,7 @@ impl<C: Compute, K: Compute, O: Order<C, Key = K> + Sync> AnyOrder<C, K> for O {
         });
     }
     fn join(&self, keys: &mut [K], places: &mut [i64], columns: usize) {
-        run_fold::<C, _>(Join::<C, O> {
+        run_wide::<C, O::Fold, _>(Join::<C, O> {
             keys,
             places,
             columns,
@@ -195,7 +196,7 @@ fn best_in<C: Compute, O: Order<C>>(
     if best.is_some_and(|(best, _)| !O::beats(key, best)) {
         return None;
     }
-    let at = run_fold::<C, _>(Locate::<C, O> { run, key });
+    let at = run_wide::<C, O::Fold, _>(Locate::<C, O> { run, key });
     Some((key, at))
 }
 
@@ -256,7 +257,7 @@ fn best_of_runs<C: Compute, O: Order<C>>(runs: Runs<'_, C>, best: &mut [i64]) {
         }
         return;
     }
-    run_fold::<C, _>(BestOfEachRun { runs, best, order });
+    run_wide::<C, O::Fold, _>(BestOfEachRun { runs, best, order });
 }
 
 /// The positions of the best elements of runs, one run after the other.

@@ -9,6 +9,9 @@ pub(crate) trait Key: Element + Ord + BitXor<Output = Self> {
     const ZERO: Self;
     const LOWEST: Self;
     const HIGHEST: Self;
+    fn widened(self) -> i64;
+    /// The key that was widened.
+    fn narrowed(wide: i64) -> Self;
 }
 
 macro_rules! key {
@@ -17,6 +20,10 @@ macro_rules! key {
             const ZERO: $t = 0;
             const LOWEST: $t = <$t>::MIN;
             const HIGHEST: $t = <$t>::MAX;
+            #[inline(always)]
+            fn widened(self) -> i64 { self as i64 }
+            #[inline(always)]
+            fn narrowed(wide: i64) -> $t { wide as $t }
         }
     )*};
 }
@@ -85,9 +92,9 @@ impl<K: Key> Rank<K> for Flip<K> {
 #[derive(Clone, Copy)]
 pub(crate) struct HalfRank {
     /// The bits of infinity.
-    infinity: u16,
+    infinity: i16,
     /// The sign, where the smallest is looked for.
-    flip: u16,
+    flip: i16,
 }
 
 impl HalfRank {
@@ -97,14 +104,15 @@ impl HalfRank {
             DType::BF16 => bf16::INFINITY.to_bits(),
             _ => return None,
         };
-        let flip = u16::from(is_smallest) << 15;
+        let infinity = infinity.cast_signed();
+        let flip = i16::from(is_smallest) << 15;
         Some(Self { infinity, flip })
     }
 
     /// How many NaN there are of a sign.
     #[inline(always)]
     fn turn(self) -> i16 {
-        i16::MAX - self.infinity.cast_signed()
+        i16::MAX - self.infinity
     }
 }
 
@@ -114,16 +122,16 @@ pub(crate) fn complemented(bits: i16) -> i16 {
     bits ^ (bits >> 15 & i16::MAX)
 }
 
-impl Rank<u16> for HalfRank {
+impl Rank<i16> for HalfRank {
     type Key = i16;
 
     #[inline(always)]
-    fn key(self, x: u16) -> i16 {
-        complemented((x ^ self.flip).cast_signed()).wrapping_sub(self.turn())
+    fn key(self, x: i16) -> i16 {
+        complemented(x ^ self.flip).wrapping_sub(self.turn())
     }
     #[inline(always)]
-    fn element(self, key: i16) -> u16 {
-        let bits = complemented(key.wrapping_add(self.turn())).cast_unsigned() ^ self.flip;
+    fn element(self, key: i16) -> i16 {
+        let bits = complemented(key.wrapping_add(self.turn())) ^ self.flip;
         // A NaN is a quiet one, of which the first bit of the fraction is set.
         let is_nan = bits & 0x7fff > self.infinity;
         let quiet = (self.infinity & self.infinity.wrapping_neg()) >> 1;

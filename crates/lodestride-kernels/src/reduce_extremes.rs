@@ -1,8 +1,7 @@
 //! The largest and smallest of integers and halves that lie in runs or side by side, and where integers first stand: compared as they
 //! are, in as many lanes as a vector has of them, where other reductions convert to 64 bits or to f32 first.
 
-use half::slice::HalfFloatSliceExt;
-use lodestride_buffer::{DType, Element, ReadGuard, WriteGuard, bf16, f16};
+use lodestride_buffer::{DType, Element, ReadGuard, WriteGuard};
 
 use crate::across::FEW;
 use crate::isa::{Arch, Level, Task};
@@ -23,9 +22,6 @@ const LONGER: usize = 512;
 /// Bytes of columns whose extremes are kept in the nearest cache.
 const COLUMN_BYTES: usize = 16 << 10;
 
-/// Takes an output offset, an output stride, and the values there.
-type Sink<'s, K> = dyn FnMut(isize, isize, &[K]) + 's;
-
 /// Writes what it finds to an output of the same dtype; false, with nothing done, where the operation or the elements are others,
 /// or they do not lie in runs or rows.
 pub(crate) fn run(
@@ -43,41 +39,20 @@ pub(crate) fn run(
         return false;
     }
     if let Some(rank) = HalfRank::of(dtype, is_smallest) {
-        return if dtype == DType::F16 {
-            of_halves::<f16>(rank, guard, plan, output)
-        } else {
-            of_halves::<bf16>(rank, guard, plan, output)
-        };
+        return of(guard.slice::<i16>(), rank, plan, output);
     }
     with_key!(dtype, K => {
-        let to = output.slice_mut::<K>();
-        let mut sink = |out, stride, values: &[K]| store_run(to, out, stride, values, |value| value);
-        of(guard.slice(), Flip::<K>(flip(dtype, is_smallest)), plan, &mut sink)
+        of(guard.slice(), Flip::<K>(flip(dtype, is_smallest)), plan, output)
     }, else false)
-}
-
-/// [`run`] of halves of one kind.
-fn of_halves<H: Element>(
-    rank: HalfRank,
-    guard: &ReadGuard<'_>,
-    plan: &Plan,
-    output: &mut WriteGuard<'_>,
-) -> bool
-where
-    [H]: HalfFloatSliceExt,
-{
-    let to = output.slice_mut::<H>().reinterpret_cast_mut();
-    let mut sink = |out, stride, values: &[u16]| store_run(to, out, stride, values, |x| x);
-    let x = guard.slice::<H>().reinterpret_cast();
-    of(x, rank, plan, &mut sink)
 }
 
 fn of<E: Element + Sync, R: Rank<E>>(
     x: &[E],
     rank: R,
     plan: &Plan,
-    sink: &mut Sink<'_, E>,
+    output: &mut WriteGuard<'_>,
 ) -> bool {
+    let to = output.slice_mut::<E>();
     let elements = plan.lines() * plan.inner.size * plan.depth();
     let shared = threads::are_worth(elements * size_of::<E>(), false);
     let stride = plan.inner.out;
@@ -94,14 +69,11 @@ fn of<E: Element + Sync, R: Rank<E>>(
                     });
                     true
                 });
-                found
+                found.map(Key::widened)
             };
             plan.fold_along((depth, shared), &fold, &Ord::max, &mut |piece, found| {
-                let mut values = [E::default(); GROUP];
-                for (value, &key) in values.iter_mut().zip(found) {
-                    *value = rank.element(key);
-                }
-                sink(piece.out, stride, &values[..piece.width]);
+                let element = |key| rank.element(R::Key::narrowed(key));
+                store_run(to, piece.out, stride, found, element);
             });
         }
         Some(Way::Down(depth)) => {
@@ -122,7 +94,7 @@ fn of<E: Element + Sync, R: Rank<E>>(
             };
             let most = COLUMN_BYTES / size_of::<E>();
             plan.fold_down((most, shared), &fold, &mut |piece, found| {
-                sink(piece.out, stride, found);
+                store_run(to, piece.out, stride, found, |value| value);
             });
         }
         None => return false,

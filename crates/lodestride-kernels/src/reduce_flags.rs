@@ -32,12 +32,12 @@ pub(crate) enum Of {
 
 impl Of {
     /// The answer for no elements.
-    fn of_none(self) -> u64 {
-        u64::from(self == Self::All)
+    fn of_none(self) -> i64 {
+        i64::from(self == Self::All)
     }
 
     /// The answer for what two answers are for.
-    fn joined(self, a: u64, b: u64) -> u64 {
+    fn joined(self, a: i64, b: i64) -> i64 {
         match self {
             Self::Any => a | b,
             Self::All => a & b,
@@ -46,7 +46,7 @@ impl Of {
     }
 
     /// Whether no further element changes the answer.
-    fn is_known(self, answer: u64) -> bool {
+    fn is_known(self, answer: i64) -> bool {
         self != Self::Count && answer != self.of_none()
     }
 }
@@ -74,19 +74,20 @@ pub(crate) fn run(
         ReduceOp::Min if dtype == DType::Bool => Of::All,
         _ => return false,
     };
-    // The sign of a float does not count.
-    let sign = u32::from(dtype.is_float());
+    let flags = (of, dtype);
     match dtype.size() {
-        1 => Flags::of(of, guard.slice(), u8::ALL).run(plan, output),
-        2 => Flags::of(of, guard.slice(), u16::ALL >> sign).run(plan, output),
-        4 => Flags::of(of, guard.slice(), u32::ALL >> sign).run(plan, output),
-        8 => Flags::of(of, guard.slice(), u64::ALL >> sign).run(plan, output),
-        _ => false,
+        1 => Flags::<i8>::of(flags, guard).run(plan, output),
+        2 => Flags::<i16>::of(flags, guard).run(plan, output),
+        4 => Flags::<i32>::of(flags, guard).run(plan, output),
+        _ => Flags::<i64>::of(flags, guard).run(plan, output),
     }
 }
 
 impl<'a, W: Word + Numeric> Flags<'a, W> {
-    fn of(of: Of, words: &'a [W], these: W) -> Self {
+    fn of((of, dtype): (Of, DType), guard: &'a ReadGuard<'_>) -> Self {
+        // The sign of a float does not count.
+        let these = if dtype.is_float() { W::MAX } else { W::ALL };
+        let words = guard.slice();
         Self { words, these, of }
     }
 
@@ -158,12 +159,12 @@ impl<'a, W: Word + Numeric> Flags<'a, W> {
         let (of, these) = (self.of, self.these);
         // The bytes are those of flags.
         let dtype = if dtype == DType::Bool {
-            DType::U8
+            DType::I8
         } else {
             dtype
         };
         let fold = |piece: Piece| {
-            let mut joined = vec![of.of_none() as u8; piece.width];
+            let mut joined = vec![of.of_none() as i8; piece.width];
             for at in 0..count(depth.outer) {
                 let x = piece.x + offset_at(depth.outer, at);
                 self.each_row((x, depth.line, piece.width), |row| {
@@ -184,7 +185,7 @@ impl<'a, W: Word + Numeric> Flags<'a, W> {
     }
 
     /// Joins answers for outputs with those for more of their elements.
-    fn along(self, plan: &Plan, there: (Piece, Depth<'_>), answers: &mut [u64; GROUP]) {
+    fn along(self, plan: &Plan, there: (Piece, Depth<'_>), answers: &mut [i64; GROUP]) {
         let Self { words, these, of } = self;
         plan.each_runs(words, there, &mut |runs, count, outputs| {
             let answers = &mut answers[outputs];
@@ -200,7 +201,7 @@ impl<'a, W: Word + Numeric> Flags<'a, W> {
     }
 
     /// Counts of each of neighbouring columns, of which the first begins at `x`, with those of some rows.
-    fn count_columns(self, joined: &mut [W], counts: &mut [u64], (x, rows): (isize, Dim)) {
+    fn count_columns(self, joined: &mut [W], counts: &mut [i64], (x, rows): (isize, Dim)) {
         for start in (0..rows.size).step_by(W::MOST) {
             let size = W::MOST.min(rows.size - start);
             let part = x + start as isize * rows.stride;
@@ -231,7 +232,7 @@ struct Along<'a, W> {
     count: usize,
     these: W,
     of: Of,
-    answers: &'a mut [u64],
+    answers: &'a mut [i64],
 }
 
 impl<W: Word> Task for Along<'_, W> {
@@ -247,10 +248,10 @@ impl<W: Word> Task for Along<'_, W> {
                 if of.is_known(*answer) {
                     break;
                 }
-                let set = counted(piece, self.these) as u64;
+                let set = counted(piece, self.these) as i64;
                 let of_piece = match of {
-                    Of::Any => u64::from(set > 0),
-                    Of::All => u64::from(set == piece.len() as u64),
+                    Of::Any => i64::from(set > 0),
+                    Of::All => i64::from(set == piece.len() as i64),
                     Of::Count => set,
                 };
                 *answer = of.joined(*answer, of_piece);
@@ -262,7 +263,7 @@ impl<W: Word> Task for Along<'_, W> {
 /// A row joined with the answers for the rows before.
 struct Join<'a, W> {
     of: Of,
-    joined: &'a mut [u8],
+    joined: &'a mut [i8],
     row: &'a [W],
     these: W,
 }
@@ -275,9 +276,9 @@ impl<W: Word> Task for Join<'_, W> {
         let these = self.these;
         let pairs = self.joined.iter_mut().zip(self.row);
         if self.of == Of::All {
-            pairs.for_each(|(to, &word)| *to &= u8::from(word.has(these)));
+            pairs.for_each(|(to, &word)| *to &= i8::from(word.has(these)));
         } else {
-            pairs.for_each(|(to, &word)| *to |= u8::from(word.has(these)));
+            pairs.for_each(|(to, &word)| *to |= i8::from(word.has(these)));
         }
     }
 }

@@ -62,6 +62,8 @@ pub(crate) trait LaneFold<C: Compute>: Copy + Sync {
     const IS_FREE: bool = false;
     /// Whether AVX-512 is worth its code for integers too: it alone multiplies numbers of 64 bits.
     const WIDE: bool = false;
+    /// Whether AVX-512 is not worth its code even for floats: for folds that are seldom met.
+    const RARE: bool = false;
     /// Whether its lanes are wider than those of more rows, so that they become other results.
     const IS_WIDER: bool = false;
     /// Folds short runs in vector registers where there is a way; false, with nothing done, where there is none.
@@ -306,9 +308,11 @@ pub(crate) fn fold_rows<C: Compute, F: LaneFold<C>>(
 }
 
 /// [`run_fold`] as wide as the fold wants.
-fn run_wide<C: Compute, F: LaneFold<C>, T: Task>(task: T) -> T::Output {
+pub(crate) fn run_wide<C: Compute, F: LaneFold<C>, T: Task>(task: T) -> T::Output {
     if const { F::WIDE } {
         Level::current().run(task)
+    } else if const { F::RARE } {
+        Level::current().run_narrow(task)
     } else {
         run_fold::<C, _>(task)
     }

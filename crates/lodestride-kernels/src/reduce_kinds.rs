@@ -409,6 +409,7 @@ impl<C: Compute> LaneFold<C> for NonZero {
     type Lane = u32;
     type Total = u64;
     const IS_FREE: bool = true;
+    const RARE: bool = true;
     #[inline(always)]
     fn lane(&self) -> u32 {
         0

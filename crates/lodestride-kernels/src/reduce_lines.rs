@@ -33,7 +33,7 @@ pub(crate) enum Way<'p> {
 }
 
 /// What some runs of each output of a piece make, one value for each.
-type Fold<'f, T> = dyn Fn(Piece, Depth<'_>) -> [T; GROUP] + Sync + 'f;
+type Fold<'f> = dyn Fn(Piece, Depth<'_>) -> [i64; GROUP] + Sync + 'f;
 
 /// Takes runs, how many there are, and the outputs they belong to: one for each, or one for all. False where that needs no more.
 type EachRuns<'f, E> = dyn FnMut(Runs<'_, E>, usize, Range<usize>) -> bool + 'f;
@@ -56,12 +56,12 @@ impl Plan {
 
     /// Gives `put` what `fold` makes of all pieces; where threads share the work, of parts of them, `join`ed in any order.
     #[inline(never)]
-    pub(crate) fn fold_along<T: Copy + Send + Sync>(
+    pub(crate) fn fold_along(
         &self,
         (depth, shared): (Depth<'_>, bool),
-        fold: &Fold<'_, T>,
-        join: &dyn Fn(T, T) -> T,
-        put: &mut dyn FnMut(Piece, &[T]),
+        fold: &Fold<'_>,
+        join: &dyn Fn(i64, i64) -> i64,
+        put: &mut dyn FnMut(Piece, &[i64]),
     ) {
         if !shared {
             for index in 0..self.pieces(GROUP) {

@@ -1,6 +1,7 @@
 //! Which kernel multiplies two matrices of floats: by size, layout and number of threads.
 
 use crate::blas::{self, Backend, BlasFloat};
+use crate::gemm_beside;
 use crate::gemm_copied;
 use crate::gemm_deep;
 use crate::gemm_small::{self, Blend};
@@ -184,10 +185,17 @@ pub(crate) fn unpacked<C: TileFloat + Compute>(
     let isa = Isa::detect();
     let (a_row, b_row) = (a.shape().row_step, b.shape().row_step);
     if n == 1 {
+        if k == 1 && m > 1 {
+            // One row times a number, turned.
+            return false;
+        }
         // Columns of the left matrix in order of memory are rows of the transposed product; of its rows in line, a column that is
         // not can be copied.
         let has_better = a_row == 1 || a.shape().column_step == 1 && m >= gemm_copied::SEVERAL;
         return run(out, Walk::Dots) || (m == 1 || !has_better) && run(out, Walk::Tiles);
+    }
+    if k * n > TILED && gemm_beside::product(a, b, out, blend) {
+        return true;
     }
     let (a_column, sizes) = (a.shape().column_step, [m, k, n]);
     if is_columns(sizes, a_column, b_row) && run(out, Walk::Dots) {

@@ -44,13 +44,14 @@ pub(crate) fn for_blocks<T: Element, D: Element, A: Arch>(
     ask: bool,
     job: impl BlockJob<T, D>,
 ) {
-    let ask = ask && wakes();
+    let (ask, len) = (ask && wakes(), x.len());
     let mut source = [T::default(); BLOCK];
     let mut result = [D::default(); BLOCK];
-    for (dst, x) in dst.chunks_mut(BLOCK).zip(x.chunks(BLOCK)) {
-        let n = x.len();
-        let (d, s): (&mut [D; BLOCK], &[T; BLOCK]) = match (dst.as_mut_array(), x.as_array()) {
-            (Some(dst), Some(x)) => {
+    for at in (0..len).step_by(BLOCK) {
+        let at = block_at(at, len);
+        let there = dst[at..].first_chunk_mut().zip(x[at..].first_chunk());
+        let (d, s): (&mut [D; BLOCK], &[T; BLOCK]) = match there {
+            Some((dst, x)) => {
                 // Of whole blocks, so many lines as the compiler knows.
                 if ask {
                     prefetch_after(x);
@@ -58,16 +59,22 @@ pub(crate) fn for_blocks<T: Element, D: Element, A: Arch>(
                 }
                 (dst, x)
             }
-            _ => {
-                source[..n].copy_from_slice(x);
+            None => {
+                source[..len].copy_from_slice(x);
                 (&mut result, &source)
             }
         };
         job.run::<A>(d, s);
-        if n < BLOCK {
-            dst.copy_from_slice(&result[..n]);
+        if len < BLOCK {
+            dst.copy_from_slice(&result[..len]);
         }
     }
+}
+
+/// Where a block begins: the last one ends with the elements, some of which are done twice then, if there are so many.
+#[inline(always)]
+fn block_at(at: usize, len: usize) -> usize {
+    at.min(len.saturating_sub(BLOCK))
 }
 
 /// Blocks whose hard elements are done after all of them.
@@ -198,34 +205,31 @@ pub(crate) fn zip<O: Binary<T>, T: Element, A: Arch>(dst: &mut [O::Out], x: &[T]
 /// [`zip`] as [`map_blocks`] does it.
 #[inline(always)]
 pub(crate) fn zip_blocks<O: Binary<T>, T: Element, A: Arch>(dst: &mut [O::Out], x: &[T], y: &[T]) {
-    let ask = wakes();
+    let (ask, len) = (wakes(), x.len());
     let mut sources = [[T::default(); BLOCK]; 2];
     let mut result = [O::Out::default(); BLOCK];
-    for ((dst, x), y) in dst
-        .chunks_mut(BLOCK)
-        .zip(x.chunks(BLOCK))
-        .zip(y.chunks(BLOCK))
-    {
-        let n = x.len();
-        let (d, s, t): (&mut [O::Out; BLOCK], &[T; BLOCK], &[T; BLOCK]) =
-            match (dst.as_mut_array(), x.as_array(), y.as_array()) {
-                (Some(dst), Some(x), Some(y)) => {
-                    if ask {
-                        prefetch_after(x);
-                        prefetch_after(y);
-                        prefetch_after(dst);
-                    }
-                    (dst, x, y)
+    for at in (0..len).step_by(BLOCK) {
+        let at = block_at(at, len);
+        let pair = x[at..].first_chunk().zip(y[at..].first_chunk());
+        let there = dst[at..].first_chunk_mut().zip(pair);
+        let (d, s, t): (&mut [O::Out; BLOCK], &[T; BLOCK], &[T; BLOCK]) = match there {
+            Some((dst, (x, y))) => {
+                if ask {
+                    prefetch_after(x);
+                    prefetch_after(y);
+                    prefetch_after(dst);
                 }
-                _ => {
-                    sources[0][..n].copy_from_slice(x);
-                    sources[1][..n].copy_from_slice(y);
-                    (&mut result, &sources[0], &sources[1])
-                }
-            };
+                (dst, x, y)
+            }
+            None => {
+                sources[0][..len].copy_from_slice(x);
+                sources[1][..len].copy_from_slice(y);
+                (&mut result, &sources[0], &sources[1])
+            }
+        };
         zip_block::<O, T, A>(d, s, t);
-        if n < BLOCK {
-            dst.copy_from_slice(&result[..n]);
+        if len < BLOCK {
+            dst.copy_from_slice(&result[..len]);
         }
     }
 }

@@ -26,6 +26,7 @@ mod frame;
 mod gather_indices;
 #[cfg(target_arch = "x86_64")]
 mod gemm_across;
+mod gemm_beside;
 mod gemm_bf16;
 mod gemm_choice;
 #[cfg(target_arch = "x86_64")]

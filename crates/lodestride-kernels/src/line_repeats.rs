@@ -216,8 +216,14 @@ impl Repeats {
         let (count, times, lanes) = (self.count, self.times, LINE / SIZE);
         // Which of its elements a line needs, by how far into a repetition it begins.
         let mut places = [0u8; 2 * LINE];
-        for (index, place) in places.chunks_mut(SIZE).enumerate() {
-            place[0] = (index / times) as u8;
+        // Counted, not divided: a call may have no more than a few lines to write.
+        let (mut element, mut behind) = (0, 0);
+        for place in places.chunks_mut(SIZE) {
+            place[0] = element;
+            behind += 1;
+            if behind == times {
+                (element, behind) = (element + 1, 0);
+            }
         }
         let (whole, part) = (lanes / times, lanes % times);
         let (mut element, mut begun) = (0, 0);
@@ -228,8 +234,13 @@ impl Repeats {
             let needed = places.as_ptr().wrapping_add(begun * SIZE);
             // SAFETY: `begun` is less than a line has elements.
             let places = unsafe { _mm512_loadu_si512(needed.cast()) };
-            // SAFETY: elements from `from` on, of which the rest is not read; this code is for AVX-512.
-            let line = unsafe { first_bytes(from, (count - element) * SIZE) };
+            let line = if count - element >= lanes {
+                // SAFETY: a line of elements from `from` on.
+                unsafe { _mm512_loadu_si512(from.cast()) }
+            } else {
+                // SAFETY: elements from `from` on, of which the rest is not read; this code is for AVX-512.
+                unsafe { first_bytes(from, (count - element) * SIZE) }
+            };
             let line = match SIZE {
                 // SAFETY: by the caller's contract the processor has it.
                 1 => unsafe { _mm512_permutexvar_epi8(places, line) },

@@ -7,6 +7,7 @@
 )]
 
 use crate::cached;
+use lodestride_buffer::Element;
 use std::cell::Cell;
 
 #[cfg(target_arch = "x86_64")]
@@ -160,6 +161,27 @@ pub(crate) unsafe fn repeat(
         // SAFETY: as above; no element is larger than 8 bytes.
         _ => unsafe { repeat_elements::<u64>(tile, source, stride, count, times) },
     }
+}
+
+/// [`repeat`] of elements of a slice, from one place on and `stride` apart, until a tile is full.
+///
+/// # Panics
+/// If they are not the slice's.
+pub(crate) fn repeat_each<T: Element>(
+    data: &[T],
+    (start, stride): (usize, isize),
+    times: usize,
+    tile: &mut [T],
+) {
+    let count = tile.len() / times;
+    let Some(last) = count.checked_sub(1) else {
+        return;
+    };
+    let end = start.checked_add_signed(last.cast_signed() * stride);
+    assert!(start < data.len() && end.is_some_and(|end| end < data.len()));
+    let (to, from) = (tile.as_mut_ptr().cast(), data.as_ptr().wrapping_add(start));
+    // SAFETY: first and last element are the slice's, so all between are; the tile has room for all repetitions, and is apart.
+    unsafe { repeat(to, from.cast(), (size_of::<T>(), stride), (count, times)) };
 }
 
 /// # Safety

@@ -1,0 +1,152 @@
+//! Products of one row with a matrix whose rows are short and follow each other, such as the sums of a few features over many samples:
+//! several rows lie side by side in a vector, and the elements that they are multiplied by are spread beside them.
+
+use crate::across::Lines;
+use crate::gemm_small::Blend;
+use crate::isa::{Arch, Level, Task};
+use crate::matrix::{Matrix, MatrixMut};
+use crate::numeric::Compute;
+use crate::stream::LINE;
+use crate::tile::repeat_each;
+
+/// Elements that are added up at a time, whole vectors of any width.
+const LANES: usize = 16;
+/// Elements of rows that are multiplied at a time, which stay in the first-level cache.
+const TILE: usize = 1 << 11;
+/// Elements after which the columns of vectors come in the same order again, at most.
+const PERIOD: usize = LANES * (SHORT - 1);
+/// Columns up to which rows are short; longer ones are swept as fast, but for those of one line.
+const SHORT: usize = 8;
+/// Sums in progress for each lane, so that additions need not wait for one another.
+const CHAINS: usize = 4;
+
+/// The product where the left matrix is one row, and the right one has rows without gaps that are shorter than a vector; false, with
+/// nothing done, where they are others.
+pub(crate) fn product<C: Compute>(
+    a: Matrix<'_, C>,
+    b: Matrix<'_, C>,
+    out: &mut MatrixMut<'_, C>,
+    blend: Blend<C>,
+) -> bool {
+    let (left, right) = (a.shape(), b.shape());
+    let (depth, columns) = (right.rows, right.columns);
+    let lies = right.column_step == 1 && right.row_step == columns as isize;
+    let is_short = (2..=SHORT).contains(&columns) || columns * size_of::<C>() == LINE;
+    if left.rows != 1 || !lies || !is_short {
+        return false;
+    }
+    let x = &b.data()[right.start..][..depth * columns];
+    let period = columns * (LANES >> columns.trailing_zeros().min(LANES.trailing_zeros()));
+    let mut sums = Lines([C::ZERO; PERIOD]);
+    let sums = &mut sums.0[..period];
+    let mut tile = Lines([C::ZERO; TILE]);
+    let groups = x.chunks_exact(period);
+    let rest = groups.remainder();
+    let whole = &x[..x.len() - rest.len()];
+    let step = left.column_step;
+    for (number, x) in whole.chunks(TILE / period * period).enumerate() {
+        let first = number * (TILE / period * period / columns);
+        let spread = &mut tile.0[..x.len()];
+        repeat_each(a.data(), (left.at(0, first), step), columns, spread);
+        Level::current().run(AddUp { x, spread, sums });
+    }
+    let done = whole.len() / columns;
+    for column in 0..columns {
+        let mut sum = C::ZERO;
+        for &more in sums[column..].iter().step_by(columns) {
+            sum = sum.add(more);
+        }
+        for (row, x) in rest.chunks_exact(columns).enumerate() {
+            sum = sum.add(a.data()[left.at(0, done + row)].mul(x[column]));
+        }
+        let at = out.shape().at(0, column);
+        blend.apply(&mut out.data()[at], sum);
+    }
+    true
+}
+
+/// Products of elements added to sums, of which each is for one place in a period.
+struct AddUp<'a, C> {
+    x: &'a [C],
+    spread: &'a [C],
+    sums: &'a mut [C],
+}
+
+impl<C: Compute> Task for AddUp<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let Self { x, spread, sums } = self;
+        let (period, len) = (sums.len(), x.len());
+        for (at, sums) in (0..).step_by(LANES).zip(sums.as_chunks_mut::<LANES>().0) {
+            let mut chains = [[C::ZERO; LANES]; CHAINS];
+            let mut next = at;
+            while next + (CHAINS - 1) * period + LANES <= len {
+                for (number, chain) in chains.iter_mut().enumerate() {
+                    let place = next + number * period;
+                    add_products(chain, &x[place..], &spread[place..]);
+                }
+                next += CHAINS * period;
+            }
+            while next + LANES <= len {
+                add_products(&mut chains[0], &x[next..], &spread[next..]);
+                next += period;
+            }
+            let [a, b, c, d] = chains;
+            for (lane, sum) in sums.iter_mut().enumerate() {
+                *sum = sum.add(a[lane].add(b[lane]).add(c[lane].add(d[lane])));
+            }
+        }
+    }
+}
+
+/// Adds products of the first elements of two slices, if there are enough of them.
+#[inline(always)]
+fn add_products<C: Compute>(sums: &mut [C; LANES], x: &[C], y: &[C]) {
+    let pair = x.first_chunk::<LANES>().zip(y.first_chunk::<LANES>());
+    if let Some((x, y)) = pair {
+        for lane in 0..LANES {
+            sums[lane] = sums[lane].add(x[lane].mul(y[lane]));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::MatrixShape;
+
+    /// Products of integers so small that every order of addition is exact, beside plain loops.
+    #[test]
+    fn short_rows_add_up_as_in_plain_loops() {
+        for columns in 1..=17 {
+            for depth in [1, 7, 16, 129, 2500] {
+                for step in [1, 3] {
+                    let value = |i: usize, of: usize| (i * 7 % of) as f32 - 4.0;
+                    let a: Vec<f32> = (0..depth * step).map(|i| value(i, 11)).collect();
+                    let b: Vec<f32> = (0..depth * columns).map(|i| value(i, 13)).collect();
+                    let mut row = MatrixShape::contiguous(1, depth);
+                    row.column_step = step as isize;
+                    let right = MatrixShape::contiguous(depth, columns);
+                    let (a, b) = (Matrix::new(&a, row), Matrix::new(&b, right));
+                    let mut out = vec![1.0; columns];
+                    let to = MatrixShape::contiguous(1, columns);
+                    let mut to = MatrixMut::new(&mut out, to);
+                    let (alpha, beta) = (2.0, 3.0);
+                    let done = product(a, b, &mut to, Blend { alpha, beta });
+                    assert_eq!(done, (2..=8).contains(&columns) || columns == 16);
+                    let at = |row: usize, column| {
+                        a.data()[row * step] * b.data()[row * columns + column]
+                    };
+                    let sum = |column| (0..depth).map(|row| at(row, column)).sum::<f32>();
+                    let expected: Vec<f32> = match done {
+                        true => (0..columns).map(|c| 2.0 * sum(c) + 3.0).collect(),
+                        false => vec![1.0; columns],
+                    };
+                    assert_eq!(out, expected, "{depth} by {columns}, {step} apart");
+                }
+            }
+        }
+    }
+}

@@ -289,6 +289,9 @@ pub fn nonzero(x: Operand<'_>, out: Operand<'_>) -> Result<(), KernelError> {
     let copy = door::private_copy(OP, Argument::X, x, &[out])?;
     let guard = door::read(OP, Argument::X, x, copy.as_ref())?;
     let mut out_guard = door::write(OP, Argument::Z, out)?;
+    if found == 0 {
+        return Ok(());
+    }
     let (flags, sizes) = (Flags::new(&guard, x), Sizes::new(shape));
     let (start, rank) = (out.layout().offset(), shape.len());
     let [row, place] = [0, 1].map(|axis| out.layout().strides()[axis]);

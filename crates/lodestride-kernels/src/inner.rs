@@ -49,7 +49,7 @@ pub(crate) fn for_blocks<T: Element, D: Element, A: Arch>(
     let mut result = [D::default(); BLOCK];
     for at in (0..len).step_by(BLOCK) {
         let at = block_at(at, len);
-        let there = dst[at..].first_chunk_mut().zip(x[at..].first_chunk());
+        let there = block_mut(dst, at).zip(block(x, at));
         let (d, s): (&mut [D; BLOCK], &[T; BLOCK]) = match there {
             Some((dst, x)) => {
                 // Of whole blocks, so many lines as the compiler knows.
@@ -60,15 +60,34 @@ pub(crate) fn for_blocks<T: Element, D: Element, A: Arch>(
                 (dst, x)
             }
             None => {
-                source[..len].copy_from_slice(x);
+                copy_few(&mut source, x);
                 (&mut result, &source)
             }
         };
         job.run::<A>(d, s);
         if len < BLOCK {
-            dst.copy_from_slice(&result[..len]);
+            copy_few(dst, &result);
         }
     }
+}
+
+/// The block that begins at a place, if there is a whole one.
+#[inline(always)]
+fn block<T>(run: &[T], at: usize) -> Option<&[T; BLOCK]> {
+    run.get(at..)?.first_chunk()
+}
+
+/// [`block`], to be written.
+#[inline(always)]
+fn block_mut<T>(run: &mut [T], at: usize) -> Option<&mut [T; BLOCK]> {
+    run.get_mut(at..)?.first_chunk_mut()
+}
+
+/// Copies as many elements as both have, in code that all blocks share.
+#[inline(never)]
+fn copy_few<T: Copy>(to: &mut [T], from: &[T]) {
+    let len = to.len().min(from.len());
+    to[..len].copy_from_slice(&from[..len]);
 }
 
 /// Where a block begins: the last one ends with the elements, some of which are done twice then, if there are so many.
@@ -210,8 +229,7 @@ pub(crate) fn zip_blocks<O: Binary<T>, T: Element, A: Arch>(dst: &mut [O::Out], 
     let mut result = [O::Out::default(); BLOCK];
     for at in (0..len).step_by(BLOCK) {
         let at = block_at(at, len);
-        let pair = x[at..].first_chunk().zip(y[at..].first_chunk());
-        let there = dst[at..].first_chunk_mut().zip(pair);
+        let there = block_mut(dst, at).zip(block(x, at).zip(block(y, at)));
         let (d, s, t): (&mut [O::Out; BLOCK], &[T; BLOCK], &[T; BLOCK]) = match there {
             Some((dst, (x, y))) => {
                 if ask {
@@ -222,14 +240,14 @@ pub(crate) fn zip_blocks<O: Binary<T>, T: Element, A: Arch>(dst: &mut [O::Out], 
                 (dst, x, y)
             }
             None => {
-                sources[0][..len].copy_from_slice(x);
-                sources[1][..len].copy_from_slice(y);
+                copy_few(&mut sources[0], x);
+                copy_few(&mut sources[1], y);
                 (&mut result, &sources[0], &sources[1])
             }
         };
         zip_block::<O, T, A>(d, s, t);
         if len < BLOCK {
-            dst.copy_from_slice(&result[..len]);
+            copy_few(dst, &result);
         }
     }
 }

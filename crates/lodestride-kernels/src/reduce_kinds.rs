@@ -320,6 +320,7 @@ pub(crate) struct Extreme<const MIN: bool, const ABS: bool>;
 impl<C: Magnitude, const MIN: bool, const ABS: bool> LaneFold<C> for Extreme<MIN, ABS> {
     type Lane = C;
     type Total = C;
+    const RARE: bool = MIN && ABS;
     #[inline(always)]
     fn lane(&self) -> C {
         self.fill()

@@ -129,7 +129,8 @@ class NumPy:
         return {
             "points.add": lambda: points[:, :2] + points[:, 1:], "points.sum.ax0": lambda: points[:, :2].sum(0),
             "pixels.one": lambda: pixels[:, :, 0].sum(1), "pixels.planes": lambda: planes + pixels, "pixels.turned": lambda: -planes,
-            "pixels.mean.ax1": lambda: pixels.mean(1),
+            "pixels.mean.ax1": lambda: pixels.mean(1), "pixels.median": lambda: np.median(pixels, 2),
+            "points.flip": lambda: points[::-1].copy(), "points.tv": lambda: points.T @ line[:333_333],
             "narrow.sub.column": lambda: narrow - column, "narrow.less.column": lambda: narrow < column,
             "narrow.mv": lambda: narrow @ row[:32], "narrow.max.few": lambda: few.max(0), "narrow.sum.few": lambda: few.sum(0),
             "narrow.take": lambda: narrow.take(orders, 1), "narrow.repeat": lambda: narrow.repeat(2, 0),
@@ -383,6 +384,8 @@ class Torch(NumPy):
             "points.add": lambda: points[:, :2] + points[:, 1:], "points.sum.ax0": lambda: points[:, :2].sum(0),
             "pixels.one": lambda: pixels[:, :, 0].sum(1), "pixels.planes": lambda: planes + pixels, "pixels.turned": lambda: -planes,
             "pixels.mean.ax1": lambda: pixels.mean(1) if pixels.is_floating_point() else pixels.mean(1, dtype=t.float64),
+            "pixels.median": lambda: pixels.median(2).values, "points.flip": lambda: points.flip(0),
+            "points.tv": lambda: points.T @ line[:333_333],
             "narrow.sub.column": lambda: narrow - column, "narrow.less.column": lambda: narrow < column,
             "narrow.mv": lambda: narrow @ row[:32], "narrow.max.few": lambda: few.amax(0), "narrow.sum.few": lambda: few.sum(0),
             "narrow.take": lambda: narrow.index_select(1, orders), "narrow.repeat": lambda: narrow.repeat_interleave(2, 0),

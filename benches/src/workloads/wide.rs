@@ -170,7 +170,7 @@ const OF_TURNS: [Case; 4] = [
 ];
 
 /// Of floats: small matrices by the thousand, and parts that are repeated, left out or counted.
-const OF_PARTS: [Case; 5] = [
+const OF_PARTS: [Case; 6] = [
     ("three.batch", 1e-5, |o| o.batch.matmul(&o.batch)),
     ("three.batch.turned", 1e-5, |o| {
         o.batch.matmul(&o.batch.swap_axes(-1, -2)?)
@@ -178,10 +178,13 @@ const OF_PARTS: [Case; 5] = [
     ("hundred.repeat", 0.0, |o| o.hundred.repeat(2, 1)),
     ("hundred.delete", 0.0, |o| o.hundred.delete([5], 1)),
     ("hundred.counts", 0.0, |o| Ok(o.hundred.unique_counts()?.0)),
+    ("points.tv", 1e-3, |o| {
+        o.points.transpose().matmul(&o.line.get(&s![..333_333])?)
+    }),
 ];
 
 /// Of dtypes of several sizes: parts of rows of three, and what lies plane by plane beside what lies pixel by pixel.
-const OF_THREES: [Case; 6] = [
+const OF_THREES: [Case; 8] = [
     ("points.add", 1e-6, |o| {
         let (first, last) = (o.points.get(&s![.., ..2])?, o.points.get(&s![.., 1..])?);
         first.add(&last)
@@ -193,6 +196,10 @@ const OF_THREES: [Case; 6] = [
     ("pixels.one", 1e-4, |o| o.pixels.get(&s![.., .., 0])?.sum(1)),
     ("pixels.planes", 1e-6, |o| o.planes.add(&o.pixels)),
     ("pixels.turned", 0.0, |o| o.planes.neg()),
+    ("points.flip", 0.0, |o| {
+        o.points.flip(0)?.dup_order(Order::C)
+    }),
+    ("pixels.median", 1e-6, |o| o.pixels.median(2)),
 ];
 
 /// Of integers of every size that are not what sums are kept in.
@@ -254,11 +261,12 @@ const OF_BF16: [Case; 4] = [
     ("gevm", 1e-2, |o| o.row.matmul(&o.a)),
 ];
 
-const OF_FLAGS: [Case; 4] = [
+const OF_FLAGS: [Case; 5] = [
     ("narrow.all.few", 0.0, |o| o.flat.all(0)),
     ("any.ax0", 0.0, |o| o.a.any(0)),
     ("all.ax1", 0.0, |o| o.a.all(1)),
     ("count.ax0", 0.0, |o| o.a.count_nonzero(0)),
+    ("argmax.ax1", UNORDERED, |o| o.a.argmax(1)),
 ];
 
 fn every_second(x: &NdArray) -> array::Result<NdArray> {

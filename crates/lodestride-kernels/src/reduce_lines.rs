@@ -28,7 +28,7 @@ pub(crate) struct Depth<'p> {
 pub(crate) enum Way<'p> {
     /// Along the lines of each output.
     Along(Depth<'p>),
-    /// Down rows of neighbouring outputs, which are this far apart.
+    /// Down rows that neighbouring outputs share: the line is of the positions in a column.
     Down(Depth<'p>),
 }
 
@@ -117,8 +117,7 @@ impl Plan {
         }
     }
 
-    /// Calls `job(runs, how many, outputs)` for all lines of the outputs of a piece, in runs of elements that lie side by side,
-    /// copied to be so where they do not: of one output each, or all of one that is given, which is done when `job` says no.
+    /// Gives `job` all lines of the outputs of a piece, in runs of elements that lie side by side, copied to be so where they do not.
     #[inline(never)]
     pub(crate) fn each_runs<E: Element>(
         &self,
@@ -126,41 +125,44 @@ impl Plan {
         (piece, depth): (Piece, Depth<'_>),
         job: &mut EachRuns<'_, E>,
     ) {
-        let line = depth.line;
+        let Depth { outer, line } = depth;
+        if line.stride != 1 || outer.iter().any(|dim| dim.stride < 0) {
+            return self.each_copied(data, (piece, depth), job);
+        }
+        self.each_group((piece, outer), &mut |x, lines, outputs| {
+            let runs = Runs::new(data, x as usize, lines.stride as usize, line.size);
+            job(runs, lines.size, outputs)
+        });
+    }
+
+    /// [`each_runs`](Self::each_runs) of copies.
+    #[inline(never)]
+    fn each_copied<E: Element>(
+        &self,
+        data: &[E],
+        (piece, Depth { outer, line }): (Piece, Depth<'_>),
+        job: &mut EachRuns<'_, E>,
+    ) {
         let mut tile = [E::default(); COPIED];
-        self.each_group((piece, depth.outer), &mut |x, runs, outputs| {
-            if line.stride == 1 && runs.stride >= 0 {
-                let there = Runs::new(data, x as usize, runs.stride as usize, line.size);
-                return job(there, runs.size, outputs);
-            }
+        self.each_group((piece, outer), &mut |x, lines, outputs| {
             let alone = outputs.len() == 1;
-            let together = COPIED / line.size;
-            if together > 0 {
-                for first in (0..runs.size).step_by(together) {
-                    let size = together.min(runs.size - first);
-                    let tile = &mut tile[..size * line.size];
-                    let x = x + first as isize * runs.stride;
-                    copy_lines(data, (x, Dim { size, ..runs }, line), tile);
-                    let outputs = if alone {
-                        outputs.clone()
-                    } else {
-                        first..first + size
-                    };
-                    if !job(Runs::new(tile, 0, line.size, line.size), size, outputs) && alone {
-                        return false;
-                    }
-                }
-                return true;
-            }
-            for run in 0..runs.size {
-                let output = if alone { outputs.start } else { run };
-                for first in (0..line.size).step_by(COPIED) {
-                    let size = COPIED.min(line.size - first);
-                    let (tile, run) = (&mut tile[..size], run as isize * runs.stride);
-                    let x = x + run + first as isize * line.stride;
-                    let one = Dim { size: 1, stride: 0 };
-                    copy_lines(data, (x, one, Dim { size, ..line }), tile);
-                    if !job(Runs::one(tile), 1, output..output + 1) {
+            // Some whole lines at a time, or parts of one.
+            let together = (COPIED / line.size).max(1);
+            for first in (0..lines.size).step_by(together) {
+                let size = together.min(lines.size - first);
+                let x = x + first as isize * lines.stride;
+                let outputs = if alone {
+                    outputs.clone()
+                } else {
+                    first..first + size
+                };
+                for at in (0..line.size).step_by(COPIED) {
+                    let len = COPIED.min(line.size - at);
+                    let tile = &mut tile[..size * len];
+                    let part = Dim { size: len, ..line };
+                    let x = x + at as isize * line.stride;
+                    copy_lines(data, (x, Dim { size, ..lines }, part), tile);
+                    if !job(Runs::new(tile, 0, len, len), size, outputs.clone()) {
                         if alone {
                             return false;
                         }
@@ -210,6 +212,9 @@ impl Depth<'_> {
     /// What threads share of the depth of an output: offset, outer axes and line of each part.
     pub(crate) fn parts(self) -> Vec<(isize, Dims, Dim)> {
         let Self { outer, line } = self;
+        if count(outer) * line.size <= PART {
+            return vec![(0, outer.into(), line)];
+        }
         let Some((&first, rest)) = outer.split_first() else {
             let part = |at: usize| {
                 let size = PART.min(line.size - at);

@@ -80,20 +80,22 @@ impl<C: Compute> Task for AddUp<'_, C> {
         let Self { x, spread, sums } = self;
         let (period, len) = (sums.len(), x.len());
         for (at, sums) in (0..).step_by(LANES).zip(sums.as_chunks_mut::<LANES>().0) {
-            let mut chains = [[C::ZERO; LANES]; CHAINS];
+            let [mut a, mut b, mut c, mut d] = [[C::ZERO; LANES]; CHAINS];
             let mut next = at;
             while next + (CHAINS - 1) * period + LANES <= len {
-                for (number, chain) in chains.iter_mut().enumerate() {
-                    let place = next + number * period;
-                    add_products(chain, &x[place..], &spread[place..]);
-                }
-                next += CHAINS * period;
-            }
-            while next + LANES <= len {
-                add_products(&mut chains[0], &x[next..], &spread[next..]);
+                a = with_products(a, &x[next..], &spread[next..]);
+                next += period;
+                b = with_products(b, &x[next..], &spread[next..]);
+                next += period;
+                c = with_products(c, &x[next..], &spread[next..]);
+                next += period;
+                d = with_products(d, &x[next..], &spread[next..]);
                 next += period;
             }
-            let [a, b, c, d] = chains;
+            while next + LANES <= len {
+                a = with_products(a, &x[next..], &spread[next..]);
+                next += period;
+            }
             for (lane, sum) in sums.iter_mut().enumerate() {
                 *sum = sum.add(a[lane].add(b[lane]).add(c[lane].add(d[lane])));
             }
@@ -101,15 +103,17 @@ impl<C: Compute> Task for AddUp<'_, C> {
     }
 }
 
-/// Adds products of the first elements of two slices, if there are enough of them.
+/// Sums with the products of the first elements of two slices, if there are enough of them. They come and go by value: a reference
+/// would keep them in memory.
 #[inline(always)]
-fn add_products<C: Compute>(sums: &mut [C; LANES], x: &[C], y: &[C]) {
+fn with_products<C: Compute>(mut sums: [C; LANES], x: &[C], y: &[C]) -> [C; LANES] {
     let pair = x.first_chunk::<LANES>().zip(y.first_chunk::<LANES>());
     if let Some((x, y)) = pair {
         for lane in 0..LANES {
             sums[lane] = sums[lane].add(x[lane].mul(y[lane]));
         }
     }
+    sums
 }
 
 #[cfg(test)]

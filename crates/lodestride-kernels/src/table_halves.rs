@@ -102,7 +102,7 @@ pub(crate) fn zip_number<O: Binary<f32, Out = f32>, H: Half, A: Arch>(
     y: f32,
 ) {
     let beside = PhantomData::<O>;
-    for_blocks::<_, _, A>(dst, x, true, Number { y, beside });
+    for_blocks::<_, _, A, _>(dst, x, true, Number { y, beside });
 }
 
 /// One block of [`zip_number`].

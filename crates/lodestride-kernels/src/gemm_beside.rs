@@ -32,7 +32,9 @@ pub(crate) fn product<C: Compute>(
     let (depth, columns) = (right.rows, right.columns);
     let lies = right.column_step == 1 && right.row_step == columns as isize;
     let is_short = (2..=SHORT).contains(&columns) || columns * size_of::<C>() == LINE;
-    if left.rows != 1 || !lies || !is_short {
+    // Of f64 twice as many bytes come column by column, which is slower than a sweep where they come from memory.
+    let is_narrow = size_of::<C>() == 4;
+    if left.rows != 1 || !lies || !is_short || !is_narrow {
         return false;
     }
     let x = &b.data()[right.start..][..depth * columns];

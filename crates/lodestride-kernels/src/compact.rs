@@ -47,29 +47,22 @@ word!(u8, i8, i16, i32, i64);
 
 /// How many bytes are not zero.
 pub(crate) fn count_set(bytes: &[u8], level: Level) -> usize {
-    count_words(bytes, u8::ALL, level)
+    level.run(Counting(bytes))
 }
 
-/// How many words have some of `these` bits.
-pub(crate) fn count_words<W: Word>(words: &[W], these: W, level: Level) -> usize {
-    level.run(Counting { words, these })
-}
+/// The bytes to be counted.
+struct Counting<'a>(&'a [u8]);
 
-struct Counting<'a, W> {
-    words: &'a [W],
-    these: W,
-}
-
-impl<W: Word> Task for Counting<'_, W> {
+impl Task for Counting<'_> {
     type Output = usize;
 
     #[inline(always)]
     fn run<A: Arch>(self) -> usize {
-        counted(self.words, self.these)
+        counted(self.0, u8::ALL)
     }
 }
 
-/// [`count_words`] inside of a task.
+/// How many words have some of `these` bits; for use inside of a task.
 #[inline(always)]
 pub(crate) fn counted<W: Word>(words: &[W], these: W) -> usize {
     let mut total = 0;

@@ -9,7 +9,7 @@ use crate::reduce_data::Runs;
 use crate::reduce_extremes::{best_of_all, first_places};
 use crate::reduce_lines::{Depth, GROUP};
 use crate::reduce_plan::Piece;
-use crate::strided::{Dim, copy_lines, count, offset_at, store};
+use crate::strided::{Dim, copy_lines, count, store};
 use crate::{spread, threads};
 
 /// Shortest run of integers that is searched as it is.
@@ -90,16 +90,12 @@ impl Search {
             let depth = Depth { outer, line: *line };
             self.best_of_part(data, flip, (self.plan.x_start + x, depth))
         });
-        // All parts but the last have as many elements.
-        let part = self.elements().div_ceil(parts.len()) as i64;
-        let part = parts
-            .first()
-            .map_or(part, |(_, outer, line)| (count(outer) * line.size) as i64);
-        let (mut best, mut position) = (K::LOWEST, 0);
-        for (index, (key, at)) in (0..).zip(found) {
+        let (mut best, mut position, mut passed) = (K::LOWEST, 0, 0);
+        for ((key, at), (_, outer, line)) in found.into_iter().zip(&parts) {
             if key > best {
-                (best, position) = (key, index * part + at);
+                (best, position) = (key, passed + at);
             }
+            passed += (count(outer) * line.size) as i64;
         }
         position
     }
@@ -158,11 +154,9 @@ impl Search {
         depth: Depth<'_>,
         output: &mut WriteGuard<'_>,
     ) {
-        let Depth { outer, line } = depth;
-        let step = self.plan.inner.x;
+        let (line, step) = (depth.line, self.plan.inner.x);
         let first = |x: isize| {
-            (0..count(outer)).find_map(|at| {
-                let x = x + offset_at(outer, at);
+            depth.starts(x).enumerate().find_map(|(at, x)| {
                 let there = if line.stride == 1 {
                     first_flag(&data[x as usize..][..line.size], set)
                 } else {

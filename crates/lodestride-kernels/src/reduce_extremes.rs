@@ -10,7 +10,7 @@ use crate::reduce::ReduceOp;
 use crate::reduce_data::Runs;
 use crate::reduce_lines::{Depth, GROUP, Way};
 use crate::reduce_plan::{Piece, Plan};
-use crate::strided::{Dim, count, offset_at, store_run};
+use crate::strided::{Dim, store_run};
 use crate::threads;
 
 /// Shortest run worth a call of its own, and fewest columns.
@@ -79,9 +79,9 @@ fn of<E: Element + Sync, R: Rank<E>>(
         Some(Way::Down(depth)) => {
             let fold = |piece: Piece| {
                 let mut found = vec![R::Key::LOWEST ^ rank.veil(); piece.width];
-                for at in 0..count(depth.outer) {
+                for start in depth.starts(piece.x) {
                     run_by_size::<E, _>(Across {
-                        x: &x[(piece.x + offset_at(depth.outer, at)) as usize..],
+                        x: &x[start as usize..],
                         rows: depth.line,
                         rank,
                         found: &mut found,

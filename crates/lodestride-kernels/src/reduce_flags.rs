@@ -12,7 +12,7 @@ use crate::reduce::ReduceOp;
 use crate::reduce_data::Runs;
 use crate::reduce_lines::{Depth, GROUP, Way};
 use crate::reduce_plan::{Piece, Plan};
-use crate::strided::{Dim, count, offset_at, store_whole};
+use crate::strided::{Dim, store_whole};
 use crate::threads;
 
 /// Shortest run worth a call.
@@ -139,8 +139,7 @@ impl<'a, W: Word + Numeric> Flags<'a, W> {
     ) {
         let fold = |piece: Piece| {
             let (mut counts, mut joined) = (vec![0; piece.width], vec![W::ZERO; piece.width]);
-            for at in 0..count(depth.outer) {
-                let x = piece.x + offset_at(depth.outer, at);
+            for x in depth.starts(piece.x) {
                 self.count_columns(&mut joined, &mut counts, (x, depth.line));
             }
             counts
@@ -165,8 +164,7 @@ impl<'a, W: Word + Numeric> Flags<'a, W> {
         };
         let fold = |piece: Piece| {
             let mut joined = vec![of.of_none() as i8; piece.width];
-            for at in 0..count(depth.outer) {
-                let x = piece.x + offset_at(depth.outer, at);
+            for x in depth.starts(piece.x) {
                 self.each_row((x, depth.line, piece.width), |row| {
                     let joined = &mut joined[..];
                     Level::current().run_narrow(Join {

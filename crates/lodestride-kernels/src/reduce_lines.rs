@@ -209,6 +209,11 @@ impl Plan {
 }
 
 impl Depth<'_> {
+    /// Where each of the lines begins, the first of which does so at `x`.
+    pub(crate) fn starts(self, x: isize) -> impl Iterator<Item = isize> {
+        (0..count(self.outer)).map(move |at| x + offset_at(self.outer, at))
+    }
+
     /// What threads share of the depth of an output: offset, outer axes and line of each part.
     pub(crate) fn parts(self) -> Vec<(isize, Dims, Dim)> {
         let Self { outer, line } = self;

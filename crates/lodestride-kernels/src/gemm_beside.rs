@@ -32,9 +32,7 @@ pub(crate) fn product<C: Compute>(
     let (depth, columns) = (right.rows, right.columns);
     let lies = right.column_step == 1 && right.row_step == columns as isize;
     let is_short = (2..=SHORT).contains(&columns) || columns * size_of::<C>() == LINE;
-    // Of f64 twice as many bytes come column by column, which is slower than a sweep where they come from memory.
-    let is_narrow = size_of::<C>() == 4;
-    if left.rows != 1 || !lies || !is_short || !is_narrow {
+    if left.rows != 1 || !lies || !is_short {
         return false;
     }
     let x = &b.data()[right.start..][..depth * columns];
@@ -67,10 +65,11 @@ pub(crate) fn product<C: Compute>(
     true
 }
 
-/// Products of elements added to sums, of which each is for one place in a period.
+/// Products of elements added to sums, of which each is for one place in a period. The elements may come from memory, so they are
+/// read in order; their products, which stay in the first-level cache, are added up column by column.
 struct AddUp<'a, C> {
     x: &'a [C],
-    spread: &'a [C],
+    spread: &'a mut [C],
     sums: &'a mut [C],
 }
 
@@ -80,22 +79,25 @@ impl<C: Compute> Task for AddUp<'_, C> {
     #[inline(always)]
     fn run<A: Arch>(self) {
         let Self { x, spread, sums } = self;
-        let (period, len) = (sums.len(), x.len());
+        for (product, &x) in spread.iter_mut().zip(x) {
+            *product = product.mul(x);
+        }
+        let (period, len) = (sums.len(), spread.len());
         for (at, sums) in (0..).step_by(LANES).zip(sums.as_chunks_mut::<LANES>().0) {
             let [mut a, mut b, mut c, mut d] = [[C::ZERO; LANES]; CHAINS];
             let mut next = at;
             while next + (CHAINS - 1) * period + LANES <= len {
-                a = with_products(a, &x[next..], &spread[next..]);
+                a = with(a, &spread[next..]);
                 next += period;
-                b = with_products(b, &x[next..], &spread[next..]);
+                b = with(b, &spread[next..]);
                 next += period;
-                c = with_products(c, &x[next..], &spread[next..]);
+                c = with(c, &spread[next..]);
                 next += period;
-                d = with_products(d, &x[next..], &spread[next..]);
+                d = with(d, &spread[next..]);
                 next += period;
             }
             while next + LANES <= len {
-                a = with_products(a, &x[next..], &spread[next..]);
+                a = with(a, &spread[next..]);
                 next += period;
             }
             for (lane, sum) in sums.iter_mut().enumerate() {
@@ -105,14 +107,13 @@ impl<C: Compute> Task for AddUp<'_, C> {
     }
 }
 
-/// Sums with the products of the first elements of two slices, if there are enough of them. They come and go by value: a reference
-/// would keep them in memory.
+/// Sums with the first elements of a slice, if there are enough of them. They come and go by value: a reference would keep them in
+/// memory.
 #[inline(always)]
-fn with_products<C: Compute>(mut sums: [C; LANES], x: &[C], y: &[C]) -> [C; LANES] {
-    let pair = x.first_chunk::<LANES>().zip(y.first_chunk::<LANES>());
-    if let Some((x, y)) = pair {
+fn with<C: Compute>(mut sums: [C; LANES], x: &[C]) -> [C; LANES] {
+    if let Some(x) = x.first_chunk::<LANES>() {
         for lane in 0..LANES {
-            sums[lane] = sums[lane].add(x[lane].mul(y[lane]));
+            sums[lane] = sums[lane].add(x[lane]);
         }
     }
     sums

@@ -87,6 +87,7 @@ mod packed_program;
 mod packed_reduce;
 mod packed_rows;
 mod pairs;
+mod parted_rows;
 mod pass;
 mod pick;
 mod plan;
@@ -139,6 +140,7 @@ mod segment_pool;
 mod segment_rows;
 mod short_rows;
 mod shuffle;
+mod shuffled_rows;
 mod small;
 #[cfg(target_arch = "x86_64")]
 mod sort_avx2;

@@ -11,7 +11,9 @@
 use crate::cached;
 use crate::error::{KernelError, Result};
 use crate::operand::{Open, Operand};
+use crate::parted_rows::Parts;
 use crate::runs::Plane;
+use crate::shuffled_rows::Shuffle;
 use crate::stream;
 use crate::threads;
 use crate::transfer_order::{Axes, blocks, join_elements, order_axes};
@@ -186,7 +188,7 @@ impl Transfer {
         if let [axis] = axes[..] {
             axes.insert(0, Axis { size: 1, ..axis });
         }
-        let transposed = order_axes(&mut axes);
+        let transposed = order_axes(&mut axes, size);
         // What is written, and what is read of it for the first time.
         let read = (axes.iter())
             .filter(|axis| axis.x != 0)
@@ -312,11 +314,22 @@ impl Transfer {
     unsafe fn walk_axes(&self, axes: &Axes, mut out: *mut u8, mut x: *const u8) {
         let (outer, inner) = axes.split_at(axes.len() - 2);
         let [rows, run] = [inner[0], inner[1]];
+        let shuffle = match self.transposed {
+            true => None,
+            false => Shuffle::of([rows, run], self.size, self.gaps),
+        };
+        let parts = Parts::of([rows, run], self.size, self.gaps);
         let mut position: SmallVec<[usize; 6]> = SmallVec::from_elem(0, outer.len());
         let bytes = self.size.cast_signed();
         loop {
-            // SAFETY: the caller's contract for the two inner axes at one position of the outer ones.
-            unsafe { self.plane(out, x, rows, run) };
+            // SAFETY: the caller's contract for the two inner axes at one position of the outer ones, in both branches.
+            unsafe {
+                match (&shuffle, &parts) {
+                    (Some(shuffle), _) => shuffle.copy(out, x),
+                    (_, Some(parts)) => parts.copy(out, x),
+                    _ => self.plane(out, x, rows, run),
+                }
+            }
             let mut axis = outer.len();
             loop {
                 if axis == 0 {

@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use crate::isa::Isa;
 use crate::short_rows::LONGEST;
 use crate::transfer::Axis;
 
@@ -46,8 +47,13 @@ pub(crate) fn join_elements(axes: &mut Axes, size: usize, starts: [usize; 2]) ->
     joined
 }
 
+/// Whether the elements of a run are selected from whole lines, which is then faster for a few rows than a transpose.
+fn is_thin(run: Axis, size: usize) -> bool {
+    run.out == 1 && matches!(run.x, 3 | 4) && matches!(size, 2 | 4) && Isa::detect() == Isa::Avx512
+}
+
 /// Brings the axes that the inner loops are for to the end, and tells whether these are to be transposed.
-pub(crate) fn order_axes(axes: &mut Axes) -> bool {
+pub(crate) fn order_axes(axes: &mut Axes, size: usize) -> bool {
     let last = axes.len() - 1;
     let run = axes[last];
     if run.x == 0 || (run.x == 1 && run.out == 1) {
@@ -58,6 +64,7 @@ pub(crate) fn order_axes(axes: &mut Axes) -> bool {
     if let Some(axis) = closest
         && run.size >= THIN
         && axes[axis].x.unsigned_abs() < run.x.unsigned_abs()
+        && !(axes[axis].size == THIN && is_thin(run, size))
     {
         let rows = axes.remove(axis);
         axes.insert(last - 1, rows);

@@ -202,6 +202,19 @@ const OF_THREES: [Case; 8] = [
     ("pixels.median", 1e-6, |o| o.pixels.median(2)),
 ];
 
+/// Of what images are made of: pixels from right to left, their colours backwards, and a plane of each colour.
+const OF_IMAGES: [Case; 3] = [
+    ("pixels.mirror", 0.0, |o| {
+        o.pixels.flip(1)?.dup_order(Order::C)
+    }),
+    ("pixels.backward", 0.0, |o| {
+        o.pixels.flip(2)?.dup_order(Order::C)
+    }),
+    ("pixels.part", 0.0, |o| {
+        o.pixels.permute([2, 0, 1])?.dup_order(Order::C)
+    }),
+];
+
 /// Of integers of every size that are not what sums are kept in.
 const OF_SMALL: [Case; 8] = [
     ("hundred.flip", 0.0, |o| o.hundred.flip(1)?.dup()),
@@ -298,6 +311,9 @@ pub(crate) fn run(suite: &mut Suite) -> Result<(), Failure> {
     }
     for dtype in [DType::U8, DType::F32, DType::F64] {
         of_type(suite, dtype, &OF_TURNS)?;
+    }
+    for dtype in [DType::U8, DType::F32] {
+        of_type(suite, dtype, &OF_IMAGES)?;
     }
     for dtype in [DType::U8, DType::I16, DType::I32] {
         of_type(suite, dtype, &OF_SMALL)?;

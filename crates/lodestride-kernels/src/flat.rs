@@ -8,7 +8,8 @@
 
 use crate::code::{Call, Code};
 use crate::error::Result;
-use crate::frame::{Access, Frame, Lane, Lanes, Setup};
+use crate::frame::{Frame, Setup};
+use crate::lane::{Access, Lane, Lanes};
 use crate::operand::{Input, Operand};
 use crate::program_builder::Loaded;
 use crate::small::gather;

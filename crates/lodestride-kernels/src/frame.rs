@@ -6,9 +6,8 @@
 )]
 
 use crate::closure::MOST;
-use crate::code::{Call, Code, Extent};
-#[cfg(target_arch = "x86_64")]
-use crate::lines;
+use crate::code::{Call, Code, Extent, Slot};
+use crate::lane::{Access, Lane, Lanes};
 use crate::pass::Pass;
 use crate::stream;
 use crate::tile::{self, Scratch};
@@ -22,61 +21,6 @@ const TILE_UNIT: usize = 64;
 
 /// The longest tile: beyond it the kernels' call costs nothing any more.
 pub(crate) const LONGEST_TILE: usize = 4096;
-
-/// How an operand is reached during a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
-    /// Kernels get the memory itself.
-    Direct,
-    /// One element for the whole run.
-    Scalar,
-    /// Elements are copied through a tile.
-    Tiled,
-}
-
-/// An operand of a frame.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Lane {
-    /// Where the next element is.
-    pub(crate) at: *mut u8,
-    /// Elements from one to the next.
-    pub(crate) stride: isize,
-    /// Bytes per element.
-    pub(crate) size: usize,
-    pub(crate) access: Access,
-    /// Whether what lies between its elements may be read too.
-    pub(crate) gaps: bool,
-}
-
-impl Lane {
-    /// Copies the next `n` elements to a tile.
-    ///
-    /// # Safety
-    /// The lane is valid for reads of `n` elements; the tile takes as many, and is apart.
-    #[inline]
-    pub(crate) unsafe fn gather(&self, tile: *mut u8, n: usize) {
-        #[cfg(target_arch = "x86_64")]
-        if self.gaps {
-            // SAFETY: the caller's contract; what lies between elements may be read.
-            let done = unsafe { lines::try_thin(tile, self.at, (n, self.stride), self.size) };
-            if done {
-                return;
-            }
-        }
-        // SAFETY: the caller's contract.
-        unsafe { tile::gather(tile, self.at, self.stride, self.size, n) };
-    }
-
-    /// Moves on by `n` elements.
-    #[inline]
-    pub(crate) fn advance(&mut self, n: usize) {
-        let bytes = self.stride * (n * self.size).cast_signed();
-        self.at = self.at.wrapping_offset(bytes);
-    }
-}
-
-/// Operands in the order of the slots: outputs, then loads.
-pub(crate) type Lanes = SmallVec<[Lane; 6]>;
 
 /// What the frames of a call share.
 #[derive(Debug)]
@@ -282,6 +226,23 @@ impl<'s, 'c> Frame<'s, 'c> {
     unsafe fn run_rows(&mut self, len: usize, count: usize, steps: &[isize]) {
         for (slot, lane) in self.slots.iter_mut().zip(&self.lanes) {
             *slot = lane.at;
+        }
+        if let ([call], true) = (&self.setup.code.calls[..], self.setup.steady) {
+            // SAFETY: the slots are at the caller's first run; tiles take a chunk.
+            unsafe { self.begin_run(len) };
+            let at = |slot: Slot| self.slots[usize::from(slot)];
+            // Tiles, which come behind the operands, stay where they are.
+            let step = |slot: Slot| steps.get(usize::from(slot)).copied().unwrap_or(0);
+            let pass = Pass {
+                kernel: call.kernel,
+                dst: at(call.dst),
+                size: self.setup.width,
+                sources: call.sources.map(at),
+                steps: [0; 3],
+            };
+            // SAFETY: as above, of every run.
+            unsafe { pass.run_rows(len, count, step(call.dst), call.sources.map(step)) };
+            return;
         }
         for _ in 0..count {
             // SAFETY: the slots are at the caller's next run; tiles take a chunk.

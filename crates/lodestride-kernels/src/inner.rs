@@ -7,7 +7,7 @@ use crate::frame::LONGEST_TILE;
 use crate::isa::{Arch, Plain};
 use crate::scalar::cast::Cast;
 use crate::scalar::{BLOCK, Binary, Hard, Unary};
-use crate::stream::{prefetch_after, wakes};
+use crate::stream::{LINE, prefetch_after, wakes};
 use lodestride_buffer::Element;
 use std::marker::PhantomData;
 
@@ -80,6 +80,12 @@ pub(crate) fn for_blocks<T: Element, D: Element, A: Arch, J: BlockJob<T, D>>(
             copy_few(dst, &result);
         }
     }
+}
+
+/// Whether a block is one of the widest vectors. Loops over these are compiled for whole blocks: the compiler's own take four vectors at a
+/// time, and what is less than that in a quarter of one, such as rows of a hundred bytes.
+const fn is_vector<T, A: Arch>() -> bool {
+    size_of::<[T; BLOCK]>() == LINE && size_of::<A::F32>() == LINE
 }
 
 /// The block that begins at a place, if there is a whole one.
@@ -227,8 +233,39 @@ pub(crate) fn map_in_place<O: Unary<T, Out = T>, T: Element, A: Arch>(x: &mut [T
 /// `dst[i] = O(x[i], y[i])`.
 #[inline(always)]
 pub(crate) fn zip<O: Binary<T>, T: Element, A: Arch>(dst: &mut [O::Out], x: &[T], y: &[T]) {
+    if const { is_vector::<T, A>() } {
+        return zip_vectors::<O, T, A>(dst, x, y);
+    }
     for ((d, &x), &y) in dst.iter_mut().zip(x).zip(y) {
         *d = O::apply::<A>(x, y);
+    }
+}
+
+/// [`zip`] block by block, whatever the processor asks for.
+#[inline(always)]
+fn zip_vectors<O: Binary<T>, T: Element, A: Arch>(dst: &mut [O::Out], x: &[T], y: &[T]) {
+    let (is_few, len) = (x.len() < BLOCK, x.len().max(BLOCK));
+    let mut sources = [[T::default(); BLOCK]; 2];
+    let mut result = [O::Out::default(); BLOCK];
+    if is_few {
+        copy_few(&mut sources[0], x);
+        copy_few(&mut sources[1], y);
+    }
+    let (to, x, y): (&mut [O::Out], &[T], &[T]) = match is_few {
+        true => (&mut result, &sources[0], &sources[1]),
+        false => (&mut *dst, x, y),
+    };
+    for at in (0..len).step_by(BLOCK) {
+        let at = block_at(at, len);
+        let there = block_mut(to, at).zip(block(x, at).zip(block(y, at)));
+        if let Some((d, (x, y))) = there {
+            for ((d, &x), &y) in d.iter_mut().zip(x).zip(y) {
+                *d = O::apply::<A>(x, y);
+            }
+        }
+    }
+    if is_few {
+        copy_few(dst, &result);
     }
 }
 

@@ -64,6 +64,7 @@ mod interleave;
 mod isa;
 mod known;
 mod known_power;
+mod lane;
 #[cfg(target_arch = "x86_64")]
 mod line_repeats;
 #[cfg(target_arch = "x86_64")]

@@ -66,13 +66,12 @@ impl Parts {
         let by_source = (bytes - LINE) / (self.group * self.run.x.unsigned_abs()) + 1;
         let by_rows = (self.run.size - width(self.rows.size)) / self.group + 1;
         let groups = by_source.min(by_rows);
-        // SAFETY: the caller's contract; so many whole lines lie inside the source, and what is written to a row inside that; the
-        // processor was asked.
-        unsafe {
-            match self.rows.size {
-                ..=FEW => self.groups::<u128>(out, x, groups),
-                _ => self.groups::<u64>(out, x, groups),
-            }
+        match self.rows.size {
+            // SAFETY: the caller's contract; so many whole lines lie inside the source, and what is written to a row inside that; the
+            // processor was asked.
+            ..=FEW => unsafe { self.groups::<u128>(out, x, groups) },
+            // SAFETY: as above.
+            _ => unsafe { self.groups::<u64>(out, x, groups) },
         }
         for row in 0..self.rows.size {
             let to = out.wrapping_offset(row.cast_signed() * self.rows.out);
@@ -128,13 +127,9 @@ unsafe fn permute(to: &mut [u8; LINE], from: *const u8, places: &[u8; LINE]) {
     // SAFETY: the caller's contract, and the line of an array.
     let [line, places] =
         [from, places.as_ptr()].map(|line| unsafe { _mm512_loadu_si512(line.cast()) });
+    let moved = _mm512_permutexvar_epi8(places, line);
     // SAFETY: the line of an array.
-    unsafe {
-        _mm512_storeu_si512(
-            to.as_mut_ptr().cast(),
-            _mm512_permutexvar_epi8(places, line),
-        )
-    };
+    unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), moved) };
 }
 
 #[inline]

@@ -95,12 +95,11 @@ impl Shuffle {
     /// Every element that the axes reach from there lies in memory valid for reads (`x`) and writes (`out`), which nobody else touches
     /// meanwhile; none of `out` is one of `x`.
     pub(crate) unsafe fn copy(&self, out: *mut u8, x: *const u8) {
-        // SAFETY: the caller's contract; the processor was asked.
-        unsafe {
-            match self.group {
-                0 => self.backwards(out, x),
-                _ => self.groups(out, x),
-            }
+        match self.group {
+            // SAFETY: the caller's contract; the processor was asked.
+            0 => unsafe { self.backwards(out, x) },
+            // SAFETY: as above.
+            _ => unsafe { self.groups(out, x) },
         }
     }
 
@@ -125,17 +124,12 @@ impl Shuffle {
             let inside = at.clamp(first, last);
             let further = (at - inside) as u8;
             let mut buffer = [0; WIDTH];
+            let moved = buffer.as_mut_ptr();
             // SAFETY: sixteen bytes of the source, and of the buffer.
-            unsafe {
-                let from = from.wrapping_offset(inside);
-                shuffle(buffer.as_mut_ptr(), from, &self.places, further);
-            };
-            let to = group * to_step;
+            unsafe { shuffle(moved, from.wrapping_offset(inside), &self.places, further) };
+            let (to, left) = (out.wrapping_add(group * to_step), bytes - group * to_step);
             // SAFETY: what of the group there is of the destination.
-            unsafe {
-                let count = to_step.min(bytes - to);
-                copy_short(out.wrapping_add(to), buffer.as_ptr(), count);
-            }
+            unsafe { copy_short(to, moved, to_step.min(left)) };
         };
         let groups = rows.size.div_ceil(self.group);
         // The last groups for which there are sixteen bytes of the destination and of the source, and the first one.
@@ -166,6 +160,7 @@ impl Shuffle {
         }
         (end..groups).for_each(at_an_end);
     }
+
     /// Rows of more than sixteen bytes backwards.
     ///
     /// # Safety
@@ -215,8 +210,9 @@ unsafe fn shuffle(to: *mut u8, from: *const u8, places: &Places, further: u8) {
     let places = _mm_add_epi8(places, _mm_set1_epi8(further.cast_signed()));
     // SAFETY: the caller's contract.
     let bytes = unsafe { _mm_loadu_si128(from.cast()) };
+    let moved = _mm_shuffle_epi8(bytes, places);
     // SAFETY: as above.
-    unsafe { _mm_storeu_si128(to.cast(), _mm_shuffle_epi8(bytes, places)) };
+    unsafe { _mm_storeu_si128(to.cast(), moved) };
 }
 
 #[inline]

@@ -322,13 +322,13 @@ impl Transfer {
         let mut position: SmallVec<[usize; 6]> = SmallVec::from_elem(0, outer.len());
         let bytes = self.size.cast_signed();
         loop {
-            // SAFETY: the caller's contract for the two inner axes at one position of the outer ones, in both branches.
-            unsafe {
-                match (&shuffle, &parts) {
-                    (Some(shuffle), _) => shuffle.copy(out, x),
-                    (_, Some(parts)) => parts.copy(out, x),
-                    _ => self.plane(out, x, rows, run),
-                }
+            match (&shuffle, &parts) {
+                // SAFETY: the caller's contract for the two inner axes at one position of the outer ones.
+                (Some(shuffle), _) => unsafe { shuffle.copy(out, x) },
+                // SAFETY: as above.
+                (_, Some(parts)) => unsafe { parts.copy(out, x) },
+                // SAFETY: as above.
+                _ => unsafe { self.plane(out, x, rows, run) },
             }
             let mut axis = outer.len();
             loop {

@@ -8,8 +8,9 @@
 mod packing;
 
 use crate::code::{Code, Job, LoadKind};
-use crate::frame::{Access, Frame, Lane, Lanes, Setup};
+use crate::frame::{Frame, Setup};
 use crate::isa::Level;
+use crate::lane::{Access, Lane, Lanes};
 use crate::nest_form::{is_constant, is_dense};
 use crate::plan::{Action, Load, Plan, Source};
 use crate::stream;

@@ -1,7 +1,8 @@
 //! Short runs, packed together into tiles: when they are, and how.
 
 use super::{TILE, Target, Walk, overwritten};
-use crate::frame::{Access, Frame, Lane, Setup, TILE_BUDGET};
+use crate::frame::{Frame, Setup, TILE_BUDGET};
+use crate::lane::{Access, Lane};
 use crate::nest_form::{is_dense, is_repeating};
 use crate::plan::{Reach, Source};
 use crate::scalar::BLOCK;

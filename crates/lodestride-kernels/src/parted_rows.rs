@@ -5,7 +5,6 @@
 )]
 
 use crate::across::Lines;
-use crate::isa::Isa;
 use crate::stream::{LINE, copy_piece};
 use crate::transfer::Axis;
 
@@ -110,7 +109,8 @@ impl Parts {
 /// Whether one instruction moves the bytes of a line to any places.
 fn has_permutes() -> bool {
     #[cfg(target_arch = "x86_64")]
-    return Isa::detect() == Isa::Avx512 && is_x86_feature_detected!("avx512vbmi");
+    return crate::isa::Isa::detect() == crate::isa::Isa::Avx512
+        && is_x86_feature_detected!("avx512vbmi");
     #[cfg(not(target_arch = "x86_64"))]
     false
 }

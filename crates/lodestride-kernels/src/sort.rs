@@ -18,7 +18,7 @@ use crate::sort_key::{Coding, Key};
 use crate::sort_lines::{Block, Blocks, Lines, Scratch, fill_copies, fill_lines, read_lines};
 use crate::sort_order::order_lines;
 use crate::sort_radix::{MANY, sort_above};
-use crate::sort_runs::mark_starts;
+use crate::sort_runs::{ascend, mark_starts};
 use crate::sort_select::{SHORT, little, order_around, partition_at};
 use crate::sort_share::each_chunk;
 use crate::sort_side::{is_short, sort_side_by_side};
@@ -133,7 +133,10 @@ pub(crate) fn sort_lines<K: Key>(
         return;
     }
     each_chunk(lines, parts, |values| coding.encode(values));
-    if (is_shared || !sort_halved(lines, len)) && !sort_side_by_side(lines, len) {
+    let is_done = ascend(lines, len)
+        || !is_shared && sort_halved(lines, len)
+        || sort_side_by_side(lines, len);
+    if !is_done {
         for line in lines.chunks_exact_mut(len) {
             sort_above(line, scratch, 0, parts);
         }

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use crate::sort_key::Key;
 use crate::sort_radix::{limits_of, sort_above};
+use crate::sort_runs::ascend;
 use crate::sort_share::{each_chunk, share_of};
 use crate::sort_side::{is_short, sort_side_by_side};
 use crate::{spread, threads};
@@ -28,6 +29,14 @@ pub(crate) fn order_lines<K: Key>(
     scratch: &mut [u64],
     parts: usize,
 ) {
+    if ascend(keys, len) {
+        for line in out.chunks_exact_mut(len) {
+            for (position, out) in (0..).zip(line) {
+                *out = position;
+            }
+        }
+        return;
+    }
     if is_short(keys, len) && order_side_by_side(keys, len, out, scratch) {
         return;
     }

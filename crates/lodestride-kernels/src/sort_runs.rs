@@ -1,4 +1,4 @@
-//! Where runs of equal values begin in a sorted line.
+//! Whether lines are sorted, and where runs of equal values begin in one that is.
 
 use crate::isa::{Arch, Level, Task};
 use crate::sort_key::{Coding, Key};
@@ -49,9 +49,63 @@ impl<K: Key, F: Fn(K, K) -> bool> Task for Starts<'_, K, F> {
     }
 }
 
+/// Keys that are compared before it is asked whether they ascend.
+const BLOCK: usize = 64;
+
+/// Whether every line of `len` keys is sorted already. Of others it is known soon.
+pub(crate) fn ascend<K: Key>(lines: &[K], len: usize) -> bool {
+    Level::current()
+        .run_tuned(Ascend { lines, len })
+        .unwrap_or(false)
+}
+
+struct Ascend<'a, K> {
+    lines: &'a [K],
+    len: usize,
+}
+
+impl<K: Key> Task for Ascend<'_, K> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<A: Arch>(self) -> bool {
+        self.lines.chunks_exact(self.len).all(|line| {
+            let next = line.get(1..).unwrap_or_default();
+            let mut blocks = line.chunks(BLOCK).zip(next.chunks(BLOCK));
+            blocks.all(|(keys, next)| {
+                let pairs = keys.iter().zip(next);
+                pairs.fold(true, |ascends, (key, next)| ascends & (key <= next))
+            })
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_ascend_where_no_key_is_above_the_next() {
+        if Level::current()
+            .run_tuned(Ascend {
+                lines: &[0_u8],
+                len: 1,
+            })
+            .is_err()
+        {
+            return;
+        }
+        for len in [1, 2, 63, 64, 65, 66, 300] {
+            let keys: Vec<u32> = (0..3 * len).map(|i| i % len / 2).collect();
+            assert!(ascend(&keys, len as usize), "{len}");
+            for at in 1..3 * len as usize {
+                let mut keys = keys.clone();
+                keys[at - 1] = 1000;
+                let is_inner = !at.is_multiple_of(len as usize);
+                assert_eq!(ascend(&keys, len as usize), !is_inner, "{len}, {at}");
+            }
+        }
+    }
     use lodestride_buffer::DType;
 
     #[test]

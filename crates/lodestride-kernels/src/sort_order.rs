@@ -30,12 +30,7 @@ pub(crate) fn order_lines<K: Key>(
     parts: usize,
 ) {
     if ascend(keys, len) {
-        for line in out.chunks_exact_mut(len) {
-            for (position, out) in (0..).zip(line) {
-                *out = position;
-            }
-        }
-        return;
+        return out.chunks_exact_mut(len).for_each(count_up);
     }
     if is_short(keys, len) && order_side_by_side(keys, len, out, scratch) {
         return;
@@ -46,6 +41,20 @@ pub(crate) fn order_lines<K: Key>(
         lines.for_each(|(keys, out)| order_narrow(keys, out, &mut room));
     } else {
         lines.for_each(|(keys, out)| order(keys, out, scratch, parts));
+    }
+}
+
+/// As [`order`] where positions do not fit beside keys: so seldom that one code for all keys is enough.
+#[inline(never)]
+fn order_long(out: &mut [u64], key: &dyn Fn(u64) -> u64) {
+    count_up(out);
+    out.sort_by_key(|&position| key(position));
+}
+
+/// The positions in their order.
+fn count_up(positions: &mut [u64]) {
+    for (at, position) in (0..).zip(positions) {
+        *position = at;
     }
 }
 
@@ -96,10 +105,7 @@ fn order_side_by_side<K: Key>(
 /// Writes the positions of `keys` in ascending order, equal keys in their order; `scratch` is as long as `keys`.
 fn order<K: Key>(keys: &[K], out: &mut [u64], scratch: &mut [u64], parts: usize) {
     if keys.len() > LONGEST {
-        for (position, out) in out.iter_mut().enumerate() {
-            *out = position as u64;
-        }
-        return out.sort_by_key(|&position| keys[position as usize]);
+        return order_long(out, &|position| keys[position as usize].to_u64());
     }
     let is_table = K::BITS <= 16 || (keys.len() >= TABLE && parts <= TABLE_PARTS);
     let (low, varying) = match K::BITS {
@@ -286,5 +292,16 @@ mod tests {
             });
             assert_eq!(out, expected.collect::<Vec<_>>(), "{lines} of {len}");
         }
+    }
+
+    /// No line of a test is so long that its positions do not fit, so the way for these is asked itself.
+    #[test]
+    fn long_lines_keep_the_order_of_equal_keys() {
+        let keys: Vec<u64> = (0..500).map(|i| i * i % 17).collect();
+        let mut expected: Vec<u64> = (0..500).collect();
+        expected.sort_by_key(|&at| (keys[at as usize], at));
+        let mut out = vec![0; keys.len()];
+        order_long(&mut out, &|position| keys[position as usize]);
+        assert_eq!(out, expected);
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::isa::Isa;
 use crate::short_rows::LONGEST;
-use crate::stream::copy_short;
+use crate::stream::{LINE, copy_short, prefetch_run};
 use crate::transfer::Axis;
 
 /// Bytes that are shuffled at a time.
@@ -15,6 +15,13 @@ const WIDTH: usize = 16;
 
 /// Rows so few are not worth what it costs to find out where their elements go.
 const FEW: usize = 16;
+
+/// Bytes of the longest rows that are taken backwards one by one.
+const LONGEST_BACKWARDS: usize = 1 << 14;
+
+/// Longer rows backwards are not foreseen by the processor, so each is asked for while the one before is copied: on an EPYC of family 26
+/// rows of 128 and of 1000 of 32 million `f32` took 16 and 11 ms without and 8 and 10 with it, those of 64 6.4 either way.
+const FORESEEN: usize = 4 * LINE;
 
 /// For each byte of the destination, its place among those of the source.
 type Places = [u8; WIDTH];
@@ -41,7 +48,14 @@ impl Shuffle {
             (rows, run) = (run, rows);
         }
         let bytes = run.size * size;
-        if rows.size < FEW || run.out != 1 || bytes > LONGEST || !has_shuffles() {
+        // What is repeated is read once, see `line_repeats.rs`.
+        let longest = if run.x == -1 {
+            LONGEST_BACKWARDS
+        } else {
+            LONGEST
+        };
+        let is_short = run.out == 1 && run.x != 0 && bytes <= longest;
+        if rows.size < FEW || !is_short || !has_shuffles() {
             return None;
         }
         let mut shuffle = Self {
@@ -171,6 +185,10 @@ impl Shuffle {
         let last = self.run.size * self.size - WIDTH;
         let mut end = x.wrapping_offset(size);
         for _ in 0..rows.size {
+            if last >= FORESEEN {
+                let next = end.wrapping_offset(rows.x * size);
+                prefetch_run(next.wrapping_sub(last + WIDTH), last + WIDTH);
+            }
             for at in (0..last).step_by(WIDTH) {
                 let from = end.wrapping_sub(at + WIDTH);
                 // SAFETY: sixteen bytes of the row in both: `at + WIDTH` is less than its bytes.

@@ -6,9 +6,9 @@
 )]
 
 use crate::closure::MOST;
-use crate::code::{Call, Code, Extent, Slot};
+use crate::code::{Call, Code, Extent};
 use crate::lane::{Access, Lane, Lanes};
-use crate::pass::Pass;
+use crate::pass::{Pass, run_rows};
 use crate::stream;
 use crate::tile::{self, Scratch};
 use smallvec::SmallVec;
@@ -195,10 +195,14 @@ impl<'s, 'c> Frame<'s, 'c> {
         if let Some(call) = self.setup.sole
             && !self.setup.streamed
         {
-            let pass = sole_pass(call, &self.lanes);
-            let sources = call.sources.map(|slot| steps[usize::from(slot)]);
+            let [first, second, third] = call.sources.map(usize::from);
+            let operands = [0, first, second, third];
+            let (places, steps) = (
+                operands.map(|slot| self.lanes[slot].at),
+                operands.map(|slot| steps[slot]),
+            );
             // SAFETY: the caller's contract; a load that is the output's memory is the one an in-place form reads through `dst`.
-            unsafe { pass.run_rows(len, count, steps[0], sources) };
+            unsafe { run_rows(call.kernel, (len, count), places, steps) };
             return;
         }
         if self.setup.by_rows && len <= self.setup.chunk {
@@ -230,18 +234,13 @@ impl<'s, 'c> Frame<'s, 'c> {
         if let ([call], true) = (&self.setup.code.calls[..], self.setup.steady) {
             // SAFETY: the slots are at the caller's first run; tiles take a chunk.
             unsafe { self.begin_run(len) };
-            let at = |slot: Slot| self.slots[usize::from(slot)];
+            let [first, second, third] = call.sources;
+            let slots = [call.dst, first, second, third].map(usize::from);
             // Tiles, which come behind the operands, stay where they are.
-            let step = |slot: Slot| steps.get(usize::from(slot)).copied().unwrap_or(0);
-            let pass = Pass {
-                kernel: call.kernel,
-                dst: at(call.dst),
-                size: self.setup.width,
-                sources: call.sources.map(at),
-                steps: [0; 3],
-            };
+            let steps = slots.map(|slot| steps.get(slot).copied().unwrap_or(0));
+            let places = slots.map(|slot| self.slots[slot]);
             // SAFETY: as above, of every run.
-            unsafe { pass.run_rows(len, count, step(call.dst), call.sources.map(step)) };
+            unsafe { run_rows(call.kernel, (len, count), places, steps) };
             return;
         }
         for _ in 0..count {

@@ -32,24 +32,6 @@ impl Pass {
         unsafe { (self.kernel)(n, self.dst, a, b, c) };
     }
 
-    /// Computes `count` rows of `n` elements, each so many bytes behind the one before, where the destination and where the sources
-    /// are. Nothing between one row and the next: of rows of 64 elements that takes as long as the elements.
-    ///
-    /// # Safety
-    /// As for [`run`](Self::run), of every row.
-    #[inline]
-    pub(crate) unsafe fn run_rows(&self, n: usize, count: usize, step: isize, steps: [isize; 3]) {
-        let (mut dst, [mut a, mut b, mut c]) = (self.dst, self.sources);
-        for _ in 0..count {
-            // SAFETY: the caller's contract.
-            unsafe { (self.kernel)(n, dst, a, b, c) };
-            dst = dst.wrapping_offset(step);
-            a = a.wrapping_offset(steps[0]);
-            b = b.wrapping_offset(steps[1]);
-            c = c.wrapping_offset(steps[2]);
-        }
-    }
-
     /// Computes `n` elements, a piece of at most `piece` bytes at a time in `stage`, from where it leaves past the caches. The
     /// caller ends with [`stream::fence`].
     ///
@@ -99,6 +81,28 @@ impl Pass {
     #[inline(always)]
     fn sources_at(&self, element: usize) -> [*mut u8; 3] {
         std::array::from_fn(|i| self.sources[i].wrapping_add(element * self.steps[i]))
+    }
+}
+
+/// Computes `count` rows of `n` elements with a kernel whose destination and sources are at `places`, each row so many bytes behind
+/// the one before. Nothing between one row and the next: of rows of 64 elements that takes as long as the elements.
+///
+/// # Safety
+/// As for [`Pass::run`], of every row.
+#[inline]
+pub(crate) unsafe fn run_rows(
+    kernel: RawKernel,
+    (n, count): (usize, usize),
+    [mut dst, mut a, mut b, mut c]: [*mut u8; 4],
+    steps: [isize; 4],
+) {
+    for _ in 0..count {
+        // SAFETY: the caller's contract.
+        unsafe { kernel(n, dst, a, b, c) };
+        dst = dst.wrapping_offset(steps[0]);
+        a = a.wrapping_offset(steps[1]);
+        b = b.wrapping_offset(steps[2]);
+        c = c.wrapping_offset(steps[3]);
     }
 }
 

@@ -67,8 +67,11 @@ impl Shuffle {
             places: [0; WIDTH],
         };
         if bytes > WIDTH {
+            if run.x != -1 {
+                return None;
+            }
             shuffle.find_places(1, [0, -size.cast_signed()], WIDTH / size);
-            return (run.x == -1).then_some(shuffle);
+            return Some(shuffle);
         }
         let lies_close = gaps || [rows.x, run.x].map(isize::unsigned_abs) == [run.size, 1];
         let [row_step, step] = [rows.x, run.x].map(|step| step.saturating_mul(size.cast_signed()));

@@ -83,6 +83,7 @@ impl<K: Key> Task for Ascend<'_, K> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lodestride_buffer::DType;
 
     #[test]
     fn lines_ascend_where_no_key_is_above_the_next() {
@@ -106,7 +107,6 @@ mod tests {
             }
         }
     }
-    use lodestride_buffer::DType;
 
     #[test]
     fn runs_of_values_that_compare_equal_have_one_start() {

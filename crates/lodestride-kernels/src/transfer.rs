@@ -318,7 +318,10 @@ impl Transfer {
             true => None,
             false => Shuffle::of([rows, run], self.size, self.gaps),
         };
-        let parts = Parts::of([rows, run], self.size, self.gaps);
+        let parts = match shuffle {
+            Some(_) => None,
+            None => Parts::of([rows, run], self.size, self.gaps),
+        };
         let mut position: SmallVec<[usize; 6]> = SmallVec::from_elem(0, outer.len());
         let bytes = self.size.cast_signed();
         loop {

@@ -113,6 +113,7 @@ mod reduce_lifted;
 mod reduce_lines;
 mod reduce_long;
 mod reduce_moments;
+mod reduce_narrow;
 mod reduce_plan;
 mod reduce_product;
 mod reduce_short;

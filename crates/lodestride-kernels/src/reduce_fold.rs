@@ -16,6 +16,7 @@ use crate::isa::{Arch, Isa, Level, Task};
 use crate::numeric::{Compute, run_fold};
 use crate::reduce_data::{Rows, Runs};
 use crate::reduce_lifted::{LiftedRows, LiftedRuns};
+use crate::reduce_narrow::NarrowRows;
 use crate::reduce_together::Together;
 use crate::stream;
 
@@ -56,6 +57,8 @@ pub(crate) trait LaneFold<C: Compute>: Copy + Sync {
 
     /// Whether many short runs are folded side by side: worth its code where a fold is common.
     const COMMON: bool = false;
+    /// From how many packed rows of a few columns on they are folded where they lie, where that is worth its code.
+    const NARROW: Option<usize> = None;
     /// Whether elements that are converted or lie apart are folded as they are read: for folds that do little beside.
     const LIFTS: bool = false;
     /// Whether lanes are joined in any order, so in that which the compiler likes.
@@ -294,7 +297,7 @@ pub(crate) fn fold_rows<C: Compute, F: LaneFold<C>>(
     totals: &mut [F::Total],
     new: bool,
 ) {
-    let mut room = LaneRoom::new();
+    let mut room = LaneRoom::<_>::new();
     let lanes = room.filled(rows.width, fold.lane());
     let rows = (rows, step);
     let task = RowsTask {
@@ -318,13 +321,13 @@ pub(crate) fn run_wide<C: Compute, F: LaneFold<C>, T: Task>(task: T) -> T::Outpu
     }
 }
 
-/// Room for the lanes of a row of at most [`WIDE`] columns.
-pub(crate) struct LaneRoom<L>(Lines<[MaybeUninit<L>; WIDE]>);
+/// Room for the lanes of a row of at most `N` columns.
+pub(crate) struct LaneRoom<L, const N: usize = WIDE>(Lines<[MaybeUninit<L>; N]>);
 
-impl<L: Copy> LaneRoom<L> {
+impl<L: Copy, const N: usize> LaneRoom<L, N> {
     #[inline(always)]
-    pub(crate) fn new() -> Self {
-        Self(Lines([const { MaybeUninit::uninit() }; WIDE]))
+    pub(crate) const fn new() -> Self {
+        Self(Lines([const { MaybeUninit::uninit() }; N]))
     }
 
     /// So many equal lanes. Filling more than are used would cost more than folding them when rows are narrow.
@@ -444,6 +447,12 @@ pub(crate) trait Reducer<C: Compute>: Sync {
         }
         self.rows(rows, totals);
     }
+    /// From how many rows on there is [`narrow`](Reducer::narrow).
+    fn narrow_from(&self) -> Option<usize> {
+        None
+    }
+    /// Makes the totals those of the columns of packed rows, set after set, whatever they were.
+    fn narrow(&self, _rows: NarrowRows<'_, C>, _totals: &mut [Self::Total]) {}
     /// Merges more totals into as many others, one each.
     fn merge_all(&self, totals: &mut [Self::Total], more: &[Self::Total]);
     /// Whether arithmetic bounds it, not memory.

@@ -8,6 +8,7 @@ use crate::reduce_data::{Rows, Runs};
 use crate::reduce_fold::{FOUR, LANES, LaneFold, Reducer, WIDE, fold_rows, fold_runs, merge_each};
 use crate::reduce_lifted::{LiftedRows, LiftedRuns, fold_lifted, fold_lifted_rows, is_tuned};
 use crate::reduce_long::{ChunkLanes, FourRuns, RowLanes};
+use crate::reduce_narrow::{NarrowRows, fold_narrow};
 use crate::reduce_product::{Product, WidenedProducts};
 use crate::reduce_short::{ShortRuns, VectorFold};
 use crate::vector::{Vector, VectorTask};
@@ -205,6 +206,14 @@ where
     fn sets(&self, rows: Rows<'_, C>, step: usize, totals: &mut [F::Total], new: bool) {
         fold_rows(self.fold, (rows, step), totals, new);
     }
+    fn narrow_from(&self) -> Option<usize> {
+        if C::VECTOR { F::NARROW } else { None }
+    }
+    fn narrow(&self, rows: NarrowRows<'_, C>, totals: &mut [F::Total]) {
+        if const { F::NARROW.is_some() && C::VECTOR } {
+            fold_narrow(self.fold, rows, totals);
+        }
+    }
     fn merge_all(&self, totals: &mut [F::Total], more: &[F::Total]) {
         merge_each(totals, more, |total, more| self.fold.merge(total, more));
     }
@@ -245,6 +254,7 @@ impl<C: Addable + Magnitude, const ABS: bool> LaneFold<C> for Sum<ABS> {
         C::plus(left, right)
     }
     const COMMON: bool = !ABS;
+    const NARROW: Option<usize> = if ABS { None } else { Some(9) };
     const LIFTS: bool = !ABS;
     #[inline(always)]
     fn short_runs<A: Arch>(self, runs: Runs<'_, C>, totals: &mut [Self::Total]) -> bool {

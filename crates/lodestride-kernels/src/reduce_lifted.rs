@@ -167,7 +167,7 @@ fn run_rows<C: Compute, F: LaneFold<C>, S: Lifted<C>>(
     rows: LiftedRows<'_, C>,
     (totals, new): (&mut [F::Total], bool),
 ) {
-    let mut room = LaneRoom::new();
+    let mut room = LaneRoom::<_>::new();
     let lanes = room.filled(rows.width, fold.lane());
     Level::current().run_narrow(LiftedRowsTask {
         kind: PhantomData::<C>,

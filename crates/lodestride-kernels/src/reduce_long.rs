@@ -113,7 +113,9 @@ impl<C: Compute, F: VectorFold<C>> VectorTask<C> for RowLanes<'_, C, F> {
         // Wide rows may come from memory, which the compiler's own loop reads faster: squares of 4096x4096 `f32` in 2.7 ms, not 5.4.
         let is_wide = !F::LOSES_NAN && lanes.len() > FOLDED;
         let has_registers = cfg!(target_arch = "x86_64") && size_of::<V>() >= 32;
-        if !has_registers || is_wide {
+        // A part of a vector for each row takes twice as long as the compiler's loop.
+        let is_narrow = lanes.len() < V::LANES;
+        if !has_registers || is_wide || is_narrow {
             return false;
         }
         // Sums beside the lanes are so much more to do for each row that fours pay earlier: maxima of 4096x4096 `f32` take 3.2 ms

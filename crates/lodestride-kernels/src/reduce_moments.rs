@@ -167,7 +167,7 @@ impl<C: ComputeFloat + Magnitude> Reducer<C> for Norm2<C> {
     }
 
     fn rows(&self, rows: Rows<'_, C>, totals: &mut [Scaled]) {
-        Self::rows_in(rows, LaneRoom::new().filled(rows.width, 0.0), totals);
+        Self::rows_in(rows, LaneRoom::<_>::new().filled(rows.width, 0.0), totals);
     }
 
     fn merge_all(&self, totals: &mut [Scaled], more: &[Scaled]) {

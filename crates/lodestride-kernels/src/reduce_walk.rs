@@ -14,15 +14,15 @@ mod rows;
 mod shape;
 mod threaded;
 
-use self::shape::{Facts, Shape, are_packed};
+use self::shape::{Facts, Shape, are_packed, is_narrow};
 use std::ops::Range;
 use std::slice::from_mut;
 
-use crate::across::Lines;
 use crate::numeric::Compute;
 use crate::reduce_data::Runs;
-use crate::reduce_fold::{BLOCK, COLUMNS, LANES, ROWS, Reducer};
+use crate::reduce_fold::{BLOCK, COLUMNS, LANES, LaneRoom, ROWS, Reducer};
 use crate::reduce_lifted::{Lift, fold_blocks};
+use crate::reduce_narrow::rows_of_block;
 use crate::reduce_plan::{Piece, Plan, Sink};
 use crate::strided::{Dim, Source, offset_at};
 use crate::threads;
@@ -60,6 +60,8 @@ struct Walk<'a, C: Compute, T, V> {
     width: usize,
     /// Rows laid side by side when output rows are very narrow (1 otherwise).
     fold: usize,
+    /// Whether such rows are folded where they lie.
+    narrow: bool,
 }
 
 /// Runs a reduction and hands out `(output offset, output stride, values)` runs.
@@ -102,8 +104,10 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
             computed: source.is_computed(),
             size: size_of::<C>(),
             columns: reducer.columns(),
+            narrow: source.native().and_then(|_| reducer.narrow_from()),
         };
         let Shape { sweep, width, fold } = Shape::of(plan, facts);
+        let narrow = fold > 1 && is_narrow(plan, facts);
         Self {
             plan,
             source,
@@ -113,6 +117,7 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
             sweep,
             width,
             fold,
+            narrow,
         }
     }
 
@@ -131,30 +136,20 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
             parts,
             together,
         };
-        match self.width.min(self.plan.inner.size) * together {
-            0..=1 => self.run_in::<1>(split, sink),
-            2..=NARROW => self.run_in::<NARROW>(split, sink),
-            width if width <= OUTPUTS => self.run_in::<OUTPUTS>(split, sink),
-            width if width > COLUMNS => {
-                let mut totals = vec![self.reducer.empty(); width];
-                let mut scratch = totals[..if parts > 1 { width } else { 0 }].to_vec();
-                self.run_alone(split, [&mut totals, &mut scratch], sink);
-            }
-            _ => self.run_in::<COLUMNS>(split, sink),
+        let width = self.width.min(self.plan.inner.size) * together;
+        let (empty, others) = (self.reducer.empty(), if parts > 1 { width } else { 0 });
+        if width > COLUMNS {
+            let mut totals = vec![empty; width];
+            let mut scratch = totals[..others].to_vec();
+            return self.run_alone(split, [&mut totals, &mut scratch], sink);
         }
+        let mut room: [LaneRoom<T, COLUMNS>; 2] = [const { LaneRoom::new() }; 2];
+        let [totals, scratch] = &mut room;
+        let rooms = [totals.filled(width, empty), scratch.filled(others, empty)];
+        self.run_alone(split, rooms, sink);
     }
 
-    /// On this thread; `N` is room for the totals of one piece, small for small results: filling it costs time too.
-    fn run_in<const N: usize>(&self, split: Split, sink: &mut Sink<'_, V>) {
-        let mut totals = Lines([self.reducer.empty(); N]);
-        if split.parts == 1 {
-            return self.run_alone(split, [&mut totals.0, &mut []], sink);
-        }
-        let mut scratch = [self.reducer.empty(); N];
-        self.run_alone(split, [&mut totals.0, &mut scratch], sink);
-    }
-
-    /// [`run_in`](Self::run_in) some room for totals, and for those of a part where there are several.
+    /// On this thread, with room for the totals of a piece, and for those of a part where there are several.
     #[inline(never)]
     fn run_alone(
         &self,
@@ -220,6 +215,9 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
     fn together(&self, parts: usize) -> usize {
         let (plan, width) = (self.plan, self.plan.inner.size);
         let (depth, computed) = (plan.depth(), self.source.is_computed());
+        if self.narrow && parts == 1 {
+            return plan.last_outer().size.min(OUTPUTS / width);
+        }
         let few = (1..=ROWS).contains(&depth) && parts == 1 && self.fold == 1;
         let short = (1..=COLUMNS / 2).contains(&width) && self.width >= width;
         if !self.sweep || computed || !few || !short || !self.reducer.takes_sets() {
@@ -239,7 +237,11 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
 
     /// Superblocks of a piece: at least one.
     fn parts(&self) -> usize {
-        let blocks = if self.sweep {
+        let blocks = if self.narrow {
+            self.plan
+                .depth()
+                .div_ceil(rows_of_block(self.plan.inner.size))
+        } else if self.sweep {
             (self.plan.depth() / self.fold).div_ceil(ROWS)
         } else {
             self.blocks()
@@ -261,6 +263,7 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
                 let last = self.plan.depth().min(first + SUPERBLOCK * ROWS);
                 self.sweep(piece, first..last, totals, true);
             }
+            (true, _) if self.narrow => self.unit_narrow(piece, part, totals),
             (true, _) => self.unit_folded(piece, part, totals),
         }
     }

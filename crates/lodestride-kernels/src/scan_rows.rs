@@ -79,7 +79,7 @@ impl<C: Compute, S: Step<C>> Task for Columns<'_, '_, C, S> {
             return;
         };
         if self.past {
-            let mut room = LaneRoom::new();
+            let mut room = LaneRoom::<_>::new();
             let running = room.filled(first.len(), S::START);
             for out in std::iter::once(first).chain(self.rows) {
                 step_all::<C, S>(running, next(out.len()));

@@ -9,6 +9,7 @@ use crate::numeric::Compute;
 use crate::reduce_data::Rows;
 use crate::reduce_fold::{BLOCK, FOLDED, ROWS};
 use crate::reduce_lifted::{Lift, LiftedRows};
+use crate::reduce_narrow::{NarrowRows, rows_of_block};
 use crate::reduce_plan::{Piece, Plan};
 use crate::strided::{Dim, Source, offset_at};
 use crate::tile::Scratch;
@@ -95,6 +96,24 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
             let new = new && block == range.start;
             self.reducer.sets(rows, step, totals, new);
         }
+    }
+
+    /// As `sweep` for packed rows of a few columns, of several pieces where there are as many totals.
+    pub(super) fn unit_narrow(&self, piece: Piece, part: usize, totals: &mut [T]) {
+        let Some(data) = self.source.native() else {
+            return;
+        };
+        let (width, depth) = (piece.width, self.plan.depth());
+        let most = SUPERBLOCK * rows_of_block(width);
+        let first = part * most;
+        let rows = NarrowRows {
+            data,
+            start: piece.x as usize + first * width,
+            step: self.plan.last_outer().x as usize,
+            rows: most.min(depth - first),
+            width,
+        };
+        self.reducer.narrow(rows, totals);
     }
 
     /// As `sweep` for very narrow rows: `fold` of them at a time make one wide row.

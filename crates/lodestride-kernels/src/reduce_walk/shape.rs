@@ -3,6 +3,7 @@
 use super::{NARROW, OUTPUTS, SUPERBLOCK};
 use crate::across::FEW;
 use crate::reduce_fold::{BLOCK, COLUMNS, FOLDED, ROWS};
+use crate::reduce_narrow;
 use crate::reduce_plan::Plan;
 use crate::stream;
 use crate::strided::Dim;
@@ -38,6 +39,8 @@ pub(super) struct Facts {
     pub(super) size: usize,
     /// Columns that the reducer takes.
     pub(super) columns: usize,
+    /// From how many packed rows of a few columns on they are folded where they lie, if ever.
+    pub(super) narrow: Option<usize>,
 }
 
 /// Whether rows are folded, outputs of a piece, and rows laid side by side.
@@ -113,6 +116,9 @@ fn sweeps(plan: &Plan, facts: Facts) -> bool {
 /// costs less than folding narrow rows does, or than making columns of them.
 fn is_folded(plan: &Plan, facts: Facts) -> bool {
     let (size, depth) = (plan.inner.size, plan.depth());
+    if is_narrow(plan, facts) {
+        return true;
+    }
     let from = match size {
         2 if depth > ROWS => PAIRS_FROM,
         3..FEW_COLUMNS if depth > ROWS && facts.native => FEW_FROM * facts.size,
@@ -120,6 +126,12 @@ fn is_folded(plan: &Plan, facts: Facts) -> bool {
         _ => FOLDED_FROM,
     };
     size * depth >= from
+}
+
+/// Whether rows are packed, of a few columns and enough of them to be folded where they lie.
+pub(super) fn is_narrow(plan: &Plan, facts: Facts) -> bool {
+    let is_enough = facts.narrow.is_some_and(|rows| plan.depth() >= rows);
+    is_enough && (2..=reduce_narrow::MOST).contains(&plan.inner.size) && are_packed(plan)
 }
 
 /// Columns of so many elements laid side by side: few where there are few elements, as each row of them ends with a total to join.

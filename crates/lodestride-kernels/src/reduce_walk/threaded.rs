@@ -5,6 +5,7 @@ use crate::numeric::Compute;
 use crate::reduce_plan::Sink;
 use crate::sort_lines::Scratch;
 use crate::spread;
+use crate::threads;
 
 impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
     /// Pieces of several superblocks: totals of all, merged in order.
@@ -37,12 +38,19 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
         let room = Scratch::new::<V>(OP, pieces * width).ok()?;
         let mut room = room.open(OP).ok()?;
         let values = room.slice::<V>();
-        spread::for_each_chunk(values, width, |index, values| {
-            let piece = self.plan.piece(index, self.width);
-            let mut totals = vec![self.reducer.empty(); piece.width];
+        // Several pieces by one call, where all of them are a row.
+        let sets = if self.plan.outer_x.len() == 1 {
+            self.together(1).min(pieces.div_ceil(threads::shares()))
+        } else {
+            1
+        };
+        spread::for_each_chunk(values, sets * width, |index, values| {
+            let piece = self.plan.piece(index * sets, self.width);
+            let count = if sets == 1 { piece.width } else { values.len() };
+            let mut totals = vec![self.reducer.empty(); count];
             self.unit(piece, 0, &mut totals);
-            let values = &mut values[..piece.width];
-            self.reducer.finish(&totals, self.plan.depth(), values);
+            self.reducer
+                .finish(&totals, self.plan.depth(), &mut values[..count]);
         });
         for (index, values) in values.chunks(width).enumerate() {
             let piece = self.plan.piece(index, self.width);

@@ -1,0 +1,217 @@
+//! Packed rows of a few columns, as pixels of an image or points of a cloud, folded where they lie.
+//!
+//! Lanes are as many as some rows have elements, and stay in registers: whichever row an element is of, its lane is of its column.
+//! Rows folded one by one would fill a part of a vector each.
+
+use crate::across::Lines;
+use crate::isa::{Arch, Level, Task};
+use crate::numeric::Compute;
+use crate::reduce_fold::{LaneFold, step_chunks};
+use crate::stream;
+
+/// Most columns.
+pub(crate) const MOST: usize = 8;
+/// Lanes of most widths: whole vectors, and whole rows.
+const LANES: usize = 48;
+/// Rows laid side by side of other widths, whose lanes stay in memory.
+const SIDE: usize = 16;
+/// Most lanes: of rows of seven columns.
+const ROOM: usize = 7 * SIDE;
+/// Steps of a lane before its value is lifted, as of others.
+const STEPS: usize = 64;
+
+/// Lanes for rows of so many columns.
+fn lanes(columns: usize) -> usize {
+    if LANES.is_multiple_of(columns) {
+        LANES
+    } else {
+        SIDE * columns
+    }
+}
+
+/// Rows of a block.
+pub(crate) fn rows_of_block(columns: usize) -> usize {
+    STEPS * lanes(columns) / columns
+}
+
+/// Sets of packed rows in one slice: `rows` of `width` columns from `start` on, and again `step` elements further for each set.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NarrowRows<'a, C> {
+    pub(crate) data: &'a [C],
+    pub(crate) start: usize,
+    pub(crate) step: usize,
+    pub(crate) rows: usize,
+    pub(crate) width: usize,
+}
+
+/// Makes the totals those of the columns of each set, whatever they were.
+#[inline(never)]
+pub(crate) fn fold_narrow<C: Compute, F: LaneFold<C>>(
+    fold: F,
+    rows: NarrowRows<'_, C>,
+    totals: &mut [F::Total],
+) {
+    // Vectors of AVX2 read as fast as the second-level cache gives.
+    Level::current().run_narrow(NarrowTask { fold, rows, totals });
+}
+
+struct NarrowTask<'a, C, F, T> {
+    fold: F,
+    rows: NarrowRows<'a, C>,
+    totals: &'a mut [T],
+}
+
+impl<C: Compute, F: LaneFold<C>> Task for NarrowTask<'_, C, F, F::Total> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let Self { fold, rows, totals } = self;
+        let (width, count) = (rows.width, lanes(rows.width));
+        let far = stream::is_far(size_of_val(rows.data));
+        let mut room = Lines([fold.lane(); ROOM + MOST]);
+        let lanes = &mut room.0;
+        for (set, totals) in totals.chunks_exact_mut(width).enumerate() {
+            let all = &rows.data[rows.start + set * rows.step..][..rows.rows * width];
+            totals.fill(fold.lift(fold.lane()));
+            for block in all.chunks(STEPS * count) {
+                step_lanes::<A, C, F>(fold, block, far, &mut lanes[..count]);
+                // Of few elements, lanes that have none of them are not looked at.
+                let used = count.min(block.len().next_multiple_of(4 * width));
+                let columns = columns::<A, C, F>(fold, lanes, (used, width));
+                for (total, lane) in totals.iter_mut().zip(columns) {
+                    *total = fold.merge(*total, fold.lift(lane));
+                }
+            }
+        }
+    }
+}
+
+/// New lanes stepped over a block: in registers, where there are as many as most widths have.
+#[inline(always)]
+fn step_lanes<A: Arch, C: Compute, F: LaneFold<C>>(
+    fold: F,
+    mut block: &[C],
+    far: bool,
+    lanes: &mut [F::Lane],
+) {
+    lanes.fill(fold.lane());
+    if !A::TUNED {
+        let count = lanes.len();
+        for (index, lane) in lanes.iter_mut().enumerate() {
+            let values = block.iter().skip(index).step_by(count);
+            *lane = values.fold(*lane, |lane, &value| fold.step(lane, value));
+        }
+        return;
+    }
+    if let Ok(lanes) = <&mut [F::Lane; LANES]>::try_from(&mut *lanes) {
+        let (chunks, rest) = block.as_chunks();
+        *lanes = step_chunks(fold, *lanes, chunks, far);
+        block = rest;
+    }
+    for chunk in block.chunks(lanes.len()) {
+        let (groups, rest) = chunk.as_chunks::<MOST>();
+        for (lanes, values) in lanes.as_chunks_mut::<MOST>().0.iter_mut().zip(groups) {
+            for at in 0..MOST {
+                lanes[at] = fold.step(lanes[at], values[at]);
+            }
+        }
+        for (lane, &value) in lanes[groups.len() * MOST..].iter_mut().zip(rest) {
+            *lane = fold.step(*lane, value);
+        }
+    }
+}
+
+/// The lanes of each column as one: those of every fourth row, and these four. Of columns that are not, anything.
+#[inline(always)]
+fn columns<A: Arch, C: Compute, F: LaneFold<C>>(
+    fold: F,
+    lanes: &[F::Lane; ROOM + MOST],
+    (count, width): (usize, usize),
+) -> [F::Lane; MOST] {
+    let none = [fold.lane(); MOST];
+    let [mut a, mut b, mut c, mut d] = [none; 4];
+    if A::TUNED {
+        for at in (0..count).step_by(4 * width) {
+            // Behind the last row are lanes of nothing.
+            let row = |index: usize| &lanes[(at + index * width).min(ROOM)..];
+            a = joined(fold, a, row(0));
+            b = joined(fold, b, row(1));
+            c = joined(fold, c, row(2));
+            d = joined(fold, d, row(3));
+        }
+    } else {
+        for (index, &lane) in lanes[..count].iter().enumerate() {
+            let rows = &mut [&mut a, &mut b, &mut c, &mut d];
+            let to = &mut rows[index / width % 4][index % width];
+            *to = fold.join(*to, lane);
+        }
+    }
+    joined(fold, joined(fold, a, &b), &joined(fold, c, &d))
+}
+
+/// Lanes of a row joined with others. By value: a reference would keep them in memory.
+#[inline(always)]
+fn joined<C: Compute, F: LaneFold<C>>(
+    fold: F,
+    mut lanes: [F::Lane; MOST],
+    others: &[F::Lane],
+) -> [F::Lane; MOST] {
+    let others = &others[..MOST];
+    for at in 0..MOST {
+        lanes[at] = fold.join(lanes[at], others[at]);
+    }
+    lanes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reduce_kinds::{Addable, Sum};
+
+    /// Sums of whole numbers, which no order changes, beside a plain loop; wrong ones are reported.
+    fn check<C: Addable>(of: impl Fn(i32) -> C, wide: impl Fn(C::Sum) -> f64) -> Vec<String>
+    where
+        Sum<false>: LaneFold<C, Total = C::Sum>,
+    {
+        let mut wrong = Vec::new();
+        for width in 2..=MOST {
+            let block = rows_of_block(width);
+            for rows in [1, 2, 9, 10, 31, 100, block - 1, block, 2 * block + 7] {
+                let (sets, gap) = (3, 5);
+                let step = rows * width + gap;
+                let number = |index: usize| (index * 7919 % 1009) as i32 - 600;
+                let data: Vec<C> = (0..1 + sets * step)
+                    .map(|index| of(number(index)))
+                    .collect();
+                let narrow = NarrowRows {
+                    data: &data,
+                    start: 1,
+                    step,
+                    rows,
+                    width,
+                };
+                let mut sums = vec![of(1).widen(); sets * width];
+                fold_narrow(Sum::<false>, narrow, &mut sums);
+                for (at, &found) in sums.iter().enumerate() {
+                    let (set, column) = (at / width, at % width);
+                    let numbers =
+                        (0..rows).map(|row| number(1 + set * step + row * width + column));
+                    let sum: i32 = numbers.sum();
+                    let found = wide(found);
+                    if found != f64::from(sum) {
+                        wrong.push(format!("{rows} rows of {width}: {found}, not {sum}"));
+                    }
+                }
+            }
+        }
+        wrong
+    }
+
+    #[test]
+    fn columns_of_packed_rows_are_those_of_a_plain_loop() {
+        let mut wrong = check::<f32>(|i| i as f32, f32::value);
+        wrong.extend(check::<f64>(f64::from, f64::value));
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+}

@@ -3,6 +3,7 @@
 
 use crate::across::Lines;
 use crate::gemm_small::Blend;
+use crate::gemm_spread;
 use crate::isa::{Arch, Level, Task};
 use crate::matrix::{Matrix, MatrixMut};
 use crate::numeric::Compute;
@@ -35,22 +36,28 @@ pub(crate) fn product<C: Compute>(
     if left.rows != 1 || !lies || !is_short {
         return false;
     }
-    let x = &b.data()[right.start..][..depth * columns];
+    let mut x = &b.data()[right.start..][..depth * columns];
+    let (step, mut row) = (left.column_step, 0);
     let period = columns * (LANES >> columns.trailing_zeros().min(LANES.trailing_zeros()));
     let mut sums = Lines([C::ZERO; PERIOD]);
     let sums = &mut sums.0[..period];
+    if step == 1 && columns <= gemm_spread::MOST {
+        let elements = &a.data()[left.at(0, 0)..][..depth];
+        let (columns_sums, done) = gemm_spread::add_up(elements, x, columns);
+        sums[..columns].copy_from_slice(&columns_sums[..columns]);
+        (row, x) = (done, &x[done * columns..]);
+    }
     let mut tile = Lines([C::ZERO; TILE]);
     let groups = x.chunks_exact(period);
     let rest = groups.remainder();
     let whole = &x[..x.len() - rest.len()];
-    let step = left.column_step;
     for (number, x) in whole.chunks(TILE / period * period).enumerate() {
-        let first = number * (TILE / period * period / columns);
+        let first = row + number * (TILE / period * period / columns);
         let spread = &mut tile.0[..x.len()];
         repeat_each(a.data(), (left.at(0, first), step), columns, spread);
         Level::current().run(AddUp { x, spread, sums });
     }
-    let done = whole.len() / columns;
+    let done = row + whole.len() / columns;
     for column in 0..columns {
         let mut sum = C::ZERO;
         for &more in sums[column..].iter().step_by(columns) {
@@ -127,33 +134,44 @@ mod tests {
     /// Products of integers so small that every order of addition is exact, beside plain loops.
     #[test]
     fn short_rows_add_up_as_in_plain_loops() {
+        let mut wrong = wrong_sums(|number| number as f32);
+        wrong.extend(wrong_sums(f64::from));
+        wrong.extend(wrong_sums(i64::from));
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    fn wrong_sums<C: Compute>(of: impl Fn(i32) -> C) -> Vec<String> {
+        let mut wrong = Vec::new();
         for columns in 1..=17 {
             for depth in [1, 7, 16, 129, 2500] {
                 for step in [1, 3] {
-                    let value = |i: usize, of: usize| (i * 7 % of) as f32 - 4.0;
-                    let a: Vec<f32> = (0..depth * step).map(|i| value(i, 11)).collect();
-                    let b: Vec<f32> = (0..depth * columns).map(|i| value(i, 13)).collect();
+                    let value = |i: usize, of: usize| (i * 7 % of) as i32 - 4;
+                    let a: Vec<C> = (0..depth * step).map(|i| of(value(i, 11))).collect();
+                    let b: Vec<C> = (0..depth * columns).map(|i| of(value(i, 13))).collect();
                     let mut row = MatrixShape::contiguous(1, depth);
                     row.column_step = step as isize;
                     let right = MatrixShape::contiguous(depth, columns);
                     let (a, b) = (Matrix::new(&a, row), Matrix::new(&b, right));
-                    let mut out = vec![1.0; columns];
+                    let mut out = vec![C::ONE; columns];
                     let to = MatrixShape::contiguous(1, columns);
                     let mut to = MatrixMut::new(&mut out, to);
-                    let (alpha, beta) = (2.0, 3.0);
+                    let (alpha, beta) = (of(2), of(3));
                     let done = product(a, b, &mut to, Blend { alpha, beta });
-                    assert_eq!(done, (2..=8).contains(&columns) || columns == 16);
-                    let at = |row: usize, column| {
-                        a.data()[row * step] * b.data()[row * columns + column]
+                    let line = columns * size_of::<C>() == LINE;
+                    let term = |row: usize, column| {
+                        value(row * step, 11) * value(row * columns + column, 13)
                     };
-                    let sum = |column| (0..depth).map(|row| at(row, column)).sum::<f32>();
-                    let expected: Vec<f32> = match done {
-                        true => (0..columns).map(|c| 2.0 * sum(c) + 3.0).collect(),
-                        false => vec![1.0; columns],
+                    let sum = |column| (0..depth).map(|row| term(row, column)).sum::<i32>();
+                    let expected: Vec<C> = match done {
+                        true => (0..columns).map(|c| of(2 * sum(c) + 3)).collect(),
+                        false => vec![C::ONE; columns],
                     };
-                    assert_eq!(out, expected, "{depth} by {columns}, {step} apart");
+                    if done != ((2..=8).contains(&columns) || line) || out != expected {
+                        wrong.push(format!("{depth} by {columns}, {step} apart: {out:?}"));
+                    }
                 }
             }
         }
+        wrong
     }
 }

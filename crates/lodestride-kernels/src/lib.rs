@@ -47,6 +47,7 @@ mod gemm_register;
 mod gemm_series;
 mod gemm_small;
 #[cfg(target_arch = "x86_64")]
+mod gemm_spread;
 mod gemm_store;
 #[cfg(target_arch = "x86_64")]
 mod gemm_sweep;

@@ -57,7 +57,7 @@ pub(crate) trait LaneFold<C: Compute>: Copy + Sync {
 
     /// Whether many short runs are folded side by side: worth its code where a fold is common.
     const COMMON: bool = false;
-    /// From how many packed rows of a few columns on they are folded where they lie, where that is worth its code.
+    /// From how many rows of a few columns on they are folded where they lie, where that is worth its code.
     const NARROW: Option<usize> = None;
     /// Whether elements that are converted or lie apart are folded as they are read: for folds that do little beside.
     const LIFTS: bool = false;
@@ -451,7 +451,7 @@ pub(crate) trait Reducer<C: Compute>: Sync {
     fn narrow_from(&self) -> Option<usize> {
         None
     }
-    /// Makes the totals those of the columns of packed rows, set after set, whatever they were.
+    /// Makes the totals those of the columns of rows, set after set, whatever they were.
     fn narrow(&self, _rows: NarrowRows<'_, C>, _totals: &mut [Self::Total]) {}
     /// Merges more totals into as many others, one each.
     fn merge_all(&self, totals: &mut [Self::Total], more: &[Self::Total]);

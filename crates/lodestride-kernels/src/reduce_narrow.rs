@@ -1,7 +1,8 @@
-//! Packed rows of a few columns, as pixels of an image or points of a cloud, folded where they lie.
+//! Rows of a few columns, as pixels of an image or points of a cloud, folded where they lie.
 //!
 //! Lanes are as many as some rows have elements, and stay in registers: whichever row an element is of, its lane is of its column.
-//! Rows folded one by one would fill a part of a vector each.
+//! Rows folded one by one would fill a part of a vector each. Columns that are not asked for are folded too, which takes no longer
+//! than to leave them out.
 
 use crate::across::Lines;
 use crate::isa::{Arch, Level, Task};
@@ -17,6 +18,8 @@ const LANES: usize = 48;
 const SIDE: usize = 16;
 /// Most lanes: of rows of seven columns.
 const ROOM: usize = 7 * SIDE;
+/// Rows of which a single column is folded so.
+const SINGLE: usize = 256;
 /// Steps of a lane before its value is lifted, as of others.
 const STEPS: usize = 64;
 
@@ -29,22 +32,30 @@ fn lanes(columns: usize) -> usize {
     }
 }
 
+/// From how many rows of so many elements on a single column of them is folded so too: fewer are sooner gathered, and so are halves
+/// and what is kept in memory.
+pub(crate) fn single_from(pitch: usize) -> Option<usize> {
+    (pitch > 2 && lanes(pitch) == LANES).then_some(SINGLE)
+}
+
 /// Rows of a block.
 pub(crate) fn rows_of_block(columns: usize) -> usize {
     STEPS * lanes(columns) / columns
 }
 
-/// Sets of packed rows in one slice: `rows` of `width` columns from `start` on, and again `step` elements further for each set.
+/// Sets of rows in one slice: `rows` of them, each `pitch` elements after the one before, from `start` on, and again `step` elements
+/// further for each set. The first `width` elements of a row are asked for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NarrowRows<'a, C> {
     pub(crate) data: &'a [C],
     pub(crate) start: usize,
     pub(crate) step: usize,
     pub(crate) rows: usize,
+    pub(crate) pitch: usize,
     pub(crate) width: usize,
 }
 
-/// Makes the totals those of the columns of each set, whatever they were.
+/// Makes the totals those of the columns of each set, of at least one row, whatever they were.
 #[inline(never)]
 pub(crate) fn fold_narrow<C: Compute, F: LaneFold<C>>(
     fold: F,
@@ -67,18 +78,19 @@ impl<C: Compute, F: LaneFold<C>> Task for NarrowTask<'_, C, F, F::Total> {
     #[inline(always)]
     fn run<A: Arch>(self) {
         let Self { fold, rows, totals } = self;
-        let (width, count) = (rows.width, lanes(rows.width));
+        let (pitch, width) = (rows.pitch, rows.width);
+        let (count, len) = (lanes(pitch), (rows.rows - 1) * pitch + width);
         let far = stream::is_far(size_of_val(rows.data));
         let mut room = Lines([fold.lane(); ROOM + MOST]);
         let lanes = &mut room.0;
         for (set, totals) in totals.chunks_exact_mut(width).enumerate() {
-            let all = &rows.data[rows.start + set * rows.step..][..rows.rows * width];
+            let all = &rows.data[rows.start + set * rows.step..][..len];
             totals.fill(fold.lift(fold.lane()));
             for block in all.chunks(STEPS * count) {
                 step_lanes::<A, C, F>(fold, block, far, &mut lanes[..count]);
                 // Of few elements, lanes that have none of them are not looked at.
-                let used = count.min(block.len().next_multiple_of(4 * width));
-                let columns = columns::<A, C, F>(fold, lanes, (used, width));
+                let used = count.min(block.len().next_multiple_of(4 * pitch));
+                let columns = columns::<A, C, F>(fold, lanes, (used, pitch));
                 for (total, lane) in totals.iter_mut().zip(columns) {
                     *total = fold.merge(*total, fold.lift(lane));
                 }
@@ -175,11 +187,13 @@ mod tests {
         Sum<false>: LaneFold<C, Total = C::Sum>,
     {
         let mut wrong = Vec::new();
-        for width in 2..=MOST {
-            let block = rows_of_block(width);
+        for (pitch, width) in
+            (2..=MOST).flat_map(|pitch| (1..=pitch).map(move |width| (pitch, width)))
+        {
+            let block = rows_of_block(pitch);
             for rows in [1, 2, 9, 10, 31, 100, block - 1, block, 2 * block + 7] {
                 let (sets, gap) = (3, 5);
-                let step = rows * width + gap;
+                let step = rows * pitch + gap;
                 let number = |index: usize| (index * 7919 % 1009) as i32 - 600;
                 let data: Vec<C> = (0..1 + sets * step)
                     .map(|index| of(number(index)))
@@ -189,6 +203,7 @@ mod tests {
                     start: 1,
                     step,
                     rows,
+                    pitch,
                     width,
                 };
                 let mut sums = vec![of(1).widen(); sets * width];
@@ -196,11 +211,13 @@ mod tests {
                 for (at, &found) in sums.iter().enumerate() {
                     let (set, column) = (at / width, at % width);
                     let numbers =
-                        (0..rows).map(|row| number(1 + set * step + row * width + column));
+                        (0..rows).map(|row| number(1 + set * step + row * pitch + column));
                     let sum: i32 = numbers.sum();
                     let found = wide(found);
                     if found != f64::from(sum) {
-                        wrong.push(format!("{rows} rows of {width}: {found}, not {sum}"));
+                        wrong.push(format!(
+                            "{rows} rows of {width} of {pitch}: {found}, not {sum}"
+                        ));
                     }
                 }
             }

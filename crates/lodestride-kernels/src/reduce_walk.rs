@@ -14,7 +14,7 @@ mod rows;
 mod shape;
 mod threaded;
 
-use self::shape::{Facts, Shape, are_packed, is_narrow};
+use self::shape::{Facts, Shape, are_packed};
 use std::ops::Range;
 use std::slice::from_mut;
 
@@ -60,7 +60,7 @@ struct Walk<'a, C: Compute, T, V> {
     width: usize,
     /// Rows laid side by side when output rows are very narrow (1 otherwise).
     fold: usize,
-    /// Whether such rows are folded where they lie.
+    /// Whether rows of a few elements are folded where they lie.
     narrow: bool,
 }
 
@@ -106,8 +106,12 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
             columns: reducer.columns(),
             narrow: source.native().and_then(|_| reducer.narrow_from()),
         };
-        let Shape { sweep, width, fold } = Shape::of(plan, facts);
-        let narrow = fold > 1 && is_narrow(plan, facts);
+        let Shape {
+            sweep,
+            narrow,
+            width,
+            fold,
+        } = Shape::of(plan, facts);
         Self {
             plan,
             source,
@@ -215,7 +219,7 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
     fn together(&self, parts: usize) -> usize {
         let (plan, width) = (self.plan, self.plan.inner.size);
         let (depth, computed) = (plan.depth(), self.source.is_computed());
-        if self.narrow && parts == 1 {
+        if self.narrow && self.sweep && parts == 1 {
             return plan.last_outer().size.min(OUTPUTS / width);
         }
         let few = (1..=ROWS).contains(&depth) && parts == 1 && self.fold == 1;
@@ -238,9 +242,7 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
     /// Superblocks of a piece: at least one.
     fn parts(&self) -> usize {
         let blocks = if self.narrow {
-            self.plan
-                .depth()
-                .div_ceil(rows_of_block(self.plan.inner.size))
+            self.plan.depth().div_ceil(rows_of_block(self.pitch()))
         } else if self.sweep {
             (self.plan.depth() / self.fold).div_ceil(ROWS)
         } else {
@@ -257,13 +259,13 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
             return totals.fill(self.reducer.empty());
         }
         match (self.sweep, self.fold) {
+            _ if self.narrow => self.unit_narrow(piece, part, totals),
             (false, _) => self.unit_inner(piece, part, totals),
             (true, 1) => {
                 let first = part * SUPERBLOCK * ROWS;
                 let last = self.plan.depth().min(first + SUPERBLOCK * ROWS);
                 self.sweep(piece, first..last, totals, true);
             }
-            (true, _) if self.narrow => self.unit_narrow(piece, part, totals),
             (true, _) => self.unit_folded(piece, part, totals),
         }
     }

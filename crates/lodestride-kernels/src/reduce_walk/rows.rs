@@ -98,19 +98,29 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
         }
     }
 
-    /// As `sweep` for packed rows of a few columns, of several pieces where there are as many totals.
+    /// Elements from one [narrow](Self::unit_narrow) row to the next.
+    pub(super) fn pitch(&self) -> usize {
+        self.plan.reduced[0].stride as usize
+    }
+
+    /// The totals of a part of the rows of a few elements; those of several pieces, or single columns, where there are as many.
     pub(super) fn unit_narrow(&self, piece: Piece, part: usize, totals: &mut [T]) {
         let Some(data) = self.source.native() else {
             return;
         };
-        let (width, depth) = (piece.width, self.plan.depth());
-        let most = SUPERBLOCK * rows_of_block(width);
+        let (pitch, depth) = (self.pitch(), self.plan.depth());
+        let most = SUPERBLOCK * rows_of_block(pitch);
         let first = part * most;
+        let (width, step) = match self.sweep {
+            true => (piece.width, self.plan.last_outer().x),
+            false => (1, self.plan.inner.x),
+        };
         let rows = NarrowRows {
             data,
-            start: piece.x as usize + first * width,
-            step: self.plan.last_outer().x as usize,
+            start: piece.x as usize + first * pitch,
+            step: step as usize,
             rows: most.min(depth - first),
+            pitch,
             width,
         };
         self.reducer.narrow(rows, totals);

@@ -39,13 +39,15 @@ pub(super) struct Facts {
     pub(super) size: usize,
     /// Columns that the reducer takes.
     pub(super) columns: usize,
-    /// From how many packed rows of a few columns on they are folded where they lie, if ever.
+    /// From how many rows of a few columns on they are folded where they lie, if ever.
     pub(super) narrow: Option<usize>,
 }
 
-/// Whether rows are folded, outputs of a piece, and rows laid side by side.
+/// Whether rows are folded, whether they or single columns are [narrow](reduce_narrow), outputs of a piece, and rows laid side by
+/// side.
 pub(super) struct Shape {
     pub(super) sweep: bool,
+    pub(super) narrow: bool,
     pub(super) width: usize,
     pub(super) fold: usize,
 }
@@ -55,7 +57,12 @@ impl Shape {
     pub(super) fn of(plan: &Plan, facts: Facts) -> Self {
         let inner = plan.inner;
         let direct = facts.lifted || facts.native && inner.x == 1;
-        let sweep = sweeps(plan, facts);
+        let narrow = is_narrow(plan, facts);
+        let sweep = if narrow {
+            plan.sweep
+        } else {
+            sweeps(plan, facts)
+        };
         let deep = plan.depth() > SUPERBLOCK * BLOCK;
         // Whole rows, in the order of memory, are one stream, but then no thread could take other columns.
         let alone = !stream::wakes() && !facts.threaded;
@@ -82,14 +89,19 @@ impl Shape {
         // Narrow contiguous rows: `fold` of them make one wide row, and the columns are merged at the end.
         // What has gaps is copied, which pays for rows of few elements only.
         let widest = if are_packed(plan) { 32 } else { FEW - 1 };
-        let folds = sweep && plan.reduced.len() == 1 && !facts.computed;
+        let folds = sweep && !narrow && plan.reduced.len() == 1 && !facts.computed;
         let fold = match (folds, inner.size) {
             (true, size @ 1..) if size <= widest && is_folded(plan, facts) => {
                 (folded(plan.depth() * size) / size).max(1)
             }
             _ => 1,
         };
-        Self { sweep, width, fold }
+        Self {
+            sweep,
+            narrow,
+            width,
+            fold,
+        }
     }
 }
 
@@ -116,9 +128,6 @@ fn sweeps(plan: &Plan, facts: Facts) -> bool {
 /// costs less than folding narrow rows does, or than making columns of them.
 fn is_folded(plan: &Plan, facts: Facts) -> bool {
     let (size, depth) = (plan.inner.size, plan.depth());
-    if is_narrow(plan, facts) {
-        return true;
-    }
     let from = match size {
         2 if depth > ROWS => PAIRS_FROM,
         3..FEW_COLUMNS if depth > ROWS && facts.native => FEW_FROM * facts.size,
@@ -128,10 +137,18 @@ fn is_folded(plan: &Plan, facts: Facts) -> bool {
     size * depth >= from
 }
 
-/// Whether rows are packed, of a few columns and enough of them to be folded where they lie.
-pub(super) fn is_narrow(plan: &Plan, facts: Facts) -> bool {
-    let is_enough = facts.narrow.is_some_and(|rows| plan.depth() >= rows);
-    is_enough && (2..=reduce_narrow::MOST).contains(&plan.inner.size) && are_packed(plan)
+/// Whether rows of a few elements, of which some columns or a single one are asked for, are enough to be folded where they lie.
+fn is_narrow(plan: &Plan, facts: Facts) -> bool {
+    let (Some(rows), [line]) = (facts.narrow, plan.reduced.as_slice()) else {
+        return false;
+    };
+    let (inner, pitch) = (plan.inner, line.stride.unsigned_abs());
+    let from = match plan.sweep {
+        true if inner.x == 1 && (2..=pitch).contains(&inner.size) => Some(rows),
+        true => None,
+        false => reduce_narrow::single_from(pitch),
+    };
+    pitch <= reduce_narrow::MOST && from.is_some_and(|from| line.size >= from)
 }
 
 /// Columns of so many elements laid side by side: few where there are few elements, as each row of them ends with a total to join.

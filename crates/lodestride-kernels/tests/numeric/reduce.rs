@@ -381,7 +381,13 @@ fn short_rows_of_every_length_match_the_reference() {
 fn results_do_not_depend_on_threads_or_instruction_set() {
     let _held = crate::settings();
     let mut report = Report::default();
-    let shapes: [&[usize]; 4] = [&[600_003], &[700, 500], &[100_001, 3], &[3, 200_001]];
+    let shapes: [&[usize]; 5] = [
+        &[600_003],
+        &[700, 500],
+        &[100_001, 3],
+        &[3, 200_001],
+        &[700, 300, 3],
+    ];
     let ops = [
         ReduceOp::Sum,
         ReduceOp::Mean,
@@ -396,7 +402,13 @@ fn results_do_not_depend_on_threads_or_instruction_set() {
             let x = Array::new(shape, Arrangement::C, dtype, |i| {
                 Scalar::Float(1.0 + noise(i) * 1e-3)
             });
-            for axes in [vec![0], vec![shape.len() - 1], (0..shape.len()).collect()] {
+            let middle = vec![shape.len().saturating_sub(2)];
+            for axes in [
+                vec![0],
+                middle,
+                vec![shape.len() - 1],
+                (0..shape.len()).collect(),
+            ] {
                 for op in ops {
                     let mut first: Option<Vec<f64>> = None;
                     for threads in [1, 2, 4] {

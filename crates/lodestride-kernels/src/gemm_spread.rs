@@ -1,16 +1,17 @@
 //! Products of one row with a matrix of a few columns, in the registers of AVX-512: as many rows as a register has lanes are as many
 //! registers as there are columns, and the elements that they are multiplied by are spread to each of these by one permutation.
-#![expect(
-    unsafe_code,
-    reason = "vector instructions may only run on processors that have them, and load through raw pointers"
+#![cfg_attr(
+    target_arch = "x86_64",
+    expect(
+        unsafe_code,
+        reason = "vector instructions may only run on processors that have them, and load through raw pointers"
+    )
 )]
 
 use crate::numeric::Compute;
 
 /// Most columns.
 pub(crate) const MOST: usize = 8;
-/// Groups of rows whose products are added up before they are added to those of others, which keeps what rounding takes small.
-const GROUPS: usize = 64;
 
 /// For each of `columns`, 2 to [`MOST`], the sum of the products of a row's elements with the column of packed rows, as far as there
 /// are whole groups of them; and how many elements of the row these were, none where this is no faster.
@@ -25,12 +26,14 @@ pub(crate) fn add_up<C: Compute>(row: &[C], x: &[C], columns: usize) -> ([C; MOS
 
 #[cfg(target_arch = "x86_64")]
 mod registers {
-    use super::{GROUPS, MOST};
+    use super::MOST;
     use crate::across::Lines;
     use crate::isa::Isa;
     use crate::numeric::{Compute, ComputeKind};
     use std::arch::x86_64::*;
 
+    /// Groups of rows whose products are added up before they are added to those of others, which keeps what rounding takes small.
+    const GROUPS: usize = 64;
     /// Lanes of the widest element of those that are multiplied so.
     const LANES: usize = 16;
 

@@ -46,8 +46,8 @@ mod gemm_packed;
 mod gemm_register;
 mod gemm_series;
 mod gemm_small;
-#[cfg(target_arch = "x86_64")]
 mod gemm_spread;
+#[cfg(target_arch = "x86_64")]
 mod gemm_store;
 #[cfg(target_arch = "x86_64")]
 mod gemm_sweep;

@@ -415,13 +415,8 @@ fn results_do_not_depend_on_threads_or_instruction_set() {
                         for isa in [Isa::Baseline, best] {
                             set_threads(threads);
                             isa.select();
-                            let (out_shape, _): (Vec<usize>, ()) = (
-                                (0..shape.len())
-                                    .filter(|a| !axes.contains(a))
-                                    .map(|a| shape[a])
-                                    .collect(),
-                                (),
-                            );
+                            let kept = (0..shape.len()).filter(|a| !axes.contains(a));
+                            let out_shape: Vec<usize> = kept.map(|a| shape[a]).collect();
                             let out = zeros(&out_shape, dtype);
                             reduce(op, x.operand(), &axes, out.operand()).unwrap();
                             let found = floats(&out);

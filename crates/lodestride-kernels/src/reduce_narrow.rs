@@ -32,6 +32,15 @@ fn lanes(columns: usize) -> usize {
     }
 }
 
+/// Whether so many rows, of which some columns are asked for, are folded so, which may be `from` some number of rows on.
+pub(crate) fn is_narrow(
+    (rows, columns, pitch): (usize, usize, isize),
+    from: Option<usize>,
+) -> bool {
+    let is_enough = from.is_some_and(|from| rows >= from);
+    is_enough && columns >= 2 && (columns as isize..=MOST as isize).contains(&pitch)
+}
+
 /// From how many rows of so many elements on a single column of them is folded so too: fewer are sooner gathered, and so are halves
 /// and what is kept in memory.
 pub(crate) fn single_from(pitch: usize) -> Option<usize> {

@@ -5,6 +5,7 @@ use crate::across::{FEW, Lines};
 use crate::numeric::Compute;
 use crate::reduce_data::{Rows, Runs};
 use crate::reduce_fold::{BLOCK, ROWS, Reducer};
+use crate::reduce_narrow::{NarrowRows, is_narrow};
 use crate::reduce_plan::{Plan, Sink};
 use crate::strided::{Dim, Source};
 
@@ -84,6 +85,16 @@ impl Few {
                 Runs::new(data, self.start, self.step as usize, size),
                 totals,
             );
+        } else if is_narrow((size, lines, stride), reducer.narrow_from()) {
+            let rows = NarrowRows {
+                data,
+                start: self.start,
+                step: 0,
+                rows: size,
+                pitch: stride as usize,
+                width: lines,
+            };
+            reducer.narrow(rows, totals);
         } else {
             let mut offsets = [0; ROWS];
             let mut at = self.start;

@@ -139,16 +139,16 @@ fn is_folded(plan: &Plan, facts: Facts) -> bool {
 
 /// Whether rows of a few elements, of which some columns or a single one are asked for, are enough to be folded where they lie.
 fn is_narrow(plan: &Plan, facts: Facts) -> bool {
-    let (Some(rows), [line]) = (facts.narrow, plan.reduced.as_slice()) else {
+    let (Some(_), [line], inner) = (facts.narrow, plan.reduced.as_slice(), plan.inner) else {
         return false;
     };
-    let (inner, pitch) = (plan.inner, line.stride.unsigned_abs());
-    let from = match plan.sweep {
-        true if inner.x == 1 && (2..=pitch).contains(&inner.size) => Some(rows),
-        true => None,
-        false => reduce_narrow::single_from(pitch),
-    };
-    pitch <= reduce_narrow::MOST && from.is_some_and(|from| line.size >= from)
+    if plan.sweep {
+        let rows = (line.size, inner.size, line.stride);
+        return inner.x == 1 && reduce_narrow::is_narrow(rows, facts.narrow);
+    }
+    let pitch = line.stride.unsigned_abs();
+    pitch <= reduce_narrow::MOST
+        && reduce_narrow::single_from(pitch).is_some_and(|from| line.size >= from)
 }
 
 /// Columns of so many elements laid side by side: few where there are few elements, as each row of them ends with a total to join.

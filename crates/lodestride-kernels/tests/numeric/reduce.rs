@@ -251,7 +251,7 @@ fn wide_rows_give_the_same_on_one_thread_and_several() {
 fn sets_of_rows_give_what_each_set_gives_alone() {
     let _settings = settings();
     // Sets that share a call and more than fit in one, rows wider and narrower than registers, and two axes around them.
-    let shapes: [&[usize]; 8] = [
+    let shapes: [&[usize]; 12] = [
         &[7, 3, 5],
         &[100, 3, 50],
         &[3, 64, 64],
@@ -260,6 +260,10 @@ fn sets_of_rows_give_what_each_set_gives_alone() {
         &[3, 5, 600],
         &[2, 40, 3, 33],
         &[600, 4, 2],
+        &[5, 20, 3],
+        &[4, 9, 8],
+        &[3, 70, 5],
+        &[7, 300, 2],
     ];
     set_threads(1);
     for shape in shapes {

@@ -351,7 +351,6 @@ impl Job<'_, '_> {
 }
 
 impl Visitor for Job<'_, '_> {
-    #[inline(never)]
     fn visit<C: Compute, T: Copy + Send + Sync, V: Compute>(
         &mut self,
         reducer: &dyn Reducer<C, Total = T, Value = V>,

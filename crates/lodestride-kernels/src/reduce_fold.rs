@@ -57,8 +57,8 @@ pub(crate) trait LaneFold<C: Compute>: Copy + Sync {
 
     /// Whether many short runs are folded side by side: worth its code where a fold is common.
     const COMMON: bool = false;
-    /// From how many rows of a few columns on they are folded where they lie, where that is worth its code.
-    const NARROW: Option<usize> = None;
+    /// Whether rows of a few columns are folded where they lie: worth its code likewise.
+    const NARROW: bool = false;
     /// Whether elements that are converted or lie apart are folded as they are read: for folds that do little beside.
     const LIFTS: bool = false;
     /// Whether lanes are joined in any order, so in that which the compiler likes.
@@ -447,9 +447,9 @@ pub(crate) trait Reducer<C: Compute>: Sync {
         }
         self.rows(rows, totals);
     }
-    /// From how many rows on there is [`narrow`](Reducer::narrow).
-    fn narrow_from(&self) -> Option<usize> {
-        None
+    /// Whether there is [`narrow`](Reducer::narrow).
+    fn takes_narrow(&self) -> bool {
+        false
     }
     /// Makes the totals those of the columns of rows, set after set, whatever they were.
     fn narrow(&self, _rows: NarrowRows<'_, C>, _totals: &mut [Self::Total]) {}

@@ -206,11 +206,11 @@ where
     fn sets(&self, rows: Rows<'_, C>, step: usize, totals: &mut [F::Total], new: bool) {
         fold_rows(self.fold, (rows, step), totals, new);
     }
-    fn narrow_from(&self) -> Option<usize> {
-        if C::VECTOR { F::NARROW } else { None }
+    fn takes_narrow(&self) -> bool {
+        F::NARROW && C::VECTOR
     }
     fn narrow(&self, rows: NarrowRows<'_, C>, totals: &mut [F::Total]) {
-        if const { F::NARROW.is_some() && C::VECTOR } {
+        if const { F::NARROW && C::VECTOR } {
             fold_narrow(self.fold, rows, totals);
         }
     }
@@ -254,7 +254,7 @@ impl<C: Addable + Magnitude, const ABS: bool> LaneFold<C> for Sum<ABS> {
         C::plus(left, right)
     }
     const COMMON: bool = !ABS;
-    const NARROW: Option<usize> = if ABS { None } else { Some(9) };
+    const NARROW: bool = !ABS;
     const LIFTS: bool = !ABS;
     #[inline(always)]
     fn short_runs<A: Arch>(self, runs: Runs<'_, C>, totals: &mut [Self::Total]) -> bool {

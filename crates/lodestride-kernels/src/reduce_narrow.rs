@@ -18,6 +18,8 @@ const LANES: usize = 48;
 const SIDE: usize = 16;
 /// Most lanes: of rows of seven columns.
 const ROOM: usize = 7 * SIDE;
+/// Fewest rows.
+const FEWEST: usize = 9;
 /// Rows of which a single column is folded so.
 const SINGLE: usize = 256;
 /// Steps of a lane before its value is lifted, as of others.
@@ -32,13 +34,10 @@ fn lanes(columns: usize) -> usize {
     }
 }
 
-/// Whether so many rows, of which some columns are asked for, are folded so, which may be `from` some number of rows on.
-pub(crate) fn is_narrow(
-    (rows, columns, pitch): (usize, usize, isize),
-    from: Option<usize>,
-) -> bool {
-    let is_enough = from.is_some_and(|from| rows >= from);
-    is_enough && columns >= 2 && (columns as isize..=MOST as isize).contains(&pitch)
+/// Whether so many rows, of which some columns are asked for, are enough to be folded so.
+#[inline]
+pub(crate) fn is_narrow(rows: usize, columns: usize, pitch: isize) -> bool {
+    rows >= FEWEST && columns >= 2 && (columns as isize..=MOST as isize).contains(&pitch)
 }
 
 /// From how many rows of so many elements on a single column of them is folded so too: fewer are sooner gathered, and so are halves

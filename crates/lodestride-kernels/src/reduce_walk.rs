@@ -104,7 +104,7 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
             computed: source.is_computed(),
             size: size_of::<C>(),
             columns: reducer.columns(),
-            narrow: source.native().and_then(|_| reducer.narrow_from()),
+            narrow: source.native().is_some() && reducer.takes_narrow(),
         };
         let Shape {
             sweep,

@@ -85,16 +85,8 @@ impl Few {
                 Runs::new(data, self.start, self.step as usize, size),
                 totals,
             );
-        } else if is_narrow((size, lines, stride), reducer.narrow_from()) {
-            let rows = NarrowRows {
-                data,
-                start: self.start,
-                step: 0,
-                rows: size,
-                pitch: stride as usize,
-                width: lines,
-            };
-            reducer.narrow(rows, totals);
+        } else if is_narrow(size, lines, stride) && reducer.takes_narrow() {
+            self.narrow(data, reducer, totals);
         } else {
             let mut offsets = [0; ROWS];
             let mut at = self.start;
@@ -111,5 +103,24 @@ impl Few {
         }
         reducer.finish(totals, size, &mut values[..lines]);
         true
+    }
+
+    /// [`reduced`](Self::reduced) as rows of a few columns.
+    #[inline(never)]
+    fn narrow<C: Compute, T: Copy + Send + Sync, V: Compute>(
+        self,
+        data: &[C],
+        reducer: &dyn Reducer<C, Total = T, Value = V>,
+        totals: &mut [T],
+    ) {
+        let rows = NarrowRows {
+            data,
+            start: self.start,
+            step: 0,
+            rows: self.line.size,
+            pitch: self.line.stride as usize,
+            width: self.lines,
+        };
+        reducer.narrow(rows, totals);
     }
 }

@@ -39,8 +39,8 @@ pub(super) struct Facts {
     pub(super) size: usize,
     /// Columns that the reducer takes.
     pub(super) columns: usize,
-    /// From how many rows of a few columns on they are folded where they lie, if ever.
-    pub(super) narrow: Option<usize>,
+    /// Whether rows of a few columns are folded where they lie.
+    pub(super) narrow: bool,
 }
 
 /// Whether rows are folded, whether they or single columns are [narrow](reduce_narrow), outputs of a piece, and rows laid side by
@@ -139,12 +139,11 @@ fn is_folded(plan: &Plan, facts: Facts) -> bool {
 
 /// Whether rows of a few elements, of which some columns or a single one are asked for, are enough to be folded where they lie.
 fn is_narrow(plan: &Plan, facts: Facts) -> bool {
-    let (Some(_), [line], inner) = (facts.narrow, plan.reduced.as_slice(), plan.inner) else {
+    let (true, [line], inner) = (facts.narrow, plan.reduced.as_slice(), plan.inner) else {
         return false;
     };
     if plan.sweep {
-        let rows = (line.size, inner.size, line.stride);
-        return inner.x == 1 && reduce_narrow::is_narrow(rows, facts.narrow);
+        return inner.x == 1 && reduce_narrow::is_narrow(line.size, inner.size, line.stride);
     }
     let pitch = line.stride.unsigned_abs();
     pitch <= reduce_narrow::MOST

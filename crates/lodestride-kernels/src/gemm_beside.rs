@@ -17,7 +17,7 @@ const TILE: usize = 1 << 11;
 /// Elements after which the columns of vectors come in the same order again, at most.
 const PERIOD: usize = LANES * (SHORT - 1);
 /// Columns up to which rows are short; longer ones are swept as fast, but for those of one line.
-const SHORT: usize = 8;
+const SHORT: usize = gemm_spread::MOST;
 /// Sums in progress for each lane, so that additions need not wait for one another.
 const CHAINS: usize = 4;
 
@@ -41,21 +41,24 @@ pub(crate) fn product<C: Compute>(
     let period = columns * (LANES >> columns.trailing_zeros().min(LANES.trailing_zeros()));
     let mut sums = Lines([C::ZERO; PERIOD]);
     let sums = &mut sums.0[..period];
-    if step == 1 && columns <= gemm_spread::MOST {
+    if step == 1 && columns <= SHORT {
         let elements = &a.data()[left.at(0, 0)..][..depth];
-        let (columns_sums, done) = gemm_spread::add_up(elements, x, columns);
-        sums[..columns].copy_from_slice(&columns_sums[..columns]);
+        let (added, done) = gemm_spread::add_up(elements, x, columns);
+        sums[..columns].copy_from_slice(&added[..columns]);
         (row, x) = (done, &x[done * columns..]);
     }
-    let mut tile = Lines([C::ZERO; TILE]);
     let groups = x.chunks_exact(period);
     let rest = groups.remainder();
     let whole = &x[..x.len() - rest.len()];
-    for (number, x) in whole.chunks(TILE / period * period).enumerate() {
-        let first = row + number * (TILE / period * period / columns);
-        let spread = &mut tile.0[..x.len()];
-        repeat_each(a.data(), (left.at(0, first), step), columns, spread);
-        Level::current().run(AddUp { x, spread, sums });
+    // Clearing a tile takes as long as a few hundred rows do in registers.
+    if !whole.is_empty() {
+        let mut tile = Lines([C::ZERO; TILE]);
+        for (number, x) in whole.chunks(TILE / period * period).enumerate() {
+            let first = row + number * (TILE / period * period / columns);
+            let spread = &mut tile.0[..x.len()];
+            repeat_each(a.data(), (left.at(0, first), step), columns, spread);
+            Level::current().run(AddUp { x, spread, sums });
+        }
     }
     let done = row + whole.len() / columns;
     for column in 0..columns {

@@ -48,29 +48,29 @@ mod registers {
             return None;
         }
         let mut lanes = Lines([C::ZERO; LANES * MOST]);
-        let (from, to) = ((row.as_ptr(), x.as_ptr()), lanes.0.as_mut_ptr());
+        let (row_at, x_at, to) = (row.as_ptr(), x.as_ptr(), lanes.0.as_mut_ptr());
         let width = match C::KIND {
-            ComputeKind::F32 => 16,
-            ComputeKind::F64 => 8,
+            ComputeKind::F32 => {
+                let (from, groups) = ((row_at.cast(), x_at.cast()), row.len() / 16);
+                // SAFETY: the processor has AVX-512, elements are `f32`, each group is whole, and there is room for all lanes.
+                unsafe { single(columns, from, groups, to.cast()) };
+                16
+            }
+            ComputeKind::F64 => {
+                let (from, groups) = ((row_at.cast(), x_at.cast()), row.len() / 8);
+                // SAFETY: as above, of `f64`.
+                unsafe { double(columns, from, groups, to.cast()) };
+                8
+            }
             _ => return None,
         };
-        let groups = row.len() / width;
-        if width == 16 {
-            let from = (from.0.cast(), from.1.cast());
-            // SAFETY: the processor has AVX-512, elements are `f32`, each group is whole, and there is room for all lanes.
-            unsafe { single(columns, from, groups, to.cast()) };
-        } else {
-            let from = (from.0.cast(), from.1.cast());
-            // SAFETY: as above, of `f64`.
-            unsafe { double(columns, from, groups, to.cast()) };
-        }
         let mut sums = [C::ZERO; MOST];
         for group in lanes.0[..width * columns].chunks_exact(columns) {
             for (sum, &lane) in sums.iter_mut().zip(group) {
                 *sum = sum.add(lane);
             }
         }
-        Some((sums, groups * width))
+        Some((sums, row.len() / width * width))
     }
 
     macro_rules! spread {

@@ -36,8 +36,6 @@ const SUPERBLOCK: usize = 64;
 const SHORT_RUN: usize = 256;
 /// Elements of short runs that are gathered together: a full block would drive what is gathered from out of L1.
 const GATHERED: usize = 1024;
-/// Outputs up to which stack arrays are small.
-const NARROW: usize = 64;
 /// Outputs of a piece of runs: few enough that filling and finishing their totals stays cheap.
 const OUTPUTS: usize = 256;
 

@@ -1,6 +1,6 @@
 //! How a reduction is walked, from its plan and a few facts about its data: nothing here knows dtypes.
 
-use super::{NARROW, OUTPUTS, SUPERBLOCK};
+use super::{OUTPUTS, SUPERBLOCK};
 use crate::across::FEW;
 use crate::reduce_fold::{BLOCK, COLUMNS, FOLDED, ROWS};
 use crate::reduce_narrow;
@@ -16,6 +16,8 @@ const TILE_COLUMNS: usize = 128;
 const FEW_COLUMNS: usize = 8;
 /// So many are from beyond the second-level cache too.
 const FEWEST_COLUMNS: usize = 3;
+/// Elements of a column from which on they are.
+const LONG_COLUMNS: usize = 64;
 /// Elements from which on narrow rows without gaps are laid side by side.
 pub(super) const FOLDED_FROM: usize = 1024;
 /// The same where columns would be runs otherwise: for each byte of a number, of what is converted, and of pairs, whose columns are
@@ -117,7 +119,7 @@ fn sweeps(plan: &Plan, facts: Facts) -> bool {
         // From beyond the second-level cache more than a few columns are best taken at once.
         let bytes = line.size * line.stride.unsigned_abs() * facts.size;
         let is_near = bytes <= stream::SECOND_LEVEL || inner.size <= FEWEST_COLUMNS;
-        let are_runs = inner.size < FEW_COLUMNS && line.size >= NARROW && is_near;
+        let are_runs = inner.size < FEW_COLUMNS && line.size >= LONG_COLUMNS && is_near;
         return !are_runs || are_packed(plan) && (line.size <= ROWS || is_folded(plan, facts));
     }
     let lie_together = line.stride == 1 && (facts.native || inner.x == line.size as isize);

@@ -323,9 +323,11 @@ impl Dense {
         }
     }
 
-    /// What `n` elements read and write.
+    /// What `n` elements read and write. An array beside itself is read once.
     fn bytes(&self, n: usize) -> usize {
-        n * (self.size + self.sizes[0] + self.sizes[1])
+        let [first, second] = self.sources;
+        let second = if second == first { 0 } else { self.sizes[1] };
+        n * (self.size + self.sizes[0] + second)
     }
 
     /// Where element `index` of each source is.

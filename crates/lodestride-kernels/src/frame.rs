@@ -16,6 +16,11 @@ use smallvec::SmallVec;
 /// Bytes of the first cache level that the tiles of a call may take.
 pub(crate) const TILE_BUDGET: usize = 24 << 10;
 
+/// The same where tiles are filled with elements that lie apart, of all that is read for them. What it takes is written over soon, and
+/// the next lines of every operand are asked for meanwhile: every second of 1000x1000 `f64` added to as many takes 320 us so on an EPYC
+/// of family 25 (model 17), and 440 in three times of it.
+const GAPS_BUDGET: usize = 16 << 10;
+
 /// A tile is a whole number of cache lines of every dtype.
 const TILE_UNIT: usize = 64;
 
@@ -74,7 +79,9 @@ impl<'c> Setup<'c> {
             (piece / width).max(TILE_UNIT) * code.calls.len().div_ceil(4).max(1)
         } else {
             let streams = tiles + lanes.len() - lanes_tiled;
-            (TILE_BUDGET / (streams * width) / TILE_UNIT * TILE_UNIT)
+            let gaps: usize = lanes[outputs..].iter().map(passed_over).sum();
+            let budget = if gaps == 0 { TILE_BUDGET } else { GAPS_BUDGET };
+            (budget / (streams * width + gaps) / TILE_UNIT * TILE_UNIT)
                 .clamp(4 * TILE_UNIT, LONGEST_TILE)
         };
         Setup {
@@ -94,6 +101,16 @@ impl<'c> Setup<'c> {
 
     fn tiles(&self) -> usize {
         self.code_tiles + self.lanes_tiled
+    }
+}
+
+/// The bytes that are read for an element of a tile which is filled with elements that lie apart: at most those of four.
+fn passed_over(lane: &Lane) -> usize {
+    match lane.access {
+        Access::Tiled if lane.stride.unsigned_abs() > 1 => {
+            lane.size * lane.stride.unsigned_abs().min(4)
+        }
+        _ => 0,
     }
 }
 

@@ -225,7 +225,9 @@ fn row_product<A: Arch, T: Number>(
     let (left, right, depth) = (a.shape(), b.shape(), a.shape().columns);
     let factor = |step: usize| a.data()[left.at(row, step)];
     let len = sums.len();
-    sums.fill(T::ZERO);
+    if depth < 2 {
+        sums.fill(T::ZERO);
+    }
     let line = |step: usize| &b.data()[right.at(step, first)..][..len];
     let mut step = 0;
     while step + 1 < depth {
@@ -244,7 +246,8 @@ fn row_product<A: Arch, T: Number>(
         for (sum, (((&w, &x), &y), &z)) in sums.iter_mut().zip(rows) {
             let low = p.mul::<A>(w).add::<A>(q.mul::<A>(x));
             let high = r.mul::<A>(y).add::<A>(s.mul::<A>(z));
-            *sum = sum.add::<A>(low.add::<A>(high));
+            let before = if step == 0 { T::ZERO } else { *sum };
+            *sum = before.add::<A>(low.add::<A>(high));
         }
         step += 4;
     }

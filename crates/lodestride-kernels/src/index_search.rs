@@ -150,8 +150,10 @@ impl<C: Rank, const MIN: bool> LaneFold<C> for BestMagnitude<MIN> {
 pub(crate) trait AnyOrder<C, K>: Sync {
     /// [`Order::beats`].
     fn beats(&self, new: K, best: K) -> bool;
-    /// [`best_in`].
-    fn best_in(&self, run: &[C], best: Option<(K, usize)>) -> Option<(K, usize)>;
+    /// The best key of a run.
+    fn best_in(&self, run: &[C]) -> K;
+    /// Where a run has a key first.
+    fn place_in(&self, run: &[C], key: K) -> usize;
     /// [`best_of_runs`].
     fn best_of_runs(&self, runs: Runs<'_, C>, best: &mut [i64]);
     /// [`Steps`].
@@ -164,8 +166,11 @@ impl<C: Compute, K: Compute, O: Order<C, Key = K> + Sync> AnyOrder<C, K> for O {
     fn beats(&self, new: K, best: K) -> bool {
         O::beats(new, best)
     }
-    fn best_in(&self, run: &[C], best: Option<(K, usize)>) -> Option<(K, usize)> {
-        best_in::<C, O>(run, best)
+    fn best_in(&self, run: &[C]) -> K {
+        fold_run(O::Fold::default(), run)
+    }
+    fn place_in(&self, run: &[C], key: K) -> usize {
+        run_wide::<C, O::Fold, _>(Locate::<C, O> { run, key })
     }
     fn best_of_runs(&self, runs: Runs<'_, C>, best: &mut [i64]) {
         best_of_runs::<C, O>(runs, best);
@@ -185,19 +190,6 @@ impl<C: Compute, K: Compute, O: Order<C, Key = K> + Sync> AnyOrder<C, K> for O {
             columns,
         });
     }
-}
-
-/// The first element of `run` that beats `best`'s key and is the best of the run.
-fn best_in<C: Compute, O: Order<C>>(
-    run: &[C],
-    best: Option<(O::Key, usize)>,
-) -> Option<(O::Key, usize)> {
-    let key = fold_run(O::Fold::default(), run);
-    if best.is_some_and(|(best, _)| !O::beats(key, best)) {
-        return None;
-    }
-    let at = run_wide::<C, O::Fold, _>(Locate::<C, O> { run, key });
-    Some((key, at))
 }
 
 /// Where a key first stands in a run.

@@ -274,7 +274,7 @@ impl Search {
         start: isize,
         blocks: Range<usize>,
     ) -> Option<(K, usize)> {
-        let (all, runs) = (count(&self.reduced), self.in_runs(source));
+        let runs = self.in_runs(source);
         let mut scratch = runs
             .is_none()
             .then(|| Scratch::take(BLOCK * size_of::<C>()));
@@ -282,29 +282,42 @@ impl Search {
             Some(scratch) => scratch.numbers::<C>(BLOCK),
             None => &mut [],
         };
+        // Where the best of a block is, is asked of the last one that was better alone: of numbers in order every block is.
         let mut best: Option<(K, usize)> = None;
         for block in blocks {
-            let (first, run) = if let Some((data, last)) = runs {
-                let per_run = last.size.div_ceil(BLOCK);
-                let (run, at) = (block / per_run, block % per_run * BLOCK);
-                let outer = &self.reduced[..self.reduced.len() - 1];
-                let from = (start + offset_at(outer, run)) as usize + at;
-                let len = BLOCK.min(last.size - at);
-                (run * last.size + at, &data[from..][..len])
-            } else {
-                let first = block * BLOCK;
-                let tile = &mut tile[..BLOCK.min(all - first)];
-                source.load_walk(start, &self.reduced, first, tile);
-                (first, &*tile)
-            };
-            if let Some((key, position)) = order.best_in(run, best) {
-                best = Some((key, first + position));
+            let key = order.best_in(self.block(source, runs, (start, block), tile).1);
+            if best.is_none_or(|(best, _)| order.beats(key, best)) {
+                best = Some((key, block));
                 if key.is_nan() {
                     break;
                 }
             }
         }
-        best
+        let (key, block) = best?;
+        let (first, run) = self.block(source, runs, (start, block), tile);
+        Some((key, first + order.place_in(run, key)))
+    }
+
+    /// The position of a block's first element in the sequence that starts at `start`, and its elements: in memory, or copied to a tile.
+    fn block<'a, C: Compute>(
+        &self,
+        source: &Source<'_, C>,
+        runs: Option<(&'a [C], Dim)>,
+        (start, block): (isize, usize),
+        tile: &'a mut [C],
+    ) -> (usize, &'a [C]) {
+        let Some((data, last)) = runs else {
+            let first = block * BLOCK;
+            let tile = &mut tile[..BLOCK.min(count(&self.reduced) - first)];
+            source.load_walk(start, &self.reduced, first, tile);
+            return (first, tile);
+        };
+        let per_run = last.size.div_ceil(BLOCK);
+        let (run, at) = (block / per_run, block % per_run * BLOCK);
+        let outer = &self.reduced[..self.reduced.len() - 1];
+        let from = (start + offset_at(outer, run)) as usize + at;
+        let len = BLOCK.min(last.size - at);
+        (run * last.size + at, &data[from..][..len])
     }
 
     /// How many rows make a wide one where the rows of so many columns are narrow, dense and many.

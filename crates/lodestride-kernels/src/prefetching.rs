@@ -104,6 +104,13 @@ pub(crate) fn copies_slowly() -> bool {
     matches!(asks(), NOTHING | NOTHING_FOR_ONE)
 }
 
+/// Whether the last-level cache writes back slowly what it gives up, so that less is left in it by results: on Zen 4, see
+/// `stream.rs`.
+#[inline]
+pub(crate) fn keeps_little() -> bool {
+    asks() == NOTHING_FOR_ONE
+}
+
 /// Whether a stream of so many bytes comes from beyond the second-level cache, on a processor that wants to be woken for it.
 #[inline(always)]
 pub(crate) fn is_far(bytes: usize) -> bool {

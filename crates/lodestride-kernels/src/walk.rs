@@ -205,15 +205,29 @@ impl<'p, 'a> Walk<'p, 'a> {
         self.nest.elements() * moving.map(|lane| lane.size).sum::<usize>()
     }
 
-    /// The bytes of different elements among these: what an axis repeats stays in the caches.
+    /// The bytes of different elements among these: what an axis repeats stays in the caches, and so does what operands have in common.
     fn footprint(&self) -> usize {
-        let sizes = self.nest.sizes();
-        let place = |place: &Place, index: usize| {
-            let moving = (0..sizes.len()).filter(|&axis| self.nest.axis_strides(axis)[index] != 0);
-            place.size * moving.map(|axis| sizes[axis]).product::<usize>()
+        let nest = self.nest;
+        let axes = 0..nest.sizes().len();
+        let bytes = |index: usize| {
+            let moving = (axes.clone()).filter(|&axis| nest.axis_strides(axis)[index] != 0);
+            self.places[index].size * moving.map(|axis| nest.sizes()[axis]).product::<usize>()
         };
-        let places = self.places.iter().enumerate();
-        places.map(|(index, here)| place(here, index)).sum()
+        let first = |index: usize| {
+            let place = &self.places[index];
+            step_from(place.base, nest.start()[index], place.size).addr()
+        };
+        let is_alike = |left: usize, right: usize| {
+            let mut strides = axes.clone().map(|axis| nest.axis_strides(axis));
+            strides.all(|strides| strides[left] == strides[right])
+        };
+        // Of an array beside a shifted part of itself, as in differences of neighbours, what the other has not.
+        let new = |index: usize| {
+            let others = (0..index).filter(|&other| is_alike(other, index));
+            let shifts = others.map(|other| first(other).abs_diff(first(index)));
+            bytes(index).min(shifts.min().unwrap_or(usize::MAX))
+        };
+        (0..self.places.len()).map(new).sum()
     }
 
     /// The kernel calls of a tile.

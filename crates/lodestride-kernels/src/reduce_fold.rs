@@ -19,6 +19,7 @@ use crate::reduce_lifted::{LiftedRows, LiftedRuns};
 use crate::reduce_narrow::NarrowRows;
 use crate::reduce_together::Together;
 use crate::stream;
+use crate::strided::Source;
 
 /// Independent accumulators of a long run: enough for eight vectors of f64 in flight.
 pub(crate) const LANES: usize = 64;
@@ -451,8 +452,15 @@ pub(crate) trait Reducer<C: Compute>: Sync {
     fn takes_narrow(&self) -> bool {
         false
     }
-    /// Makes the totals those of the columns of rows, set after set, whatever they were.
-    fn narrow(&self, _rows: NarrowRows<'_, C>, _totals: &mut [Self::Total]) {}
+    /// Makes the totals those of the columns of rows, set after set, whatever they were; of rows without gaps that are to be
+    /// copied from a source, if one is given.
+    fn narrow(
+        &self,
+        _rows: NarrowRows<'_, C>,
+        _copied: Option<&Source<'_, C>>,
+        _totals: &mut [Self::Total],
+    ) {
+    }
     /// Merges more totals into as many others, one each.
     fn merge_all(&self, totals: &mut [Self::Total], more: &[Self::Total]);
     /// Whether arithmetic bounds it, not memory.

@@ -8,9 +8,10 @@ use crate::reduce_data::{Rows, Runs};
 use crate::reduce_fold::{FOUR, LANES, LaneFold, Reducer, WIDE, fold_rows, fold_runs, merge_each};
 use crate::reduce_lifted::{LiftedRows, LiftedRuns, fold_lifted, fold_lifted_rows, is_tuned};
 use crate::reduce_long::{ChunkLanes, FourRuns, RowLanes};
-use crate::reduce_narrow::{NarrowRows, fold_narrow};
+use crate::reduce_narrow::{NarrowRows, fold_narrow, fold_narrow_copies};
 use crate::reduce_product::{Product, WidenedProducts};
 use crate::reduce_short::{ShortRuns, VectorFold};
+use crate::strided::Source;
 use crate::vector::{Vector, VectorTask};
 
 /// A total that holds a running sum and what rounding took from it (f64), or just the sum where f64 is wide enough.
@@ -207,11 +208,19 @@ where
         fold_rows(self.fold, (rows, step), totals, new);
     }
     fn takes_narrow(&self) -> bool {
-        F::NARROW && C::VECTOR
+        F::NARROW
     }
-    fn narrow(&self, rows: NarrowRows<'_, C>, totals: &mut [F::Total]) {
-        if const { F::NARROW && C::VECTOR } {
-            fold_narrow(self.fold, rows, totals);
+    fn narrow(
+        &self,
+        rows: NarrowRows<'_, C>,
+        copied: Option<&Source<'_, C>>,
+        totals: &mut [F::Total],
+    ) {
+        if const { F::NARROW } {
+            match copied {
+                Some(source) => fold_narrow_copies(self.fold, source, rows, totals),
+                None => fold_narrow(self.fold, rows, totals),
+            }
         }
     }
     fn merge_all(&self, totals: &mut [F::Total], more: &[F::Total]) {

@@ -9,6 +9,8 @@ use crate::isa::{Arch, Level, Task};
 use crate::numeric::Compute;
 use crate::reduce_fold::{LaneFold, step_chunks};
 use crate::stream;
+use crate::strided::Source;
+use crate::tile::Scratch;
 
 /// Most columns.
 pub(crate) const MOST: usize = 8;
@@ -72,6 +74,49 @@ pub(crate) fn fold_narrow<C: Compute, F: LaneFold<C>>(
 ) {
     // Vectors of AVX2 read as fast as the second-level cache gives.
     Level::current().run_narrow(NarrowTask { fold, rows, totals });
+}
+
+/// [`fold_narrow`] of rows without gaps, of which a block at a time is copied from a source: as many sets as that holds.
+#[inline(never)]
+pub(crate) fn fold_narrow_copies<C: Compute, F: LaneFold<C>>(
+    fold: F,
+    source: &Source<'_, C>,
+    rows: NarrowRows<'_, C>,
+    totals: &mut [F::Total],
+) {
+    let (width, area) = (rows.width, rows.rows * rows.width);
+    let most = rows_of_block(width) * width;
+    let mut scratch = Scratch::take(most * size_of::<C>());
+    let tile = scratch.numbers(most);
+    let sets = match rows.step == area {
+        true => (most / area).max(1),
+        false => 1,
+    };
+    let mut of_block = [fold.lift(fold.lane()); MOST];
+    for (number, totals) in totals.chunks_mut(sets * width).enumerate() {
+        let start = rows.start + number * sets * rows.step;
+        let all = area * (totals.len() / width);
+        for first in (0..all).step_by(most) {
+            let data = &mut tile[..most.min(all - first)];
+            source.load((start + first).cast_signed(), 1, data);
+            let block = NarrowRows {
+                start: 0,
+                step: area,
+                rows: rows.rows.min(data.len() / width),
+                data,
+                ..rows
+            };
+            if first == 0 {
+                fold_narrow(fold, block, totals);
+                continue;
+            }
+            let of_block = &mut of_block[..width];
+            fold_narrow(fold, block, of_block);
+            for (total, &more) in totals.iter_mut().zip(&*of_block) {
+                *total = fold.merge(*total, more);
+            }
+        }
+    }
 }
 
 struct NarrowTask<'a, C, F, T> {

@@ -102,7 +102,7 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
             computed: source.is_computed(),
             size: size_of::<C>(),
             columns: reducer.columns(),
-            narrow: source.native().is_some() && reducer.takes_narrow(),
+            narrow: !source.is_computed() && reducer.takes_narrow(),
         };
         let Shape {
             sweep,

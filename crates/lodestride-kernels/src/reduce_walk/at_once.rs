@@ -121,6 +121,6 @@ impl Few {
             pitch: self.line.stride as usize,
             width: self.lines,
         };
-        reducer.narrow(rows, totals);
+        reducer.narrow(rows, None, totals);
     }
 }

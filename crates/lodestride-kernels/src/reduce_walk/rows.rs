@@ -105,9 +105,6 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
 
     /// The totals of a part of the rows of a few elements; those of several pieces, or single columns, where there are as many.
     pub(super) fn unit_narrow(&self, piece: Piece, part: usize, totals: &mut [T]) {
-        let Some(data) = self.source.native() else {
-            return;
-        };
         let (pitch, depth) = (self.pitch(), self.plan.depth());
         let most = SUPERBLOCK * rows_of_block(pitch);
         let first = part * most;
@@ -115,15 +112,17 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
             true => (piece.width, self.plan.last_outer().x),
             false => (1, self.plan.inner.x),
         };
+        let native = self.source.native();
         let rows = NarrowRows {
-            data,
+            data: native.unwrap_or(&[]),
             start: piece.x as usize + first * pitch,
             step: step as usize,
             rows: most.min(depth - first),
             pitch,
             width,
         };
-        self.reducer.narrow(rows, totals);
+        let copied = native.is_none().then_some(self.source);
+        self.reducer.narrow(rows, copied, totals);
     }
 
     /// As `sweep` for very narrow rows: `fold` of them at a time make one wide row.

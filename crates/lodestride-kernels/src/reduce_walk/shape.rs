@@ -26,6 +26,9 @@ const FEW_FROM: usize = 128;
 const CONVERTED_FROM: usize = 4096;
 const PAIRS_FROM: usize = 1 << 14;
 
+/// Narrow rows from which on they are copied to be folded as such.
+const FEWEST_COPIED: usize = 16;
+
 /// What is known of the data and the reducer.
 #[derive(Clone, Copy)]
 pub(super) struct Facts {
@@ -41,7 +44,7 @@ pub(super) struct Facts {
     pub(super) size: usize,
     /// Columns that the reducer takes.
     pub(super) columns: usize,
-    /// Whether rows of a few columns are folded where they lie.
+    /// Whether rows of a few columns are folded by a loop of their own.
     pub(super) narrow: bool,
 }
 
@@ -145,7 +148,14 @@ fn is_narrow(plan: &Plan, facts: Facts) -> bool {
         return false;
     };
     if plan.sweep {
-        return inner.x == 1 && reduce_narrow::is_narrow(line.size, inner.size, line.stride);
+        let lies = match facts.native {
+            true => inner.x == 1,
+            false => are_packed(plan) && line.size >= FEWEST_COPIED,
+        };
+        return lies && reduce_narrow::is_narrow(line.size, inner.size, line.stride);
+    }
+    if !facts.native {
+        return false;
     }
     let pitch = line.stride.unsigned_abs();
     pitch <= reduce_narrow::MOST

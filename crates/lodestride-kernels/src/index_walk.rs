@@ -299,6 +299,7 @@ impl Search {
     }
 
     /// The position of a block's first element in the sequence that starts at `start`, and its elements: in memory, or copied to a tile.
+    #[inline(never)]
     fn block<'a, C: Compute>(
         &self,
         source: &Source<'_, C>,

@@ -206,6 +206,12 @@ impl Level {
         }
     }
 
+    /// Whether [`Level::run_narrow_tuned`] runs tasks.
+    #[inline]
+    pub(crate) fn is_tuned(self) -> bool {
+        !matches!(self.isa, Isa::Baseline)
+    }
+
     /// The function that runs an erased kernel on any machine.
     #[inline]
     pub(crate) fn baseline_kernel<K: Kernel>() -> RawKernel {

@@ -2,7 +2,7 @@
 //!
 //! These look at each element once: they are [`LaneFold`]s behind [`Lanes`]. Those that look twice are in `reduce_moments`.
 
-use crate::isa::Arch;
+use crate::isa::{Arch, Level};
 use crate::numeric::Compute;
 use crate::reduce_data::{Rows, Runs};
 use crate::reduce_fold::{FOUR, LANES, LaneFold, Reducer, WIDE, fold_rows, fold_runs, merge_each};
@@ -208,7 +208,7 @@ where
         fold_rows(self.fold, (rows, step), totals, new);
     }
     fn takes_narrow(&self) -> bool {
-        F::NARROW
+        F::NARROW && (C::VECTOR || Level::current().is_tuned())
     }
     fn narrow(
         &self,

@@ -72,8 +72,14 @@ pub(crate) fn fold_narrow<C: Compute, F: LaneFold<C>>(
     rows: NarrowRows<'_, C>,
     totals: &mut [F::Total],
 ) {
-    // Vectors of AVX2 read as fast as the second-level cache gives.
-    Level::current().run_narrow(NarrowTask { fold, rows, totals });
+    // Vectors of AVX2 read as fast as the second-level cache gives. Integers, whose sums no order changes, are folded otherwise by the
+    // baseline.
+    let (level, task) = (Level::current(), NarrowTask { fold, rows, totals });
+    if const { C::VECTOR } {
+        level.run_narrow(task);
+    } else {
+        let _ = level.run_narrow_tuned(task);
+    }
 }
 
 /// [`fold_narrow`] of rows without gaps, of which a block at a time is copied from a source: as many sets as that holds.

@@ -222,16 +222,6 @@ fn load_via<C: Compute, K: Compute>(
     (offsets, stride): Run<'_>,
     out: &mut [C],
 ) {
-    // Vectors of AVX-512 alone convert words of 64 bits.
-    let level = Level::current();
-    if stride == 1 && dtype == K::DTYPE {
-        let data = guard.elements::<K>();
-        for (&offset, to) in offsets.iter().zip(rows_of(out, offsets.len())) {
-            let from = &data[offset..][..to.len()];
-            level.run(Via { from, to });
-        }
-        return;
-    }
     let mut tile = [K::ZERO; VIA];
     let width = (out.len() / offsets.len().max(1)).max(1);
     // Parts of a long row, or several short ones.
@@ -243,13 +233,26 @@ fn load_via<C: Compute, K: Compute>(
             let part = [advanced(offsets[0], stride, index * VIA)];
             let offsets = if width > VIA { &part } else { offsets };
             load_exact(guard, dtype, (offsets, stride), tile);
-            // Vectors of AVX-512 alone convert words of 64 bits.
-            Level::current().run(Via {
-                from: tile,
-                to: out,
-            });
+            if const { are_words(K::KIND, C::KIND) } {
+                via_words(tile, out);
+            } else {
+                for (to, &from) in out.iter_mut().zip(tile.iter()) {
+                    *to = C::load(from);
+                }
+            }
         }
     }
+}
+
+/// Whether values are converted that vectors of AVX-512 alone convert: integers of 64 bits to as many of floats.
+const fn are_words(from: ComputeKind, to: ComputeKind) -> bool {
+    matches!(from, ComputeKind::I64 | ComputeKind::U64) && matches!(to, ComputeKind::F64)
+}
+
+/// Such values of a tile, in vectors.
+#[inline(never)]
+fn via_words<K: Compute, C: Compute>(from: &[K], to: &mut [C]) {
+    Level::current().run(Via { from, to });
 }
 
 /// Values of one compute type to as many of another.

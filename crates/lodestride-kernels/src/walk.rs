@@ -222,10 +222,11 @@ impl<'p, 'a> Walk<'p, 'a> {
             strides.all(|strides| strides[left] == strides[right])
         };
         // Of an array beside a shifted part of itself, as in differences of neighbours, what the other has not.
-        let new = |index: usize| {
-            let others = (0..index).filter(|&other| is_alike(other, index));
-            let shifts = others.map(|other| first(other).abs_diff(first(index)));
-            bytes(index).min(shifts.min().unwrap_or(usize::MAX))
+        let new = |index: usize| match index.checked_sub(1) {
+            Some(other) if is_alike(other, index) => {
+                bytes(index).min(first(other).abs_diff(first(index)))
+            }
+            _ => bytes(index),
         };
         (0..self.places.len()).map(new).sum()
     }

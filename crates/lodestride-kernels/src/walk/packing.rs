@@ -94,6 +94,7 @@ impl Walk<'_, '_> {
     }
 
     /// Whether one kernel goes from memory to memory, run after run, and is begun soon: of bytes and halves it is not.
+    #[inline(never)]
     fn is_one_call(&self) -> bool {
         let [step] = self.plan.steps else {
             return false;

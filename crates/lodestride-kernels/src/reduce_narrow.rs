@@ -78,7 +78,10 @@ pub(crate) fn fold_narrow<C: Compute, F: LaneFold<C>>(
     if const { C::VECTOR } {
         level.run_narrow(task);
     } else {
-        let _ = level.run_narrow_tuned(task);
+        // Where the instruction set was changed since this way was chosen, the sums are the same.
+        level
+            .run_narrow_tuned(task)
+            .unwrap_or_else(NarrowTask::one_by_one);
     }
 }
 
@@ -129,6 +132,23 @@ struct NarrowTask<'a, C, F, T> {
     fold: F,
     rows: NarrowRows<'a, C>,
     totals: &'a mut [T],
+}
+
+impl<C: Compute, F: LaneFold<C>> NarrowTask<'_, C, F, F::Total> {
+    /// Element by element.
+    #[cold]
+    fn one_by_one(self) {
+        let Self { fold, rows, totals } = self;
+        for (set, totals) in totals.chunks_exact_mut(rows.width).enumerate() {
+            totals.fill(fold.lift(fold.lane()));
+            for row in 0..rows.rows {
+                let at = rows.start + set * rows.step + row * rows.pitch;
+                for (total, &value) in totals.iter_mut().zip(&rows.data[at..]) {
+                    *total = fold.merge(*total, fold.lift(fold.step(fold.lane(), value)));
+                }
+            }
+        }
+    }
 }
 
 impl<C: Compute, F: LaneFold<C>> Task for NarrowTask<'_, C, F, F::Total> {

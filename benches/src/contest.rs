@@ -288,7 +288,6 @@ const HOPELESS_ROUNDS: usize = 3;
 
 /// How often to repeat so that a sample lasts about `sample`. Also warms caches, pools and workspaces up.
 fn calibrate(operation: &mut Sample<'_>, sample: Duration) -> Result<u32, Failure> {
-    operation(1)?;
     let mut times = 1u32;
     loop {
         let took = operation(times)?;

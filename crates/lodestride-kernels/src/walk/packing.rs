@@ -48,12 +48,13 @@ impl Walk<'_, '_> {
             return false;
         }
         let fills_once = |place| is_dense(nest, place) || is_repeating(nest, place);
-        let repeated = if self.is_one_call() {
+        let one_call = self.is_one_call();
+        let repeated = if one_call {
             REPEATED_BY_ONE_CALL
         } else {
             REPEATED
         };
-        nest.inner_len() < self.shortest()
+        nest.inner_len() < self.shortest(one_call)
             || target == Target::Memory
                 && nest.inner_len() * self.width() <= repeated
                 && self.tile_holds(2)
@@ -68,8 +69,8 @@ impl Walk<'_, '_> {
         runs * self.nest.inner_len() * self.width() * streams <= TILE_BUDGET
     }
 
-    /// Runs shorter than this are packed.
-    fn shortest(&self) -> usize {
+    /// Runs shorter than this are packed; `one_call` says that [each is one](Self::is_one_call).
+    fn shortest(&self, one_call: bool) -> usize {
         let loads = self.outputs..self.places.len();
         let strides = self.nest.inner_strides();
         let is_apart = |place: usize| !matches!(strides[place], 0 | 1);
@@ -80,7 +81,7 @@ impl Walk<'_, '_> {
             .any(|place| place.size < size_of::<f32>());
         let spreads = strides[loads].contains(&0);
         let in_blocks = self.nest.inner_len().is_multiple_of(BLOCK);
-        if self.is_one_call() {
+        if one_call {
             SHORTEST
         } else if gathers && !self.plan.heavy {
             SHORT_OF_GATHERED
@@ -94,7 +95,6 @@ impl Walk<'_, '_> {
     }
 
     /// Whether one kernel goes from memory to memory, run after run, and is begun soon: of bytes and halves it is not.
-    #[inline(never)]
     fn is_one_call(&self) -> bool {
         let [step] = self.plan.steps else {
             return false;

@@ -4,7 +4,7 @@ mod blocks;
 
 use lodestride_buffer::{Argument, DType};
 use lodestride_kernels as kernels;
-use lodestride_shape::{Order, Shape, normalize_axis, normalize_new_axis};
+use lodestride_shape::{Layout, Order, Shape, ShapeError, normalize_axis, normalize_new_axis};
 use smallvec::SmallVec;
 
 use crate::NdArray;
@@ -160,19 +160,19 @@ impl NdArray {
     #[track_caller]
     fn tile_to(&self, op: &'static str, counts: &[usize], target: Target<'_>) -> Result<NdArray> {
         let rank = counts.len().max(self.rank());
+        let source = self.distinct().in_op(op, self)?;
         // Every axis becomes two: the repetitions, of stride 0, and the axis itself.
         let (mut split, mut full, mut merged) = (Vec::new(), Vec::new(), Vec::new());
         for axis in 0..rank {
             let count = (axis + counts.len()).checked_sub(rank);
             let count = count.map_or(1, |i| counts[i]);
-            let size = (axis + self.rank())
-                .checked_sub(rank)
-                .map_or(1, |i| self.shape()[i]);
-            split.extend([1, size]);
+            let own = (axis + self.rank()).checked_sub(rank);
+            let size = own.map_or(1, |i| self.shape()[i]);
+            split.extend([1, own.map_or(1, |i| source.shape()[i])]);
             full.extend([count, size]);
             merged.push(size.saturating_mul(count));
         }
-        self.repeated(op, [&split, &full, &merged], target)
+        self.repeated(op, source, [&split, &full, &merged], target)
     }
 
     /// Every element `count` times in a row along an axis.
@@ -211,9 +211,10 @@ impl NdArray {
         target: Target<'_>,
     ) -> Result<NdArray> {
         let axis = normalize_axis(axis, self.rank()).in_op(op, self)?;
+        let source = self.distinct().in_op(op, self)?;
         let (mut split, mut full, mut merged) = (Vec::new(), Vec::new(), Vec::new());
         for (i, &size) in self.shape().iter().enumerate() {
-            split.push(size);
+            split.push(source.shape()[i]);
             full.push(size);
             merged.push(if i == axis {
                 size.saturating_mul(count)
@@ -225,24 +226,38 @@ impl NdArray {
                 full.push(count);
             }
         }
-        self.repeated(op, [&split, &full, &merged], target)
+        self.repeated(op, source, [&split, &full, &merged], target)
     }
 
-    /// A copy of this array reshaped to `split`, stretched to `full` and then seen as `merged`.
+    /// Where elements are repeated along an axis already, only the first of them.
+    fn distinct(&self) -> std::result::Result<NdArray, ShapeError> {
+        let layout = self.layout();
+        let axes = self.shape().iter().zip(layout.strides());
+        let first =
+            |(&size, &stride): (&usize, &isize)| if stride == 0 { size.min(1) } else { size };
+        let shape: Shape = axes.map(first).collect();
+        let layout = Layout::new(shape, layout.strides().clone(), layout.offset())?;
+        Ok(self.with_layout(layout))
+    }
+
+    /// A copy of [`distinct`](Self::distinct) elements reshaped to `split`, stretched to `full` and then seen as `merged`.
     #[track_caller]
     fn repeated(
         &self,
         op: &'static str,
+        source: NdArray,
         [split, full, merged]: [&[usize]; 3],
         target: Target<'_>,
     ) -> Result<NdArray> {
         self.expect_readable(op, Argument::X)?;
         // What is repeated along its last axis is best read as one run.
         let dense = match split.last() {
-            Some(1) if !self.layout().is_contiguous(Order::C) => Some(self.dup_order(Order::C)?),
-            _ => self.in_runs()?,
+            Some(1) if !source.layout().is_contiguous(Order::C) => {
+                Some(source.dup_order(Order::C)?)
+            }
+            _ => source.in_runs()?,
         };
-        let source = dense.as_ref().unwrap_or(self);
+        let source = dense.unwrap_or(source);
         let stretched = source.reshape(split)?.broadcast_to(full)?;
         target.fill(op, self.dtype(), merged.into(), &[self], |out| {
             // Cutting axes in two is a view of any layout.

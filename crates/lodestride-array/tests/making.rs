@@ -434,6 +434,34 @@ fn one_hot_and_is_max() {
 }
 
 #[test]
+fn what_is_repeated_already_is_repeated_again() {
+    let mut failures = Vec::new();
+    for from in [
+        vec![4usize, 1, 1],
+        vec![1, 3, 1],
+        vec![1, 3, 5],
+        vec![1, 1, 1],
+    ] {
+        let a = counted(&from).broadcast_to([4, 3, 5]).unwrap();
+        for (name, a) in [("as it is", a.clone()), ("turned", a.transpose())] {
+            let dense = a.dup_order(Order::C).unwrap();
+            for axis in 0..3 {
+                let (found, expected) = (a.repeat(2, axis), dense.repeat(2, axis));
+                if found.unwrap() != expected.unwrap() {
+                    failures.push(format!("repeat of {from:?} {name} along {axis}"));
+                }
+                let mut counts = [1; 3];
+                counts[axis as usize] = 3;
+                if a.tile(counts).unwrap() != dense.tile(counts).unwrap() {
+                    failures.push(format!("tile of {from:?} {name} by {counts:?}"));
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+#[test]
 fn parts_repeats_and_ends() {
     let a = counted(&[2, 3]);
     for (layout, a) in layout_matrix(&a).unwrap() {

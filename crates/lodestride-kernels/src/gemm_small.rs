@@ -59,6 +59,9 @@ const SHALLOW: usize = 16;
 /// 26) 3 by 1000 by 3 `i32` take 1.7 us so and 4.5 as they lie, 3 by 10 by 3 take 0.25 and 0.20; copied with AVX2 they take 3.7.
 const COPIED: usize = 512;
 
+/// Bytes of rows that are copied together before a few columns are multiplied with them.
+const COPIED_BYTES: usize = 32 << 10;
+
 /// Whether [`product`] can do these.
 pub(crate) fn suits(a: MatrixShape, b: MatrixShape) -> bool {
     b.column_step == 1 || is_few(a, b) || is_few(b.transposed(), a.transposed())
@@ -126,11 +129,19 @@ fn few_columns<T: Whole>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut MatrixMut
         let out = &mut MatrixMut::new(out.data(), to);
         return with_rows(b.transposed(), a.transposed(), |b, a| run(b, a, out));
     }
-    with_rows(a, b.transposed(), |a, b| {
-        for column in 0..n {
-            let b = b.part(column, 1, 0, k).transposed();
-            run(a, b, &mut out.part(0, m, column, 1));
-        }
+    // Copies of some rows at a time stay in the cache until they are multiplied.
+    let rows = match left.column_step {
+        1 => m,
+        _ => (COPIED_BYTES / (size_of::<T>() * k)).clamp(1, m),
+    };
+    (0..m).step_by(rows).all(|first| {
+        let rows = rows.min(m - first);
+        with_rows(a.part(first, rows, 0, k), b.transposed(), |a, b| {
+            for column in 0..n {
+                let b = b.part(column, 1, 0, k).transposed();
+                run(a, b, &mut out.part(first, rows, column, 1));
+            }
+        })
     })
 }
 

@@ -114,7 +114,7 @@ impl Search {
         let (plan, depth) = (&self.plan, count(&self.reduced));
         let is_shared = threads::are_worth(self.elements().saturating_mul(bytes), false);
         let width = match (is_shared, self.goes_by_rows()) {
-            (true, true) => most.min(plan.shared_width()),
+            (true, true) => most.min(plan.shared_width(true)),
             (true, false) => (SHARE / depth).clamp(1, most),
             (false, _) => most,
         };

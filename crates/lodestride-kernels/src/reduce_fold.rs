@@ -31,6 +31,8 @@ pub(crate) const FOUR: usize = 4;
 pub(crate) const TOGETHER_LONG: usize = 1024;
 /// Elements of a block of a run.
 pub(crate) const BLOCK: usize = 4096;
+/// Shortest run that most reducers fold where it lies rather than gathered with others into a full block.
+pub(crate) const SHORT_RUN: usize = 256;
 /// Rows of a block of a sweep.
 pub(crate) const ROWS: usize = 64;
 /// Columns of narrow rows that are folded as one wide row.
@@ -418,6 +420,10 @@ pub(crate) trait Reducer<C: Compute>: Sync {
     fn empty(&self) -> Self::Total;
     /// Makes each total that of one run, of at most [`BLOCK`] elements; what it was before does not count.
     fn runs(&self, runs: Runs<'_, C>, totals: &mut [Self::Total]);
+    /// Elements of the shortest run that is folded where it lies, many by one call, rather than gathered with others into a block.
+    fn shortest_run(&self) -> usize {
+        SHORT_RUN
+    }
     /// Whether there is [`lifted`](Reducer::lifted).
     fn lifts(&self) -> bool {
         false

@@ -2,10 +2,13 @@
 //!
 //! These look at each element once: they are [`LaneFold`]s behind [`Lanes`]. Those that look twice are in `reduce_moments`.
 
+use crate::across::FEW;
 use crate::isa::{Arch, Level};
 use crate::numeric::Compute;
 use crate::reduce_data::{Rows, Runs};
-use crate::reduce_fold::{FOUR, LANES, LaneFold, Reducer, WIDE, fold_rows, fold_runs, merge_each};
+use crate::reduce_fold::{
+    FOUR, LANES, LaneFold, Reducer, SHORT_RUN, WIDE, fold_rows, fold_runs, merge_each,
+};
 use crate::reduce_lifted::{LiftedRows, LiftedRuns, fold_lifted, fold_lifted_rows, is_tuned};
 use crate::reduce_long::{ChunkLanes, FourRuns, RowLanes};
 use crate::reduce_narrow::{NarrowRows, fold_narrow, fold_narrow_copies};
@@ -178,6 +181,9 @@ where
     }
     fn runs(&self, runs: Runs<'_, C>, totals: &mut [F::Total]) {
         fold_runs(self.fold, runs, totals);
+    }
+    fn shortest_run(&self) -> usize {
+        if F::COMMON { FEW } else { SHORT_RUN }
     }
     fn lifts(&self) -> bool {
         F::LIFTS && is_tuned()

@@ -100,7 +100,7 @@ impl Plan {
         put: &mut dyn FnMut(Piece, &[T]),
     ) {
         let width = if shared {
-            self.shared_width().min(most)
+            self.shared_width(true).min(most)
         } else {
             most
         };

@@ -162,6 +162,10 @@ impl<C: ComputeFloat + Magnitude> Reducer<C> for Norm2<C> {
         }
     }
 
+    fn shortest_run(&self) -> usize {
+        FEW
+    }
+
     fn columns(&self) -> usize {
         WIDE
     }
@@ -444,6 +448,9 @@ fn deviations_of_rows<C: ComputeFloat>(
     }
 }
 
+/// Shorter runs are sooner copied to a block than their moments are shifted, joined and merged.
+const COSTLY_RUN: usize = 1024;
+
 impl<C: ComputeFloat + Addable<Value = f64> + Magnitude> Reducer<C> for Variance {
     type Total = Moments;
     type Value = f64;
@@ -458,6 +465,10 @@ impl<C: ComputeFloat + Addable<Value = f64> + Magnitude> Reducer<C> for Variance
             1..LONG => Level::current().run_narrow(MomentsOfShortRuns { runs, totals }),
             _ => Level::current().run(MomentsOfRuns { runs, totals }),
         }
+    }
+
+    fn shortest_run(&self) -> usize {
+        COSTLY_RUN
     }
 
     fn rows(&self, rows: Rows<'_, C>, totals: &mut [Moments]) {

@@ -9,6 +9,8 @@ use crate::threads;
 
 /// Threads share whole lines of the caches, several of each row.
 const SHARED_COLUMNS: usize = 128;
+/// Runs of an output each are shared by as many as are joined together.
+const SHARED_RUNS: usize = 4;
 
 /// A kept axis: how far one step goes in the input and in the output.
 #[derive(Clone, Copy, Debug)]
@@ -219,14 +221,11 @@ impl Plan {
         self.lines() * self.pieces_of_row(width)
     }
 
-    /// Outputs of a piece where rows are folded and every thread is to have some pieces: columns are independent, so no
-    /// result depends on it.
-    pub(crate) fn shared_width(&self) -> usize {
+    /// Outputs of a piece where every thread is to have some pieces: outputs are independent, so no result depends on it.
+    pub(crate) fn shared_width(&self, sweep: bool) -> usize {
         let pieces = threads::threads().div_ceil(self.lines().max(1));
-        self.inner
-            .size
-            .div_ceil(pieces)
-            .next_multiple_of(SHARED_COLUMNS)
+        let unit = if sweep { SHARED_COLUMNS } else { SHARED_RUNS };
+        self.inner.size.div_ceil(pieces).next_multiple_of(unit)
     }
 
     /// Pieces of a line along the innermost kept axis: mostly one, which needs no division.

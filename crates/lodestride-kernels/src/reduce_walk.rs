@@ -18,9 +18,10 @@ use self::shape::{Facts, Shape, are_packed};
 use std::ops::Range;
 use std::slice::from_mut;
 
+use crate::across::FEW;
 use crate::numeric::Compute;
 use crate::reduce_data::Runs;
-use crate::reduce_fold::{BLOCK, COLUMNS, LANES, LaneRoom, ROWS, Reducer};
+use crate::reduce_fold::{BLOCK, COLUMNS, LANES, LaneRoom, ROWS, Reducer, SHORT_RUN};
 use crate::reduce_lifted::{Lift, fold_blocks};
 use crate::reduce_narrow::rows_of_block;
 use crate::reduce_plan::{Piece, Plan, Sink};
@@ -32,8 +33,6 @@ use crate::tile::Scratch;
 const OP: &str = "reduce";
 /// Blocks of a superblock, the unit that threads share.
 const SUPERBLOCK: usize = 64;
-/// Shortest run that is folded in place rather than gathered with others into a full block.
-const SHORT_RUN: usize = 256;
 /// Elements of short runs that are gathered together: a full block would drive what is gathered from out of L1.
 const GATHERED: usize = 1024;
 /// Outputs of a piece of runs: few enough that filling and finishing their totals stays cheap.
@@ -273,14 +272,34 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
 impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
     /// The data, when runs along the innermost reduced axis are folded where they lie.
     fn direct_runs(&self) -> Option<&[C]> {
-        let last = self.plan.reduced.last()?;
-        let long = self.plan.reduced.len() == 1 || last.size >= SHORT_RUN;
-        self.source.native().filter(|_| last.stride == 1 && long)
+        self.source.native().filter(|_| self.are_blocks())
+    }
+
+    /// Whether runs along the innermost reduced axis are blocks, or several of them, rather than gathered to full ones.
+    fn are_blocks(&self) -> bool {
+        let Some((run, outer)) = self.plan.reduced.split_last() else {
+            return false;
+        };
+        let shortest = match outer {
+            [] => 0,
+            [_] => self.reducer.shortest_run(),
+            _ if self.are_many() => self.reducer.shortest_run(),
+            _ => self.reducer.shortest_run().max(SHORT_RUN),
+        };
+        let is_native = self.source.native().is_some();
+        let lies = run.stride == 1 && !self.source.is_computed();
+        lies && run.size >= shortest && (is_native || self.are_many())
+    }
+
+    /// Whether outputs are so many that their runs at one place of the outer reduced axes are folded by one call.
+    fn are_many(&self) -> bool {
+        let Plan { reduced, inner, .. } = self.plan;
+        matches!(reduced.as_slice(), [_, .., run] if run.size <= BLOCK) && inner.size >= FEW
     }
 
     fn blocks(&self) -> usize {
         let last = self.plan.reduced.last().map_or(1, |dim| dim.size);
-        if self.direct_runs().is_some() {
+        if self.are_blocks() {
             self.plan.depth() / last.max(1) * last.div_ceil(BLOCK)
         } else {
             self.plan.depth().div_ceil(BLOCK)
@@ -291,6 +310,12 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
         let first = part * SUPERBLOCK;
         let last = self.blocks().min(first + SUPERBLOCK);
         let step = self.plan.inner.x;
+        let is_native = self.source.native().is_some();
+        if self.are_blocks() && self.are_many() && (totals.len() >= FEW || !is_native) {
+            let len = if is_native { 0 } else { BLOCK };
+            let mut scratch = Scratch::take(len * size_of::<C>());
+            return self.unit_of_many(piece, first..last, scratch.numbers(len), totals);
+        }
         if let Some(data) = self.direct_runs() {
             let (start, step) = (piece.x as usize, step as usize);
             if self.plan.reduced.len() == 1 && self.plan.depth() <= BLOCK {
@@ -311,6 +336,36 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
         } else {
             let mut scratch = Scratch::take(BLOCK * size_of::<C>());
             self.unit_gathered(piece, first..last, scratch.numbers(BLOCK), totals);
+        }
+    }
+
+    /// As [`superblock`](Self::superblock) for many outputs, in the order of memory: blocks are runs here, copied where they must
+    /// be converted.
+    fn unit_of_many(&self, piece: Piece, blocks: Range<usize>, tile: &mut [C], totals: &mut [T]) {
+        let Some((run, outer)) = self.plan.reduced.split_last() else {
+            return;
+        };
+        let (empty, step) = (self.reducer.empty(), self.plan.inner.x);
+        let together = tile.len().checked_div(run.size).unwrap_or(0).max(1);
+        let mut room = LaneRoom::<T, OUTPUTS>::new();
+        let of_block = room.filled(totals.len(), empty);
+        totals.fill(empty);
+        for block in blocks {
+            let start = piece.x + offset_at(outer, block);
+            if let Some(data) = self.source.native() {
+                let runs = Runs::new(data, start as usize, step as usize, run.size);
+                self.reducer.runs(runs, of_block);
+            } else {
+                for (group, totals) in of_block.chunks_mut(together).enumerate() {
+                    let (start, size) = (start + (group * together) as isize * step, totals.len());
+                    let tile = &mut tile[..size * run.size];
+                    let lines = Dim { size, stride: step };
+                    self.source.load_lines(start, lines, *run, tile);
+                    self.reducer
+                        .runs(Runs::new(tile, 0, run.size, run.size), totals);
+                }
+            }
+            self.reducer.merge_all(totals, of_block);
         }
     }
 

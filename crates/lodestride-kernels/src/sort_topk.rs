@@ -145,12 +145,37 @@ static NUMBERS: [u16; BLOCK] = {
 /// Up to this many keys are put in order by counting which are smaller: no branch is guessed.
 const FEW: usize = 32;
 
+/// A key above its position: one type for keys of any width, so that selecting and sorting are compiled once.
+type Placed = u128;
+
+fn placed<K: Key>(key: K, position: usize) -> Placed {
+    Placed::from(key.to_u64()) << u64::BITS | position as Placed
+}
+
+const fn position_of(placed: Placed) -> u64 {
+    placed as u64
+}
+
+/// The positions of the first of the chosen keys, in the order of the keys.
+#[inline(never)]
+fn take_first(chosen: &mut Vec<Placed>, out: &mut [u64]) {
+    let k = out.len();
+    if chosen.len() > 2 * k {
+        chosen.select_nth_unstable(k - 1);
+        chosen.truncate(k);
+    }
+    chosen.sort_unstable();
+    for (out, &placed) in out.iter_mut().zip(&*chosen) {
+        *out = position_of(placed);
+    }
+}
+
 /// Memory for one line after the other.
 struct Search<K> {
     /// The smallest key of each group.
     lows: Vec<K>,
     /// Keys that may be among the first, in the order of their positions.
-    chosen: Vec<(K, u64)>,
+    chosen: Vec<Placed>,
 }
 
 impl<K: Key> Search<K> {
@@ -169,17 +194,9 @@ impl<K: Key> Search<K> {
         let limit = self.limit(keys, out.len(), parts);
         self.collect(keys, limit, out.len(), parts);
         if self.chosen.len() <= FEW {
-            place(&self.chosen, out);
-            return;
-        }
-        let k = out.len();
-        if self.chosen.len() > 2 * k {
-            self.chosen.select_nth_unstable(k - 1);
-            self.chosen.truncate(k);
-        }
-        self.chosen.sort_unstable();
-        for (out, (_, position)) in out.iter_mut().zip(&self.chosen) {
-            *out = *position;
+            place::<K>(&self.chosen, out);
+        } else {
+            take_first(&mut self.chosen, out);
         }
     }
 
@@ -221,13 +238,13 @@ impl<K: Key> Search<K> {
 
 /// Collects the keys below a limit, and the first `k` of those that equal it, with their positions, of which the first is `from`.
 #[inline(never)]
-fn up_to<K: Key>(keys: &[K], from: usize, (limit, k): (K, usize), chosen: &mut Vec<(K, u64)>) {
+fn up_to<K: Key>(keys: &[K], from: usize, (limit, k): (K, usize), chosen: &mut Vec<Placed>) {
     let mut equal = 0;
     let mut take = |at: usize| {
         let key = keys[at];
         let is_limit = key == limit;
         if !is_limit || equal < k {
-            chosen.push((key, (from + at) as u64));
+            chosen.push(placed(key, from + at));
         }
         equal += usize::from(is_limit);
     };
@@ -292,10 +309,10 @@ impl<K: Key> Task for Lows<'_, K> {
 }
 
 /// Puts the positions of a few keys, which ascend, in the order of the keys.
-fn place<K: Key>(chosen: &[(K, u64)], out: &mut [u64]) {
+fn place<K: Key>(chosen: &[Placed], out: &mut [u64]) {
     let (mut keys, mut places) = ([K::MAX; FEW], [K::ZERO; FEW]);
-    for (key, (chosen, _)) in keys.iter_mut().zip(chosen) {
-        *key = *chosen;
+    for (key, &placed) in keys.iter_mut().zip(chosen) {
+        *key = K::from_u64((placed >> u64::BITS) as u64);
     }
     let (keys, count) = (&keys, chosen.len());
     let places_of = &mut places;
@@ -304,9 +321,9 @@ fn place<K: Key>(chosen: &[(K, u64)], out: &mut [u64]) {
         count,
         places: places_of,
     });
-    for (place, (_, position)) in places.iter().zip(chosen) {
+    for (place, &placed) in places.iter().zip(chosen) {
         if let Some(out) = out.get_mut(place.to_u64() as usize) {
-            *out = *position;
+            *out = position_of(placed);
         }
     }
 }

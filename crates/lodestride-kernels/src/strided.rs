@@ -222,8 +222,16 @@ fn load_via<C: Compute, K: Compute>(
     (offsets, stride): Run<'_>,
     out: &mut [C],
 ) {
-    let mut tile = [K::ZERO; VIA];
     let width = (out.len() / offsets.len().max(1)).max(1);
+    let is_long = width >= VIA / 4 && stride == 1;
+    if const { are_words(K::KIND, C::KIND) } && is_long && dtype == K::DTYPE {
+        let data = guard.elements::<K>();
+        for (&offset, row) in offsets.iter().zip(rows_of(out, offsets.len())) {
+            via_words(&data[offset..][..row.len()], row);
+        }
+        return;
+    }
+    let mut tile = [K::ZERO; VIA];
     // Parts of a long row, or several short ones.
     let together = (VIA / width).max(1);
     let rows = out.chunks_mut(together * width);
@@ -233,9 +241,41 @@ fn load_via<C: Compute, K: Compute>(
             let part = [advanced(offsets[0], stride, index * VIA)];
             let offsets = if width > VIA { &part } else { offsets };
             load_exact(guard, dtype, (offsets, stride), tile);
-            for (to, &from) in out.iter_mut().zip(tile.iter()) {
-                *to = C::load(from);
+            if const { are_words(K::KIND, C::KIND) } {
+                via_words(tile, out);
+            } else {
+                for (to, &from) in out.iter_mut().zip(tile.iter()) {
+                    *to = C::load(from);
+                }
             }
+        }
+    }
+}
+
+/// Whether values are converted that vectors of AVX-512 alone convert: integers of 64 bits to as many of floats.
+const fn are_words(from: ComputeKind, to: ComputeKind) -> bool {
+    matches!(from, ComputeKind::I64 | ComputeKind::U64) && matches!(to, ComputeKind::F64)
+}
+
+/// Such values of a tile, in vectors.
+#[inline(never)]
+fn via_words<K: Compute, C: Compute>(from: &[K], to: &mut [C]) {
+    Level::current().run(Via { from, to });
+}
+
+/// Values of one compute type to as many of another.
+struct Via<'a, K, C> {
+    from: &'a [K],
+    to: &'a mut [C],
+}
+
+impl<K: Compute, C: Compute> Task for Via<'_, K, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        for (to, &from) in self.to.iter_mut().zip(self.from) {
+            *to = C::load(from);
         }
     }
 }

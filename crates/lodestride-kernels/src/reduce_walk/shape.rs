@@ -86,8 +86,8 @@ impl Shape {
             (false, _) if deep => 1,
             (false, _) => OUTPUTS,
         };
-        let width = if facts.threaded && sweep {
-            width.min(plan.shared_width())
+        let width = if facts.threaded {
+            width.min(plan.shared_width(sweep))
         } else {
             width
         };

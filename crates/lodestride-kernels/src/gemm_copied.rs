@@ -8,6 +8,7 @@ use crate::gemm_small::Blend;
 use crate::gemm_tile;
 use crate::isa::Isa;
 use crate::matrix::{Matrix, MatrixMut, MatrixShape};
+use crate::strided::load_alike;
 
 /// Elements of the right matrix from which on copying it to contiguous rows is cheaper than how the packing library reads
 /// it, which for few rows on the left takes ten times as long as the product.
@@ -15,6 +16,9 @@ const LARGE: usize = 1 << 16;
 
 /// From so many rows of the left matrix on, so many times the work must be worth the copy.
 const TALL: usize = 64;
+
+/// Steps between the elements of a row up to which rows are copied as runs of whole vectors.
+const THIN: isize = 4;
 
 /// Elements of the right matrix that are copied at a time.
 const TURNED: usize = 1 << 20;
@@ -83,11 +87,17 @@ pub(crate) fn to_rows<'r, C: Element + Sync>(
     room: &'r mut [C],
     threads: usize,
 ) -> Matrix<'r, C> {
-    gemm_tile::to_rows(x, room, threads);
-    Matrix::new(
-        room,
-        MatrixShape::contiguous(x.shape().rows, x.shape().columns),
-    )
+    let shape = x.shape();
+    if threads == 1 && (2..=THIN).contains(&shape.column_step) {
+        let rows = room.chunks_exact_mut(shape.columns.max(1));
+        for (row, to) in rows.take(shape.rows).enumerate() {
+            let run = (shape.at(row, 0).cast_signed(), shape.column_step);
+            load_alike(x.data(), run, to);
+        }
+    } else {
+        gemm_tile::to_rows(x, room, threads);
+    }
+    Matrix::new(room, MatrixShape::contiguous(shape.rows, shape.columns))
 }
 
 /// Runs something with room for so many elements; none, with nothing done, without memory for them.

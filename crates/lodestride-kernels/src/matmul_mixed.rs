@@ -10,6 +10,7 @@ use crate::matmul_halves::Columns;
 use crate::numeric::ComputeKind;
 use crate::op::BinaryOp;
 use crate::operand::Operand;
+use crate::strided::{collapse, dims_of};
 use crate::{door, matmul_bf16, operand::Input};
 
 /// [`matmul`] of operands that no kernel multiplies as they are; shapes have been checked.
@@ -26,6 +27,12 @@ pub(crate) fn product(
     // Before anything is converted: a refusal names the argument of the product.
     drop((a.read(OP, Argument::X)?, b.read(OP, Argument::Y)?));
     drop(out.write(OP, Argument::Z)?);
+    if let Some([x, y, to]) = as_one(a, b, out) {
+        let x = Operand::new(a.buffer(), &x, a.dtype())?;
+        let y = Operand::new(b.buffer(), &y, b.dtype())?;
+        let to = Operand::new(out.buffer(), &to, out.dtype())?;
+        return product(x, y, to, alpha, beta);
+    }
     let plain = alpha == 1.0 && beta == 0.0;
     if plain
         && out.dtype().is_float()
@@ -75,6 +82,40 @@ pub(crate) fn product(
         binary(BinaryOp::Add, blended.into(), old.into(), blended)?;
     }
     copy(blended.into(), out)
+}
+
+/// The layouts of a batch with one right matrix for all as those of one product, where the left matrices and the results lie as one.
+fn as_one(a: Operand<'_>, b: Operand<'_>, out: Operand<'_>) -> Option<[Layout; 3]> {
+    let batch = a
+        .layout()
+        .rank()
+        .checked_sub(2)
+        .filter(|&batch| batch > 0)?;
+    if a.elements() == 0 || b.elements() == 0 {
+        return None;
+    }
+    let rows_of = |x: Operand<'_>| {
+        let (shape, strides) = (x.shape(), x.layout().strides());
+        let [ref rows @ .., columns] = *dims_of(shape, strides) else {
+            return None;
+        };
+        let [row] = *collapse(rows.iter().copied()) else {
+            return None;
+        };
+        let sizes = [row.size, columns.size];
+        Layout::new(sizes, [row.stride, columns.stride], x.layout().offset()).ok()
+    };
+    let (shape, strides) = (b.shape(), b.layout().strides());
+    let mut repeats = shape[..batch].iter().zip(&strides[..batch]);
+    if !repeats.all(|(&size, &stride)| size == 1 || stride == 0) {
+        return None;
+    }
+    let right = Layout::new(
+        [shape[batch], shape[batch + 1]],
+        [strides[batch], strides[batch + 1]],
+        b.layout().offset(),
+    );
+    Some([rows_of(a)?, right.ok()?, rows_of(out)?])
 }
 
 /// A product worked out in `dtype`, which is that of `out`.

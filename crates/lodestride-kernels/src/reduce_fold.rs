@@ -77,6 +77,12 @@ pub(crate) trait LaneFold<C: Compute>: Copy + Sync {
     fn short_runs<A: Arch>(self, _runs: Runs<'_, C>, _totals: &mut [Self::Total]) -> bool {
         false
     }
+    /// The last elements of a run, fewer than [`FEW`], filled up to a chunk in vector registers, where that gains: sums of a whole
+    /// chunk more the compiler would join in odd pieces.
+    #[inline(always)]
+    fn last_chunk<A: Arch>(self, _rest: &[C]) -> Option<[C; FEW]> {
+        None
+    }
     /// New lanes stepped over whole chunks in a quicker way, which not every fold and not all values have.
     #[inline(always)]
     fn lanes_of_chunks<A: Arch, const N: usize>(
@@ -150,7 +156,7 @@ impl<C: Compute, F: LaneFold<C>> Task for EachRun<'_, C, F, F::Total> {
             };
             for index in 0..FOUR {
                 let rest = four[index].as_chunks::<LANES>().1;
-                totals[next + index] = with_rest(fold, lanes[index], rest);
+                totals[next + index] = with_rest::<A, C, F, LANES>(fold, lanes[index], rest);
             }
             next += FOUR;
         }
@@ -227,12 +233,12 @@ pub(crate) fn lanes<A: Arch, C: Compute, F: LaneFold<C>, const N: usize>(
         Some(lanes) => lanes,
         None => step_chunks(fold, [fold.lane(); N], chunks, far),
     };
-    with_rest(fold, wide, run.as_chunks::<N>().1)
+    with_rest::<A, C, F, N>(fold, wide, run.as_chunks::<N>().1)
 }
 
 /// `N` lanes, joined to a few for the elements that make no chunk of them.
 #[inline(always)]
-pub(crate) fn with_rest<C: Compute, F: LaneFold<C>, const N: usize>(
+pub(crate) fn with_rest<A: Arch, C: Compute, F: LaneFold<C>, const N: usize>(
     fold: F,
     wide: [F::Lane; N],
     mut rest: &[C],
@@ -244,9 +250,13 @@ pub(crate) fn with_rest<C: Compute, F: LaneFold<C>, const N: usize>(
         rest = last;
     }
     if !rest.is_empty() {
-        few = spill(few);
-        for (lane, &value) in few.iter_mut().zip(rest) {
-            *lane = fold.step(*lane, value);
+        if let Some(chunk) = fold.last_chunk::<A>(rest) {
+            few = step_chunks(fold, few, &[chunk], false);
+        } else {
+            few = spill(few);
+            for (lane, &value) in few.iter_mut().zip(rest) {
+                *lane = fold.step(*lane, value);
+            }
         }
     }
     fold.lift(across(few, |left, right| fold.join(left, right)))

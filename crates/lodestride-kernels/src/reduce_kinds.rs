@@ -13,7 +13,7 @@ use crate::reduce_lifted::{LiftedRows, LiftedRuns, fold_lifted, fold_lifted_rows
 use crate::reduce_long::{ChunkLanes, FourRuns, RowLanes};
 use crate::reduce_narrow::{NarrowRows, fold_narrow, fold_narrow_copies};
 use crate::reduce_product::{Product, WidenedProducts};
-use crate::reduce_short::{ShortRuns, VectorFold};
+use crate::reduce_short::{LastChunk, ShortRuns, VectorFold};
 use crate::strided::Source;
 use crate::vector::{Vector, VectorTask};
 
@@ -384,6 +384,11 @@ impl<C: Magnitude, const MIN: bool, const ABS: bool> LaneFold<C> for Extreme<MIN
     fn short_runs<A: Arch>(self, runs: Runs<'_, C>, totals: &mut [Self::Total]) -> bool {
         let fold = self;
         C::in_vectors::<A, _>(ShortRuns { fold, runs, totals }).unwrap_or(false)
+    }
+    #[inline(always)]
+    fn last_chunk<A: Arch>(self, rest: &[C]) -> Option<[C; FEW]> {
+        let fill = self.fill();
+        C::in_vectors::<A, _>(LastChunk { rest, fill })
     }
     #[inline(always)]
     fn lanes_of_chunks<A: Arch, const N: usize>(

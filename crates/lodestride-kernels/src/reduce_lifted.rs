@@ -314,7 +314,7 @@ where
             }
             let mut room = [C::ZERO; LANES];
             let rest = source.rest::<A>(at, &mut room, len % LANES);
-            *total = with_rest(fold, wide, rest);
+            *total = with_rest::<A, C, F, LANES>(fold, wide, rest);
         }
     }
 }

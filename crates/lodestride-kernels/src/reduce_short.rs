@@ -63,6 +63,28 @@ impl<C: Compute, F: VectorFold<C>> VectorTask<C> for ShortRuns<'_, C, F, F::Tota
     }
 }
 
+/// The last elements of a run, fewer than [`FEW`], to be filled up to a chunk.
+pub(crate) struct LastChunk<'a, C> {
+    pub(crate) rest: &'a [C],
+    pub(crate) fill: C,
+}
+
+impl<C: Compute> VectorTask<C> for LastChunk<'_, C> {
+    type Output = [C; FEW];
+
+    #[inline(always)]
+    fn run<A: Arch, V: Vector<C>>(self) -> [C; FEW] {
+        let Self { rest, fill } = self;
+        let mut chunk = [fill; FEW];
+        for part in 0..FEW / V::LANES {
+            let end = |at: usize| rest.len().min(at * V::LANES);
+            let values = V::load_part(&rest[end(part)..end(part + 1)], fill);
+            values.store(&mut chunk[part * V::LANES..]);
+        }
+        chunk
+    }
+}
+
 /// Whether vectors are of the size that the shuffles between runs are for.
 #[inline(always)]
 pub(crate) fn shuffles<A: Arch, C: Compute, V: Vector<C>>() -> bool {

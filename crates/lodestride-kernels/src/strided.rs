@@ -7,8 +7,9 @@
 mod several;
 mod stores;
 
+pub(crate) use self::several::load_alike;
+use self::several::load_all_alike;
 pub(crate) use self::several::{copy_lines, join_axes, load_written, store_lines};
-use self::several::{load_alike, load_all_alike};
 pub(crate) use self::stores::{store, store_run, store_whole};
 
 use lodestride_buffer::{DType, Element, ReadGuard, WriteGuard, with_dtype};

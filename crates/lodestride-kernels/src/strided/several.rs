@@ -110,7 +110,7 @@ pub(crate) fn copy_lines<T: Element>(data: &[T], (start, lines, line): Lines, ou
 }
 
 /// Copies the run that starts at `offset` and advances by `stride` as it is.
-pub(super) fn load_alike<T: Element>(data: &[T], (offset, stride): (isize, isize), out: &mut [T]) {
+pub(crate) fn load_alike<T: Element>(data: &[T], (offset, stride): (isize, isize), out: &mut [T]) {
     #[cfg(target_arch = "x86_64")]
     if lines::try_every(stride, out, data.get(offset as usize..).unwrap_or(&[])) {
         return;

@@ -131,7 +131,7 @@ pub(crate) fn limits_of<K: Key>(keys: &[K]) -> (u64, u64) {
 }
 
 /// Counts how often each of `span` keys from `low` on occurs and writes them out in order.
-fn count_out<K: Key>(keys: &mut [K], low: K, span: usize) {
+pub(crate) fn count_out<K: Key>(keys: &mut [K], low: K, span: usize) {
     let mut counts = vec![[0u32; 4]; span];
     let place = |key: K| key.minus(low).to_u64() as usize;
     let (quads, rest) = keys.as_chunks::<4>();

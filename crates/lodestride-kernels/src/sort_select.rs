@@ -42,15 +42,11 @@ pub(crate) fn bracket<K: Key>(values: &[K], k: usize, key: impl Fn(K) -> K) -> (
     (low, high)
 }
 
-/// Up to this many bytes are not counted.
-const FEW_BYTES: usize = 512;
-
 /// The `k`-th smallest key, which is moved there, with larger ones behind it.
 pub(crate) fn nth<K: Key>(keys: &mut [K], k: usize, scratch: &mut [K]) -> K {
-    let is_short = keys.len() <= if K::BITS == 8 { FEW_BYTES } else { SHORT };
-    if is_counted::<K>(keys.len()) {
+    if const { K::BITS == 8 } || is_counted::<K>(keys.len()) {
         sort_above(keys, scratch, 0, 1);
-    } else if K::has_vectors() || !is_short {
+    } else if K::has_vectors() || keys.len() > SHORT {
         settle(keys, k, scratch, 1);
     } else if !K::sort_vectors(keys, scratch) {
         keys.select_nth_unstable(k);

@@ -15,6 +15,7 @@ use crate::sort::{Sorting, TOGETHER, check};
 use crate::sort_key::{Coding, Key};
 use crate::sort_lines::{KEY_BYTES, Lines, Scratch, read_lines};
 use crate::sort_order::order_lines;
+use crate::sort_radix::count_out;
 use crate::sort_share::share_of;
 use crate::sort_side::is_short;
 use crate::{spread, threads};
@@ -214,6 +215,10 @@ impl<K: Key> Search<K> {
         });
         let lows = &mut self.lows[..];
         if lows.len() <= 4 * GROUPS && K::sort_vectors(lows, &mut []) {
+            return lows[k - 1];
+        }
+        if const { K::BITS == 8 } {
+            count_out(lows, K::ZERO, 1 << 8);
             return lows[k - 1];
         }
         *lows.select_nth_unstable(k - 1).1

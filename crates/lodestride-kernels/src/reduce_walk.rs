@@ -21,7 +21,7 @@ use std::slice::from_mut;
 use crate::across::FEW;
 use crate::numeric::Compute;
 use crate::reduce_data::Runs;
-use crate::reduce_fold::{BLOCK, COLUMNS, LANES, LaneRoom, ROWS, Reducer, SHORT_RUN};
+use crate::reduce_fold::{BLOCK, COLUMNS, LANES, LaneRoom, ROWS, Reducer};
 use crate::reduce_lifted::{Lift, fold_blocks};
 use crate::reduce_narrow::rows_of_block;
 use crate::reduce_plan::{Piece, Plan, Sink};
@@ -59,6 +59,10 @@ struct Walk<'a, C: Compute, T, V> {
     fold: usize,
     /// Whether rows of a few elements are folded where they lie.
     narrow: bool,
+    /// Whether runs along the innermost reduced axis are blocks, or several of them, rather than gathered to full ones.
+    runs: bool,
+    /// Whether those of many outputs at one place of the outer reduced axes are folded by one call.
+    many: bool,
 }
 
 /// Runs a reduction and hands out `(output offset, output stride, values)` runs.
@@ -102,10 +106,13 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
             size: size_of::<C>(),
             columns: reducer.columns(),
             narrow: !source.is_computed() && reducer.takes_narrow(),
+            shortest: reducer.shortest_run(),
         };
         let Shape {
             sweep,
             narrow,
+            runs,
+            many,
             width,
             fold,
         } = Shape::of(plan, facts);
@@ -119,6 +126,8 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
             width,
             fold,
             narrow,
+            runs,
+            many,
         }
     }
 
@@ -272,34 +281,12 @@ impl<'a, C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'a, C, T, V> {
 impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
     /// The data, when runs along the innermost reduced axis are folded where they lie.
     fn direct_runs(&self) -> Option<&[C]> {
-        self.source.native().filter(|_| self.are_blocks())
-    }
-
-    /// Whether runs along the innermost reduced axis are blocks, or several of them, rather than gathered to full ones.
-    fn are_blocks(&self) -> bool {
-        let Some((run, outer)) = self.plan.reduced.split_last() else {
-            return false;
-        };
-        let shortest = match outer {
-            [] => 0,
-            [_] => self.reducer.shortest_run(),
-            _ if self.are_many() => self.reducer.shortest_run(),
-            _ => self.reducer.shortest_run().max(SHORT_RUN),
-        };
-        let is_native = self.source.native().is_some();
-        let lies = run.stride == 1 && !self.source.is_computed();
-        lies && run.size >= shortest && (is_native || self.are_many())
-    }
-
-    /// Whether outputs are so many that their runs at one place of the outer reduced axes are folded by one call.
-    fn are_many(&self) -> bool {
-        let Plan { reduced, inner, .. } = self.plan;
-        matches!(reduced.as_slice(), [_, .., run] if run.size <= BLOCK) && inner.size >= FEW
+        self.source.native().filter(|_| self.runs)
     }
 
     fn blocks(&self) -> usize {
         let last = self.plan.reduced.last().map_or(1, |dim| dim.size);
-        if self.are_blocks() {
+        if self.runs {
             self.plan.depth() / last.max(1) * last.div_ceil(BLOCK)
         } else {
             self.plan.depth().div_ceil(BLOCK)
@@ -311,7 +298,7 @@ impl<C: Compute, T: Copy + Send + Sync, V: Compute> Walk<'_, C, T, V> {
         let last = self.blocks().min(first + SUPERBLOCK);
         let step = self.plan.inner.x;
         let is_native = self.source.native().is_some();
-        if self.are_blocks() && self.are_many() && (totals.len() >= FEW || !is_native) {
+        if self.many && (totals.len() >= FEW || !is_native) {
             let len = if is_native { 0 } else { BLOCK };
             let mut scratch = Scratch::take(len * size_of::<C>());
             return self.unit_of_many(piece, first..last, scratch.numbers(len), totals);

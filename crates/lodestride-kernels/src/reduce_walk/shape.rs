@@ -2,7 +2,7 @@
 
 use super::{OUTPUTS, SUPERBLOCK};
 use crate::across::FEW;
-use crate::reduce_fold::{BLOCK, COLUMNS, FOLDED, ROWS};
+use crate::reduce_fold::{BLOCK, COLUMNS, FOLDED, ROWS, SHORT_RUN};
 use crate::reduce_narrow;
 use crate::reduce_plan::Plan;
 use crate::stream;
@@ -46,13 +46,17 @@ pub(super) struct Facts {
     pub(super) columns: usize,
     /// Whether rows of a few columns are folded by a loop of their own.
     pub(super) narrow: bool,
+    /// Elements of the [shortest run](crate::reduce_fold::Reducer::shortest_run) that is not gathered.
+    pub(super) shortest: usize,
 }
 
-/// Whether rows are folded, whether they or single columns are [narrow](reduce_narrow), outputs of a piece, and rows laid side by
-/// side.
+/// Whether rows are folded, whether they or single columns are [narrow](reduce_narrow), whether runs are blocks, and those of many
+/// outputs folded by one call, outputs of a piece, and rows laid side by side.
 pub(super) struct Shape {
     pub(super) sweep: bool,
     pub(super) narrow: bool,
+    pub(super) runs: bool,
+    pub(super) many: bool,
     pub(super) width: usize,
     pub(super) fold: usize,
 }
@@ -68,7 +72,8 @@ impl Shape {
         } else {
             sweeps(plan, facts)
         };
-        let deep = plan.depth() > SUPERBLOCK * BLOCK;
+        let (runs, many) = runs(plan, facts);
+        let deep = plan.depth() > SUPERBLOCK * BLOCK && !many;
         // Whole rows, in the order of memory, are one stream, but then no thread could take other columns.
         let alone = !stream::wakes() && !facts.threaded;
         let whole = inner.size <= facts.columns && inner.size * facts.size <= WIDE_BYTES;
@@ -104,10 +109,29 @@ impl Shape {
         Self {
             sweep,
             narrow,
+            runs,
+            many,
             width,
             fold,
         }
     }
+}
+
+/// Whether runs along the innermost reduced axis are blocks, or several of them, rather than gathered to full ones, and whether
+/// outputs are so many that their runs at one place of the outer reduced axes are folded by one call.
+fn runs(plan: &Plan, facts: Facts) -> (bool, bool) {
+    let Some((run, outer)) = plan.reduced.split_last() else {
+        return (false, false);
+    };
+    let are_many = !outer.is_empty() && run.size <= BLOCK && plan.inner.size >= FEW;
+    let shortest = match outer.len() {
+        0 => 0,
+        1 => facts.shortest,
+        _ if are_many => facts.shortest,
+        _ => facts.shortest.max(SHORT_RUN),
+    };
+    let lies = run.stride == 1 && !facts.computed && run.size >= shortest;
+    (lies && (facts.native || are_many), lies && are_many)
 }
 
 /// Whether rows are folded: as planned, but that what must be copied is copied by its longer axis.

@@ -227,10 +227,7 @@ fn load_via<C: Compute, K: Compute>(
     let is_long = width >= VIA / 4 && stride == 1;
     if const { are_words(K::KIND, C::KIND) } && is_long && dtype == K::DTYPE {
         let data = guard.elements::<K>();
-        for (&offset, row) in offsets.iter().zip(rows_of(out, offsets.len())) {
-            via_words(&data[offset..][..row.len()], row);
-        }
-        return;
+        return load_words(Load { data, offsets, out });
     }
     let mut tile = [K::ZERO; VIA];
     // Parts of a long row, or several short ones.
@@ -243,7 +240,8 @@ fn load_via<C: Compute, K: Compute>(
             let offsets = if width > VIA { &part } else { offsets };
             load_exact(guard, dtype, (offsets, stride), tile);
             if const { are_words(K::KIND, C::KIND) } {
-                via_words(tile, out);
+                let (data, offsets) = (&*tile, &[0][..]);
+                load_words(Load { data, offsets, out });
             } else {
                 for (to, &from) in out.iter_mut().zip(tile.iter()) {
                     *to = C::load(from);
@@ -258,27 +256,10 @@ const fn are_words(from: ComputeKind, to: ComputeKind) -> bool {
     matches!(from, ComputeKind::I64 | ComputeKind::U64) && matches!(to, ComputeKind::F64)
 }
 
-/// Such values of a tile, in vectors.
+/// Such values, in vectors.
 #[inline(never)]
-fn via_words<K: Compute, C: Compute>(from: &[K], to: &mut [C]) {
-    Level::current().run(Via { from, to });
-}
-
-/// Values of one compute type to as many of another.
-struct Via<'a, K, C> {
-    from: &'a [K],
-    to: &'a mut [C],
-}
-
-impl<K: Compute, C: Compute> Task for Via<'_, K, C> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arch>(self) {
-        for (to, &from) in self.to.iter_mut().zip(self.from) {
-            *to = C::load(from);
-        }
-    }
+fn load_words<K: Compute, C: Compute>(runs: Load<'_, K, C>) {
+    Level::current().run(runs);
 }
 
 /// Where a run goes on after some elements.
